@@ -1,0 +1,1 @@
+"""Validated models of a machine and of a scenario; sizes and rates with units."""

@@ -1,0 +1,11 @@
+"""The one exception that means: the user's input is wrong."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Bad input from the outside: a command line, a file, a hint, a log.
+
+    The message is one clear sentence that names the place (file or option), the value found and
+    what would be right. The command line prints it and exits with status 2; no traceback.
+    """

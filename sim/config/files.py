@@ -1,0 +1,141 @@
+"""The YAML files under ``configs/`` and the user's own: finding, reading, and saying what is wrong.
+
+A machine or a scenario is asked for by name (``theta``: a file that is installed with xc40io) or by
+the path of a file (anything that ends in ``.yaml`` or ``.yml``).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from sim.config.errors import InputError
+
+# The distribution puts the folders configs/ and sim/ side by side, installed or in a checkout.
+# (importlib.resources cannot open a folder without code in an editable installation.)
+_CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+
+# libyaml's parser is ten times faster; both read the same language.
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def shipped(kind: str) -> dict[str, Path]:
+    """Return the ``machines`` or ``scenarios`` that come with xc40io: their files by name."""
+    return {path.stem: path for path in sorted((_CONFIGS / kind).glob("*.yaml"))}
+
+
+def find(kind: str, name_or_path: str | Path) -> Path:
+    """Return the path of the file that a name or a path means.
+
+    Parameters
+    ----------
+    kind : str
+        ``machines`` or ``scenarios``.
+    name_or_path : str or Path
+        A name that is shipped, or a path that ends in ``.yaml`` or ``.yml``.
+
+    Raises
+    ------
+    InputError
+        If there is no such name (the message lists those there are) or no such file.
+    """
+    text = str(name_or_path)
+    if text.endswith((".yaml", ".yml")):
+        if not Path(text).is_file():
+            raise InputError(f"{text}: there is no such file")
+        return Path(text)
+    known = shipped(kind)
+    if text not in known:
+        raise InputError(
+            f"{text!r} is none of the {kind} there are ({', '.join(known)}); "
+            f"a file of your own is given by its path, which ends in .yaml{nearest(text, known)}"
+        )
+    return known[text]
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """Return the mapping that a YAML file holds; a key given twice is an InputError."""
+    try:
+        loader = _Loader(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        _refuse_duplicates(node, path, set())
+        data = loader.construct_document(node) if node is not None else None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not text in UTF-8") from error
+    except yaml.MarkedYAMLError as error:
+        line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{path}{line}: is not valid YAML: {error.problem}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: is not valid YAML: {error}") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: holds {data!r}; right would be a mapping of fields to values")
+    return data
+
+
+def _refuse_duplicates(node: yaml.Node | None, path: Path, seen: set[int]) -> None:
+    """Raise InputError if a mapping below `node` has a key twice: YAML would keep the last."""
+    if id(node) in seen:  # an alias: its anchor has been looked at
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_duplicates(item, path, seen)
+    elif isinstance(node, yaml.MappingNode):
+        keys = set()
+        for key, value in node.value:
+            if key.value in keys:
+                line = key.start_mark.line + 1
+                raise InputError(f"{path} line {line}: {key.value} is given twice; once is right")
+            if isinstance(key, yaml.ScalarNode):
+                keys.add(key.value)
+            _refuse_duplicates(value, path, seen)
+
+
+def explain(error: ValidationError, place: str, model: type[BaseModel]) -> InputError:
+    """Return pydantic's first complaint as one sentence that names place, field and value.
+
+    Parameters
+    ----------
+    error : ValidationError
+        What pydantic raised.
+    place : str
+        Where the values come from: a file, an option.
+    model : type of BaseModel
+        The model that they were meant for; its fields are the suggestions for a misspelt one.
+    """
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    where = f"{place}: {field}" if field else place
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        fields = _fields_at(model, first["loc"][:-1])
+        name = str(first["loc"][-1])
+        return InputError(
+            f"{where}: there is no such field{nearest(name, fields)}; there are {', '.join(fields)}"
+        )
+    if first["type"] == "missing":
+        return InputError(f"{where} is missing")
+    if first["type"] == "value_error":
+        return InputError(f"{where}: {first['ctx']['error']}")
+    return InputError(f"{where} = {first['input']!r}: {first['msg'].removeprefix('Input ')}")
+
+
+def _fields_at(model: type[BaseModel], parts: Iterable[str | int]) -> list[str]:
+    """Return the names of the fields of `model`, or of the part of it that a location leads to."""
+    fields: dict[str, Any] = dict(model.model_fields)
+    for part in parts:
+        inner = fields[str(part)].annotation if str(part) in fields else None
+        fields = getattr(inner, "model_fields", getattr(inner, "__dataclass_fields__", {}))
+    return list(fields)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a question for the likely intended name, or nothing."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

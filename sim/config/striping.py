@@ -1,0 +1,80 @@
+"""What a user asks of ``lfs setstripe``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from sim.config.errors import InputError
+from sim.config.units import GIB, KIB, Bytes, format_bytes
+
+_Whole = Annotated[int, Field(strict=True)]
+
+STRIPE_SIZE_UNIT = 64 * KIB
+"""A stripe size is a multiple of this (``lfs setstripe``: the largest page of any client)."""
+
+STRIPE_SIZE_LIMIT = 4 * GIB
+"""A stripe size is less than this: the layout keeps it in 32 bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StripeRequest:
+    """The striping of a new file, as ``lfs setstripe -c COUNT -S SIZE -i OFFSET`` would set it.
+
+    Parameters
+    ----------
+    count : int, optional
+        Over how many OSTs the file is dealt; -1 means all there are, 0 or nothing the default of
+        the directory.
+    size : int, optional
+        Bytes that go to one OST before the next one's turn, a multiple of 64 KiB; 0 or nothing
+        means the default of the directory.
+    offset : int
+        Index of the OST that holds the first stripe; -1 lets the system choose, which is what
+        every site advises.
+
+    Raises
+    ------
+    InputError
+        If a number is outside these rules. Whether the file system has that many OSTs is known
+        only there: :meth:`check`.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    count: _Whole | None = None
+    size: Bytes | None = None
+    offset: _Whole = -1
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < -1:
+            raise InputError(
+                f"stripe count {self.count}: right would be -1 for all OSTs, 0 for the default, "
+                "or how many OSTs"
+            )
+        size = self.size or STRIPE_SIZE_UNIT
+        if size % STRIPE_SIZE_UNIT or not 0 < size < STRIPE_SIZE_LIMIT:
+            raise InputError(
+                f"stripe size {format_bytes(size)}: right would be a multiple of 64 KiB "
+                "below 4 GiB, as 1m or 8m"
+            )
+        if self.offset < -1:
+            raise InputError(
+                f"stripe offset {self.offset}: right would be -1, for the system to choose, "
+                "or the index of an OST"
+            )
+
+    def check(self, osts: int) -> None:
+        """Raise InputError unless a file system with `osts` OSTs can satisfy this request."""
+        if self.count is not None and self.count > osts:
+            raise InputError(
+                f"stripe count {self.count} is more than the {osts} OSTs there are; "
+                f"right would be 1 to {osts}, or -1 for all"
+            )
+        if self.offset >= osts:
+            raise InputError(
+                f"stripe offset {self.offset}: there is no such OST; "
+                f"right would be 0 to {osts - 1}, or -1 for the system to choose"
+            )

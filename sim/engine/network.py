@@ -1,0 +1,243 @@
+"""Stations, and messages that travel over them: the queueing network of the data plane.
+
+A *station* is anything that serves one message after another, first come, first served: one
+direction of a link, a network interface, a router's port, a server, a disk array. It holds a
+message for ``overhead + bytes / rate``.
+
+A *segment* is a row of stations in which messages cut through, as packets do in Aries and in
+InfiniBand: the head of a message reaches the next station one latency after its service started,
+whether or not its tail has left. With ``start = max(head arrival, station free)`` the tail leaves
+at ``max(start + held, tail arrival + latency)``. Between segments a message is stored and
+forwarded: the next segment sees it when its tail has arrived.
+
+The rule and its parameters are the only things that this module knows; which stations there are
+and how messages find their way is decided above it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.engine.calendar import Calendar, enlarge_calendar, make_calendar
+from sim.engine.jit import njit
+from sim.engine.pool import Pool, enlarge_pool, make_pool
+from sim.engine.types import Floats, Indices, Table, enlarge_table, make_table
+
+STATION = np.dtype(
+    [
+        ("inverse_rate", "f8"),  # seconds a byte
+        ("overhead", "f8"),  # seconds a message
+        ("latency", "f8"),  # seconds from here to the next station of the segment
+        ("free", "f8"),  # when the station has served all that it has accepted
+        ("bytes", "f8"),  # served so far
+        ("busy", "f8"),  # seconds of service so far
+        ("waiting", "f8"),  # seconds that messages queued here, summed
+        ("first", "f8"),  # when its first service began; infinity before that
+        ("requests", "i8"),
+        ("kind", "i4"),  # what it is: an index that the builder of the network chose
+        ("row", "i4"),  # its row in the time bins, or -1
+    ],
+    align=True,
+)
+
+MESSAGE = np.dtype(
+    [
+        ("tail", "f8"),  # when the last byte has left the latest station
+        ("bytes", "f8"),
+        ("owner", "i4"),  # what it belongs to: an index that the sender chose
+        ("stage", "i4"),  # which part of its journey: a number that the sender chose
+        ("first", "i4"),  # station before the path, or -1
+        ("start", "i4"),  # path[start:stop]: the stations of the segment
+        ("stop", "i4"),
+        ("last", "i4"),  # station after the path, or -1
+        ("position", "i4"),  # where it is: start - 1 at `first`, stop at `last`
+        ("final", "i4"),  # the position of the segment's last station
+        ("gateway", "i4"),  # free for the sender: the router it was sent through
+    ],
+    align=True,
+)
+
+
+class Bins(NamedTuple):
+    """Bytes and busy seconds of the watched stations over time.
+
+    ``bytes`` and ``busy`` have the shape (rows, bins); ``width`` holds the width of a bin in
+    seconds. When time runs past the last bin, neighbours are added up and the width doubles, so
+    memory stays fixed however long the run.
+    """
+
+    bytes: Floats
+    busy: Floats
+    width: Floats
+
+
+class Network(NamedTuple):
+    """All stations, the messages under way and the calendar of their events.
+
+    ``path`` (int32) lists the stations of every segment end to end; ``waits`` (messages, kinds)
+    holds the seconds that each message has queued at stations of each kind.
+    """
+
+    calendar: Calendar
+    stations: Table
+    path: Indices
+    messages: Table
+    waits: Floats
+    spare: Pool
+    bins: Bins
+
+
+def make_network(
+    stations: Table,
+    path: Indices,
+    *,
+    kinds: int,
+    messages: int,
+    events: int,
+    bins: int,
+    bin_width: float,
+) -> Network:
+    """Return a network at rest.
+
+    Parameters
+    ----------
+    stations
+        Table of ``STATION`` records with rates, overheads, latencies, kinds and rows filled in.
+    path
+        Station numbers of all segments.
+    kinds
+        How many kinds of stations there are.
+    messages, events
+        Room for messages under way and for pending events.
+    bins, bin_width
+        Number of time bins and their width at the start in seconds.
+    """
+    stations.first = np.inf
+    rows = int(stations.row.max(initial=-1)) + 1
+    return Network(
+        calendar=make_calendar(events),
+        stations=stations,
+        path=np.ascontiguousarray(path, np.int32),
+        messages=make_table(MESSAGE, messages),
+        waits=np.zeros((messages, kinds)),
+        spare=make_pool(messages),
+        bins=Bins(np.zeros((rows, bins)), np.zeros((rows, bins)), np.array([bin_width])),
+    )
+
+
+def enlarge_network(network: Network, messages: int, events: int) -> Network:
+    """Return the network with room for more messages and pending events."""
+    waits = np.zeros((messages, network.waits.shape[1]))
+    waits[: len(network.waits)] = network.waits
+    return network._replace(
+        calendar=enlarge_calendar(network.calendar, events),
+        messages=enlarge_table(network.messages, messages),
+        waits=waits,
+        spare=enlarge_pool(network.spare, messages),
+    )
+
+
+@njit
+def _fold(bins: Bins) -> None:
+    """Double the width of the time bins: add each pair up."""
+    rows, count = bins.bytes.shape
+    half = count // 2
+    for values in (bins.bytes, bins.busy):
+        for row in range(rows):
+            for i in range(count):
+                pair = 2 * i
+                values[row, i] = values[row, pair] + values[row, pair + 1] if i < half else 0.0
+    bins.width[0] *= 2.0
+
+
+@njit
+def _record(bins: Bins, row: int, start: float, held: float, size: float) -> None:
+    """Add a service of ``held`` seconds from ``start`` to the time bins of a station."""
+    count = bins.bytes.shape[1]
+    while start + held >= count * bins.width[0]:
+        _fold(bins)
+    width = bins.width[0]
+    bins.bytes[row, int(start / width)] += size
+    left = held
+    at = start
+    while left > 0.0:
+        i = int(at / width)
+        part = min(left, (i + 1) * width - at)
+        if part <= 0.0:  # `at` rounds to the end of its bin
+            i += 1
+            part = min(left, width)
+        bins.busy[row, i] += part
+        left -= part
+        at += part
+
+
+@njit
+def serve(network: Network, station_id: int, now: float, size: float, held: float) -> float:
+    """Queue a service of ``held`` seconds for ``size`` bytes at a station; return its start."""
+    station = network.stations[station_id]
+    start = max(now, station.free)
+    station.free = start + held
+    station.bytes += size
+    station.busy += held
+    station.waiting += start - now
+    station.requests += 1
+    if start < station.first:
+        station.first = start
+    if station.row >= 0:
+        _record(network.bins, station.row, start, held, size)
+    return start
+
+
+@njit
+def begin_segment(
+    network: Network, message_id: int, now: float, first: int, start: int, stop: int, last: int
+) -> None:
+    """Put a message, wholly here at ``now``, before ``first``, ``path[start:stop]``, ``last``."""
+    message = network.messages[message_id]
+    message.tail = now
+    message.first = first
+    message.start = start
+    message.stop = stop
+    message.last = last
+    message.position = start - 1 if first >= 0 else start
+    message.final = stop if last >= 0 else stop - 1
+
+
+@njit
+def travelling(network: Network, message_id: int) -> bool:
+    """Tell whether a message has stations of its segment before it."""
+    message = network.messages[message_id]
+    return message.position <= message.final
+
+
+@njit
+def station_ahead(network: Network, message_id: int) -> int:
+    """Return the station at which the head of a message stands."""
+    message = network.messages[message_id]
+    if message.position < message.start:
+        return message.first
+    if message.position < message.stop:
+        return network.path[message.position]
+    return message.last
+
+
+@njit
+def hop(network: Network, message_id: int, now: float) -> float:
+    """Serve a message, whose head is here ``now``, at the next station of its segment.
+
+    Returns when its head reaches the station after that; after the last station of the segment,
+    when its tail has left.
+    """
+    message = network.messages[message_id]
+    station_id = station_ahead(network, message_id)
+    station = network.stations[station_id]
+    held = station.overhead + message.bytes * station.inverse_rate
+    start = serve(network, station_id, now, message.bytes, held)
+    network.waits[message_id, station.kind] += start - now
+    message.tail = max(start + held, message.tail + station.latency)
+    message.position += 1
+    if message.position > message.final:
+        return message.tail
+    return start + station.latency

@@ -1,0 +1,1 @@
+"""The result of a run, in every form it leaves in."""

@@ -1,0 +1,188 @@
+"""What an IOR run reports, before it takes the form of text, JSON or CSV."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sim.results.ior_phases import IorRow
+from sim.workloads.ior.parameters import Access, IorTest
+
+VERSION = "4.1.0+xc40io"
+"""IOR's version whose output this is; the part behind ``+`` says who made it."""
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """The state of the file system, as ``statfs`` tells it.
+
+    Attributes
+    ----------
+    capacity
+        Bytes.
+    used
+        Share of the bytes in use, 0 to 1.
+    inodes
+        Files that it can hold.
+    used_inodes
+        Share of the inodes in use, 0 to 1.
+    """
+
+    capacity: int
+    used: float
+    inodes: int
+    used_inodes: float
+
+    @property
+    def capacity_text(self) -> str:
+        """The capacity as IOR prints it, in GiB or TiB."""
+        gib = self.capacity / 2**30
+        return f"{gib / 1024:.1f} TiB" if gib > 1024 else f"{gib:.1f} GiB"
+
+    @property
+    def used_text(self) -> str:
+        """The used share of the bytes in per cent."""
+        return f"{100 * self.used:.1f}%"
+
+    @property
+    def inodes_text(self) -> str:
+        """The number of inodes in units of 2^20."""
+        return f"{self.inodes / 2**20:.1f} Mi"
+
+    @property
+    def used_inodes_text(self) -> str:
+        """The used share of the inodes in per cent."""
+        return f"{100 * self.used_inodes:.1f}%"
+
+
+@dataclass(frozen=True)
+class TestReport:
+    """One test and what came of it.
+
+    Attributes
+    ----------
+    test
+        The parameters.
+    test_id
+        Its place in the command, from 0.
+    nodes, tasks, tasks_per_node
+        Where it ran; ``tasks`` after ``-N``.
+    started
+        When, on the simulated calendar.
+    rows
+        All phases in the order in which they ran.
+    """
+
+    __test__ = False  # not a test of ours, whatever pytest thinks of the name
+
+    test: IorTest
+    test_id: int
+    nodes: int
+    tasks: int
+    tasks_per_node: int
+    started: datetime
+    rows: tuple[IorRow, ...]
+
+    @property
+    def aggregate_bytes(self) -> int:
+        """Bytes that each phase is to move."""
+        return self.test.aggregate_bytes(self.tasks)
+
+    @property
+    def printed_rows(self) -> tuple[IorRow, ...]:
+        """The phases that IOR times and prints: all but the re-reading of ``-W``."""
+        return tuple(row for row in self.rows if row.access is not Access.WRITE_CHECK)
+
+
+@dataclass(frozen=True)
+class IorReport:
+    """One IOR command and what came of it.
+
+    Attributes
+    ----------
+    command_line
+        As typed.
+    machine
+        What stands behind ``Machine``, such as ``Cray XC40 theta (simulated)``.
+    platform
+        The same in one word, such as ``theta(Cray XC40)``; JSON only.
+    file_system
+        The file system that the test file lies on.
+    began, finished
+        When, on the simulated calendar.
+    tests
+        In order.
+    """
+
+    command_line: str
+    machine: str
+    platform: str
+    file_system: FileSystem
+    began: datetime
+    finished: datetime
+    tests: tuple[TestReport, ...]
+
+
+def access_name(row: IorRow) -> str:
+    """Name a phase as IOR's tables do: a verifying read is a read."""
+    return "write" if row.access is Access.WRITE else "read"
+
+
+def human_readable(size: int) -> str:
+    """Print a size as IOR does: whole or with two decimals, in bytes, MiB, GiB or TiB."""
+    for unit, shift in (("TiB", 40), ("GiB", 30), ("MiB", 20)):
+        if size >= 1 << shift:
+            whole, rest = divmod(size, 1 << shift)
+            return f"{size / (1 << shift):.2f} {unit}" if rest else f"{whole} {unit}"
+    return f"{size} bytes"
+
+
+def options_section(report: TestReport) -> dict[str, str | int]:
+    """List IOR's Options, in order, for text and JSON alike."""
+    test = report.test
+    options: dict[str, str | int] = {
+        "api": test.api,
+        "apiVersion": "(3.1)" if test.api == "MPIIO" else "",
+        "test filename": test.test_file,
+        "access": "file-per-process" if test.file_per_process else "single-shared-file",
+        "type": "collective" if test.collective else "independent",
+        "segments": test.segments,
+        "ordering in a file": "random" if test.random_offset else "sequential",
+    }
+    options |= _reordering(test)
+    options |= {
+        "nodes": report.nodes,
+        "tasks": report.tasks,
+        "clients per node": report.tasks_per_node,
+        "memoryBuffer": "CPU",
+        "dataAccess": "CPU",
+        "GPUDirect": "0",
+    }
+    if test.task_memory:
+        options["memoryPerTask"] = human_readable(test.task_memory)
+    if test.node_memory:
+        options["memoryPerNode"] = human_readable(test.node_memory)
+    options |= {
+        "repetitions": test.repetitions,
+        "xfersize": human_readable(test.transfer_size),
+        "blocksize": human_readable(test.block_size),
+        "aggregate filesize": human_readable(report.aggregate_bytes),
+    }
+    if test.verbose:
+        options["verbose"] = test.verbose
+    if test.deadline:
+        options["stonewallingTime"] = test.deadline
+        options["stoneWallingWearOut"] = int(test.wear_out)
+    return options
+
+
+def _reordering(test: IorTest) -> dict[str, str | int]:
+    if test.reorder_constant:
+        return {"ordering inter file": "constant task offset", "task offset": test.task_offset}
+    if test.reorder_random:
+        return {
+            "ordering inter file": "random task offset",
+            "task offset": test.task_offset,
+            "reorder random seed": test.reorder_seed,
+        }
+    return {"ordering inter file": "no tasks offsets"}

@@ -1,0 +1,1 @@
+"""A scenario in, a result out: builds the machine, places the job, runs it."""

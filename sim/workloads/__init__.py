@@ -1,0 +1,1 @@
+"""What jobs do: every workload becomes one program a rank."""

@@ -1,0 +1,339 @@
+"""IOR's directives: the ``name=value`` settings behind its options, ``-O`` and its scripts.
+
+Every way to set a parameter (a letter, a long option, ``-O name=value``, a line of a script) ends
+in `apply`, so each parameter is converted and judged in one place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sim.config.errors import InputError
+from sim.workloads.ior.parameters import SIMULATED_APIS, IorTest
+
+_SIZE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*(?:([kmgtp])(?:i?b)?)?\s*", re.IGNORECASE)
+_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_LARGEST = (1 << 63) - 1  # IOR counts bytes in a signed 64-bit integer
+
+# fmt: off
+_OTHER_APIS = (
+    "AIO", "CEPHFS", "CHFS", "DAOS", "DFS", "DUMMY", "FINCHFS", "GFARM", "HDF5", "HDFS", "IME",
+    "LIBNFS", "MMAP", "NC4", "NCMPI", "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
+)
+# fmt: on
+
+
+def parse_size(text: str) -> int:
+    """Convert a size as IOR reads it: ``64``, ``8m``, ``128K``, ``4g``, ``1t``.
+
+    The suffixes are powers of 1024, and a ``B`` or ``iB`` behind them changes nothing: IOR reads
+    ``1MB`` as 1 MiB.
+
+    Returns
+    -------
+    int
+        Bytes (or a plain number, where a count is typed).
+
+    Raises
+    ------
+    ValueError
+        With the end of a sentence that says what would be right.
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError("not a size; give bytes, or a whole number with k, m, g or t, as in 8m")
+    size = int(match[1]) << _SHIFTS[(match[2] or "").lower()]
+    if abs(size) > _LARGEST:
+        raise ValueError("too large; IOR counts up to 2^63 - 1 bytes")
+    return size
+
+
+def _integer(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError:
+        raise ValueError("not a whole number") from None
+
+
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError("neither 0 (off) nor 1 (on)")
+    return text == "1"
+
+
+def _level(text: str) -> int:
+    level = _integer(text)
+    if level < 0:
+        raise ValueError("negative")
+    return level
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise ValueError("empty")
+    return text
+
+
+def _api(text: str) -> str:
+    api = text.upper()
+    if api in SIMULATED_APIS:
+        return api
+    simulated = " and ".join(SIMULATED_APIS)
+    if api in _OTHER_APIS:
+        raise ValueError(f"an API of IOR that is not simulated; {simulated} are")
+    raise ValueError(f"not an API of IOR; {simulated} are simulated")
+
+
+def _packet_type(text: str) -> str:
+    types = ("offset", "incompressible", "timestamp", "random", "o", "i", "t", "r")
+    if text not in types:
+        raise ValueError(f"not a data packet type; give one of {', '.join(types)}")
+    return text
+
+
+def _tasks(text: str) -> int | None:
+    return _integer(text) or None
+
+
+def _microseconds(text: str) -> float:
+    return _integer(text) * 1e-6
+
+
+def _minutes(text: str) -> int:
+    return _integer(text) * 60
+
+
+def _summary_format(text: str) -> str:
+    formats = {"default": "default", "json": "JSON", "csv": "CSV"}
+    if text.lower() not in formats:
+        raise ValueError("not a summary format; give default, JSON or CSV")
+    return formats[text.lower()]
+
+
+def _node_memory(text: str) -> dict[str, int]:
+    """Read a size, or a percentage of the node's memory; each form unsets the other."""
+    unset = {"node_memory": 0, "node_memory_percent": 0, "task_memory": 0}
+    share = re.fullmatch(r"\s*([0-9]{1,3})\s*%\s*", text)
+    if share is None:
+        return unset | {"node_memory": parse_size(text)}
+    if int(share[1]) > 100:
+        raise ValueError("above 100 %")
+    return unset | {"node_memory_percent": int(share[1])}
+
+
+def _task_memory(text: str) -> dict[str, int]:
+    return {"node_memory": 0, "node_memory_percent": 0, "task_memory": parse_size(text)}
+
+
+_Setter = Callable[[str], dict[str, Any]]  # from the value typed to the fields of the test
+
+
+def _sets(field: str, convert: Callable[[str], object] = _flag) -> _Setter:
+    """Make the directive that sets one field to the converted value."""
+    return lambda text: {field: convert(text)}
+
+
+def _checks(convert: Callable[[str], object]) -> _Setter:
+    """Make the directive that looks at its value, but stores nothing."""
+
+    def check(text: str) -> dict[str, Any]:
+        convert(text)
+        return {}
+
+    return check
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """A directive that would matter, but that has no counterpart here; ``why`` says so."""
+
+    why: str
+    harmless: tuple[str, ...] = ("0",)
+
+
+_NO_GPU = _Refusal("the compute nodes of a Cray XC40 have no GPU", ("0", "-1"))
+_NOT_LUSTRE = _Refusal("the simulated file system is Lustre", ("0", "-1"))
+_PLACEMENT = _Refusal("nodes and tasks per node come from the job, not from IOR")
+
+_DIRECTIVES: dict[str, _Setter | _Refusal] = {
+    "api": _sets("api", _api),
+    "testfile": _sets("test_file", _text),
+    "blocksize": _sets("block_size", parse_size),
+    "transfersize": _sets("transfer_size", parse_size),
+    "segmentcount": _sets("segments", _integer),
+    "repetitions": _sets("repetitions", _integer),
+    "numtasks": _sets("tasks", _tasks),
+    "writefile": _sets("write"),
+    "readfile": _sets("read"),
+    "checkwrite": _sets("check_write"),
+    "checkread": _sets("check_read"),
+    "keepfile": _sets("keep_file"),
+    "useexistingtestfile": _sets("use_existing_file"),
+    "fileperproc": _sets("file_per_process"),
+    "uniquedir": _sets("unique_directory"),
+    "multifile": _sets("file_per_repetition"),
+    "collective": _sets("collective"),
+    "reordertasks": _sets("reorder_constant"),
+    "reordertasksconstant": _sets("reorder_constant"),
+    "taskpernodeoffset": _sets("task_offset", _integer),
+    "reordertasksrandom": _sets("reorder_random", _level),
+    "reordertasksrandomseed": _sets("reorder_seed", _integer),
+    "randomoffset": _sets("random_offset", _level),
+    "random-offset-seed": _sets("random_offset_seed", _integer),
+    "fsync": _sets("fsync"),
+    "fsyncperwrite": _sets("fsync_per_write"),
+    "intratestbarriers": _sets("barriers"),
+    "intertestdelay": _sets("delay", _integer),
+    "interiodelay": _sets("call_delay", _microseconds),
+    "deadlineforstonewalling": _sets("deadline", _integer),
+    "stonewallingwearout": _sets("wear_out"),
+    "stonewallingwearoutiterations": _sets("wear_out_calls", _integer),
+    "stonewallingstatusfile": _sets("stonewall_file", _text),
+    "mintimeduration": _sets("min_duration", _integer),
+    "maxtimeduration": _sets("max_duration", _minutes),
+    "useo_direct": _sets("direct_io"),
+    "lustrestripecount": _sets("stripe_count", _integer),
+    "lustrestripesize": _sets("stripe_size", parse_size),
+    "lustrestartost": _sets("start_ost", _integer),
+    "lustrepool": _sets("pool", _text),
+    "lustreignorelocks": _sets("ignore_locks"),
+    "hintsfilename": _sets("hints_file", _text),
+    "preallocate": _sets("preallocate"),
+    "usefileview": _sets("file_view"),
+    "usestrideddatatype": _sets("strided_datatype"),
+    "memorypernode": _node_memory,
+    "memorypertask": _task_memory,
+    "refnum": _sets("reference_number", _integer),
+    "verbose": _sets("verbose", _level),
+    "summaryfile": _sets("summary_file", _text),
+    "summaryformat": _sets("summary_format", _summary_format),
+    "saverankperformancedetailscsv": _sets("rank_details_file", _text),
+    "saveperopdatacsv": _sets("call_details_file", _text),
+    "datapackettype": _checks(_packet_type),
+    "debug": _checks(_text),
+    "dualmount": _checks(_flag),
+    "individualdatasets": _checks(_flag),
+    "keepfilewitherror": _checks(_flag),
+    "nofill": _checks(_flag),
+    "outlierthreshold": _checks(_integer),
+    "platform": _checks(_text),
+    "quitonerror": _checks(_flag),
+    "setalignment": _checks(parse_size),
+    "settimestampsignature": _checks(_integer),
+    "showhints": _checks(_flag),
+    "singlexferattempt": _checks(_flag),
+    "storefileoffset": _checks(_flag),
+    "summaryalways": _checks(_flag),
+    "warningaserrors": _checks(_flag),
+    "allocatebufferongpu": _NO_GPU,
+    "gpuid": _NO_GPU,
+    "gpudirect": _NO_GPU,
+    "beegfsnumtargets": _NOT_LUSTRE,
+    "beegfschunksize": _NOT_LUSTRE,
+    "gpfshintaccess": _NOT_LUSTRE,
+    "gpfsreleasetoken": _NOT_LUSTRE,
+    "numnodes": _PLACEMENT,
+    "numtasksonnode0": _PLACEMENT,
+    "dryrun": _Refusal("a simulation touches no file in any case"),
+    "rangelocks": _Refusal("fcntl range locks are not simulated"),
+    "randomprefill": _Refusal("filling the file before random access is not simulated"),
+    "usesharedfilepointer": _Refusal("shared file pointers do not work in IOR either"),
+}
+
+# What changes messages or the contents of buffers, concerns errors that do not happen here, or is
+# looked at by HDF5 alone: accepted, and named to the user.
+# fmt: off
+_WITHOUT_EFFECT = frozenset({
+    "datapackettype", "debug", "dualmount", "individualdatasets", "keepfilewitherror", "nofill",
+    "outlierthreshold", "platform", "quitonerror", "refnum", "setalignment",
+    "settimestampsignature", "showhints", "singlexferattempt", "storefileoffset", "summaryalways",
+    "verbose", "warningaserrors",
+})
+# fmt: on
+
+# The long options of IOR 4.x, in lower case, and their directives.
+LONG_FLAGS = {
+    "--collective": "collective",
+    "--dryrun": "dryrun",
+    "--gpudirect": "gpudirect",
+    "--mpiio.preallocate": "preallocate",
+    "--mpiio.showhints": "showhints",
+    "--mpiio.usefileview": "usefileview",
+    "--mpiio.usestrideddatatype": "usestrideddatatype",
+    "--posix.lustre.ignorelocks": "lustreignorelocks",
+    "--posix.odirect": "useo_direct",
+    "--posix.rangelocks": "rangelocks",
+    "--warningaserrors": "warningaserrors",
+}
+LONG_VALUES = {
+    "--datapackettype": "datapackettype",
+    "--mpiio.hintsfilename": "hintsfilename",
+    "--posix.lustre.pool": "lustrepool",
+    "--posix.lustre.startost": "lustrestartost",
+    "--posix.lustre.stripecount": "lustrestripecount",
+    "--posix.lustre.stripesize": "lustrestripesize",
+    "--random-offset-seed": "random-offset-seed",
+    "--randomprefill": "randomprefill",
+}
+_LONG = LONG_FLAGS | LONG_VALUES
+
+
+def apply(test: IorTest, name: str, value: str, spelled: str) -> IorTest:
+    """Set one parameter.
+
+    Parameters
+    ----------
+    test
+        The test so far.
+    name
+        A directive in any case (``blockSize``), or a long option of IOR 4.x with its dashes.
+    value
+        What stands behind it.
+    spelled
+        The option as the user wrote it, for messages and for the note on options without effect.
+
+    Returns
+    -------
+    IorTest
+        A copy of the test with the parameter set.
+
+    Raises
+    ------
+    InputError
+        For a name that IOR does not have, a value that does not fit, or a setting that matters on
+        a real machine but is not simulated.
+    """
+    key = _LONG.get(name.lower(), name.lower())
+    directive = _DIRECTIVES.get(key)
+    if directive is None:
+        raise InputError(f"{spelled}: IOR has no such option or directive")
+    if isinstance(directive, _Refusal):
+        if value in directive.harmless:
+            return test
+        raise InputError(f"{spelled}: {directive.why}; leave this option out")
+    try:
+        fields = directive(value)
+    except ValueError as error:
+        raise InputError(f"{spelled}: {value!r} is {error}") from None
+    if key in _WITHOUT_EFFECT:
+        fields["without_effect"] = (*test.without_effect, spelled)
+    return replace(test, **fields)
+
+
+def apply_line(test: IorTest, line: str) -> IorTest:
+    """Apply a comma-separated list of ``name=value`` directives, as behind ``-O``.
+
+    Raises
+    ------
+    InputError
+        As `apply`; also for a piece that is not of the form ``name=value``.
+    """
+    for piece in line.split(","):
+        name, equals, value = (part.strip() for part in piece.partition("="))
+        if not (name and equals):
+            raise InputError(f"{piece.strip()!r} is not of the form name=value")
+        test = apply(test, name, value, name)
+    return test

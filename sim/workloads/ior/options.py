@@ -1,0 +1,227 @@
+"""IOR's command line: ``ior -a MPIIO -b 8m -t 1m -s 4 -g -C -i 3`` becomes tests.
+
+The options are those of IOR 3.x and 4.x and, where a letter is free today, of 2.x. Letters may
+stand alone or together (``-wrg``), a value behind its letter, behind ``=`` or in the next word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from sim.config.errors import InputError
+from sim.workloads.ior.directives import (
+    LONG_FLAGS,
+    LONG_VALUES,
+    apply,
+    apply_line,
+    parse_size,
+)
+from sim.workloads.ior.parameters import SIMULATED_APIS, Access, IorTest, checked
+from sim.workloads.ior.script import parse_script
+
+__all__ = [
+    "SIMULATED_APIS",
+    "Access",
+    "IorCommand",
+    "IorTest",
+    "parse_arguments",
+    "parse_size",
+]
+
+# Letters that switch something on, and the directive that each stands for.
+_FLAGS = {
+    "B": "useO_DIRECT",
+    "c": "collective",
+    "C": "reorderTasks",
+    "e": "fsync",
+    "E": "useExistingTestFile",
+    "F": "filePerProc",
+    "g": "intraTestBarriers",
+    "H": "showHints",
+    "I": "individualDataSets",
+    "k": "keepFile",
+    "K": "keepFileWithError",
+    "m": "multiFile",
+    "n": "noFill",
+    "p": "preallocate",
+    "P": "useSharedFilePointer",
+    "q": "quitOnError",
+    "r": "readFile",
+    "R": "checkRead",
+    "S": "useStridedDatatype",
+    "u": "uniqueDir",
+    "V": "useFileView",
+    "w": "writeFile",
+    "W": "checkWrite",
+    "x": "singleXferAttempt",
+    "y": "dualMount",
+    "Y": "fsyncPerWrite",
+}
+
+# Letters that mean more each time they are repeated: directive and the field that they raise.
+_LEVELS = {
+    "v": ("verbose", "verbose"),
+    "z": ("randomOffset", "random_offset"),
+    "Z": ("reorderTasksRandom", "reorder_random"),
+}
+
+# Letters with a value.
+_VALUES = {
+    "a": "api",
+    "A": "refNum",
+    "b": "blockSize",
+    "d": "interTestDelay",
+    "D": "deadlineForStonewalling",
+    "G": "setTimeStampSignature",
+    "i": "repetitions",
+    "j": "outlierThreshold",
+    "J": "setAlignment",
+    "l": "dataPacketType",
+    "M": "memoryPerNode",
+    "N": "numTasks",
+    "o": "testFile",
+    "Q": "taskPerNodeOffset",
+    "s": "segmentCount",
+    "t": "transferSize",
+    "T": "maxTimeDuration",
+    "U": "hintsFileName",
+    "X": "reorderTasksRandomSeed",
+}
+_SCRIPT = "f"
+_DIRECTIVES = "O"
+
+
+@dataclass(frozen=True)
+class IorCommand:
+    """What one IOR command line asks for.
+
+    Attributes
+    ----------
+    tests
+        The tests in order; one, or with ``-f`` those of the script.
+    notes
+        What the user should be told: one sentence that names the options without effect here.
+    command_line
+        The command as IOR repeats it in its header, with the program's name in front.
+    """
+
+    tests: tuple[IorTest, ...]
+    notes: tuple[str, ...]
+    command_line: str
+
+    @property
+    def summary_file(self) -> str | None:
+        """Where the result goes; IOR keeps one such file, the last one named."""
+        return self.tests[-1].summary_file
+
+    @property
+    def summary_format(self) -> str:
+        """The form of the result, ``default``, ``JSON`` or ``CSV``; the last one named."""
+        return self.tests[-1].summary_format
+
+
+def parse_arguments(argv: Sequence[str]) -> IorCommand:
+    """Parse an IOR command line.
+
+    Parameters
+    ----------
+    argv
+        The words as the shell passes them, with or without the program's name in front
+        (``ior``, ``./ior``, ``/path/to/ior``).
+
+    Returns
+    -------
+    IorCommand
+        The tests, completed and validated.
+
+    Raises
+    ------
+    InputError
+        For an unknown option, a value that does not fit, or options that contradict each other.
+    """
+    words = list(argv)
+    if words and PurePosixPath(words[0]).name.lower() == "ior":
+        program, words = words[0], words[1:]
+    else:
+        program = "ior"
+    script: str | None = None
+    base = IorTest()
+    for spelled, value in _options(words):
+        if spelled == f"-{_SCRIPT}":
+            script = value
+        else:
+            base = _set(base, spelled, value)
+    tests = (checked(base),) if script is None else parse_script(script, base)
+    return IorCommand(tests, _notes(tests), " ".join([program, *words]))
+
+
+def _options(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Split the words into options (``-b``, ``--posix.odirect``) and values ("" for a flag)."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--":  # IOR 3.x: the options of the backend follow
+            continue
+        if word.startswith("--"):
+            yield _long_option(word, rest)
+        elif word.startswith("-") and len(word) > 1:
+            yield from _letters(word[1:], rest)
+        else:
+            raise InputError(f"{word!r} is not an option of IOR; options start with a dash")
+
+
+def _letters(letters: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
+    """Split letters that stand together; the first one with a value takes all behind it."""
+    for position, letter in enumerate(letters):
+        spelled = f"-{letter}"
+        if letter in _FLAGS or letter in _LEVELS:
+            yield spelled, ""
+        elif letter in _VALUES or letter in (_SCRIPT, _DIRECTIVES):
+            yield spelled, _value(spelled, letters[position + 1 :].removeprefix("="), rest)
+            return
+        elif letter == "h":
+            raise InputError("-h prints IOR's own help; `xc40io ior --help` prints ours")
+        else:
+            raise InputError(f"{spelled}: IOR has no such option")
+
+
+def _long_option(word: str, rest: Iterator[str]) -> tuple[str, str]:
+    spelled, equals, value = word.partition("=")
+    name = spelled.lower()
+    if name in LONG_FLAGS:
+        if equals:
+            raise InputError(f"{spelled} takes no value, but has {value!r}")
+        return spelled, ""
+    if name in LONG_VALUES:
+        return spelled, value if equals else _value(spelled, "", rest)
+    raise InputError(f"{spelled}: IOR has no such option")
+
+
+def _value(spelled: str, glued: str, rest: Iterator[str]) -> str:
+    value = glued or next(rest, None)
+    if value is None:
+        raise InputError(f"{spelled} needs a value behind it")
+    return value
+
+
+def _set(test: IorTest, spelled: str, value: str) -> IorTest:
+    if spelled.startswith("--"):
+        return apply(test, spelled, value or "1", spelled)
+    letter = spelled[1:]
+    if letter == _DIRECTIVES:
+        return apply_line(test, value)
+    if letter in _LEVELS:
+        name, field = _LEVELS[letter]
+        return apply(test, name, str(getattr(test, field) + 1), spelled)
+    if letter in _FLAGS:
+        return apply(test, _FLAGS[letter], "1", spelled)
+    return apply(test, _VALUES[letter], value, spelled)
+
+
+def _notes(tests: tuple[IorTest, ...]) -> tuple[str, ...]:
+    """Name each option without effect once, in the order of its first appearance."""
+    names = list(dict.fromkeys(name for test in tests for name in test.without_effect))
+    if not names:
+        return ()
+    return (f"Accepted, but without effect in a simulation: {', '.join(names)}.",)

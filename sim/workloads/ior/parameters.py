@@ -1,0 +1,257 @@
+"""The parameters of one IOR test and the rules between them.
+
+IOR ("Interleaved Or Random") writes and reads files in parallel and reports the bandwidth. Every
+rank moves ``block_size`` contiguous bytes in calls of ``transfer_size`` bytes; the blocks of all
+ranks, one behind the other, are a *segment*; the file is ``segments`` of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Literal
+
+from sim.config.errors import InputError
+
+SIMULATED_APIS = ("POSIX", "MPIIO")
+
+_WORD = 8  # IOR fills its buffers with 8-byte words, so block and transfer are multiples of it
+
+
+class Access(StrEnum):
+    """What a phase does with the file; IOR runs the phases in the order of this list."""
+
+    WRITE = "write"
+    WRITE_CHECK = "write check"
+    READ = "read"
+    READ_CHECK = "read check"
+
+    @property
+    def reads(self) -> bool:
+        """Whether bytes travel from the servers to the ranks."""
+        return self is not Access.WRITE
+
+
+@dataclass(frozen=True, kw_only=True)
+class IorTest:
+    """One IOR test, with IOR's defaults; sizes in bytes, times in seconds.
+
+    The letter or directive that sets a field stands beside it. ``write``, ``read`` and the two
+    checks are all false until something asks for them; `checked` then turns "nothing asked for"
+    into write and read, as IOR does.
+    """
+
+    api: str = "POSIX"  # -a
+    test_file: str = "testFile"  # -o; with -F, names separated by @ are used in turn
+    block_size: int = 1 << 20  # -b
+    transfer_size: int = 256 << 10  # -t
+    segments: int = 1  # -s
+    repetitions: int = 1  # -i
+    tasks: int | None = None  # -N; None is every rank of the job
+
+    write: bool = False  # -w
+    read: bool = False  # -r
+    check_write: bool = False  # -W, reads everything back and compares
+    check_read: bool = False  # -R, compares while it reads
+    keep_file: bool = False  # -k
+    use_existing_file: bool = False  # -E
+
+    file_per_process: bool = False  # -F
+    unique_directory: bool = False  # -u
+    file_per_repetition: bool = False  # -m
+    collective: bool = False  # -c
+
+    reorder_constant: bool = False  # -C
+    task_offset: int = 1  # -Q, in nodes
+    reorder_random: int = 0  # -Z: 1 a random shift for each rank; -Z -Z: 2 one permutation
+    reorder_seed: int = 0  # -X; a negative one changes with the repetition
+    random_offset: int = 0  # -z: 1 every offset once, shuffled; -z -z: 2 blocks at random
+    random_offset_seed: int = -1  # --random-offset-seed; -1 leaves it to the run
+
+    fsync: bool = False  # -e
+    fsync_per_write: bool = False  # -Y
+    barriers: bool = False  # -g, between open, transfers and close
+    delay: int = 0  # -d, before each write and each read phase
+    call_delay: float = 0.0  # interIODelay (typed in microseconds), after each call
+
+    deadline: int = 0  # -D; 0 is none
+    wear_out: bool = False  # stoneWallingWearOut
+    wear_out_calls: int = 0  # stoneWallingWearOutIterations; 0 is no limit
+    stonewall_file: str | None = None  # stoneWallingStatusFile
+    min_duration: int = 0  # minTimeDuration
+    max_duration: int = 0  # -T (typed in minutes); 0 is no limit
+
+    direct_io: bool = False  # --posix.odirect, -B
+    stripe_count: int = 0  # --posix.lustre.stripecount; 0 inherits, -1 is all OSTs
+    stripe_size: int = 0  # --posix.lustre.stripesize; 0 inherits
+    start_ost: int = -1  # --posix.lustre.startost; -1 leaves it to Lustre
+    pool: str | None = None  # --posix.lustre.pool
+    ignore_locks: bool = False  # --posix.lustre.ignorelocks
+
+    hints_file: str | None = None  # --mpiio.hintsFileName, -U
+    preallocate: bool = False  # --mpiio.preallocate, -p
+    file_view: bool = False  # --mpiio.useFileView, -V
+    strided_datatype: bool = False  # --mpiio.useStridedDatatype, -S
+
+    node_memory: int = 0  # -M as a size
+    node_memory_percent: int = 0  # -M as a share of the node's memory
+    task_memory: int = 0  # memoryPerTask
+
+    reference_number: int = 0  # -A
+    verbose: int = 0  # -v
+    summary_file: str | None = None  # summaryFile
+    summary_format: Literal["default", "JSON", "CSV"] = "default"  # summaryFormat
+    rank_details_file: str | None = None  # saveRankPerformanceDetailsCSV
+    call_details_file: str | None = None  # savePerOpDataCSV
+
+    without_effect: tuple[str, ...] = field(default=(), compare=False)
+    """The accepted options that cannot matter in a simulation, as the user spelled them."""
+
+    @property
+    def calls_per_block(self) -> int:
+        """Transfers that make up one block."""
+        return self.block_size // self.transfer_size
+
+    @property
+    def phases(self) -> tuple[Access, ...]:
+        """The phases of one repetition, in order (IOR: one read phase, with or without -R)."""
+        wanted = {
+            Access.WRITE: self.write,
+            Access.WRITE_CHECK: self.check_write,
+            Access.READ: self.read and not self.check_read,
+            Access.READ_CHECK: self.check_read,
+        }
+        return tuple(access for access, asked in wanted.items() if asked)
+
+    def aggregate_bytes(self, tasks: int) -> int:
+        """Bytes that ``tasks`` ranks move in one phase, and what their file or files hold."""
+        return self.block_size * self.segments * tasks
+
+
+_Rule = tuple[Callable[[IorTest], bool], str]
+
+# What each rule forbids, and what to say then. The combinations are those that IOR itself refuses
+# (IOR 4.1, ValidateTests and the backends' check_params), where they concern a simulation.
+_RULES: tuple[_Rule, ...] = (
+    (lambda t: t.block_size < 1, "-b {t.block_size}: the block size must be at least 1 byte"),
+    (lambda t: t.transfer_size < 1, "-t {t.transfer_size}: the transfer size must be at least 1"),
+    (
+        lambda t: t.block_size % _WORD != 0,
+        "-b {t.block_size}: the block size must be a multiple of 8 bytes",
+    ),
+    (
+        lambda t: t.transfer_size % _WORD != 0,
+        "-t {t.transfer_size}: the transfer size must be a multiple of 8 bytes",
+    ),
+    (
+        lambda t: t.block_size < t.transfer_size,
+        "-b {t.block_size} is smaller than -t {t.transfer_size}: "
+        "a block holds one or more whole transfers",
+    ),
+    (
+        lambda t: t.block_size % t.transfer_size != 0,
+        "-b {t.block_size} is not a multiple of -t {t.transfer_size}: "
+        "a block holds one or more whole transfers",
+    ),
+    (lambda t: t.segments < 1, "-s {t.segments}: there must be at least 1 segment"),
+    (lambda t: t.repetitions < 1, "-i {t.repetitions}: there must be at least 1 repetition"),
+    (
+        lambda t: t.tasks is not None and t.tasks < 1,
+        "-N {t.tasks}: the number of tasks must be at least 1, or 0 for all of them",
+    ),
+    (lambda t: t.task_offset < 0, "-Q {t.task_offset}: the task offset must not be negative"),
+    (lambda t: t.random_offset_seed < -1, "--random-offset-seed must be -1 or more"),
+    (lambda t: t.delay < 0, "-d {t.delay}: the delay must not be negative"),
+    (lambda t: t.call_delay < 0, "interIODelay must not be negative"),
+    (lambda t: t.node_memory < 0, "-M {t.node_memory}: the memory must not be negative"),
+    (lambda t: t.task_memory < 0, "memoryPerTask={t.task_memory} must not be negative"),
+    (lambda t: t.deadline < 0, "-D {t.deadline}: the deadline must not be negative"),
+    (lambda t: t.max_duration < 0, "-T: the duration must not be negative"),
+    (lambda t: t.min_duration < 0, "minTimeDuration={t.min_duration} must not be negative"),
+    (lambda t: t.wear_out_calls < 0, "stoneWallingWearOutIterations must not be negative"),
+    (
+        lambda t: t.wear_out and t.deadline == 0,
+        "stoneWallingWearOut needs a deadline: give it with -D SECONDS",
+    ),
+    (
+        lambda t: t.stonewall_file is not None and not t.keep_file,
+        "stoneWallingStatusFile is for writing and reading in two runs: keep the file with -k",
+    ),
+    (
+        lambda t: t.stonewall_file is not None and t.write and not t.wear_out,
+        "stoneWallingStatusFile with a write needs stoneWallingWearOut=1",
+    ),
+    (
+        lambda t: t.reorder_constant and t.reorder_random > 0,
+        "-C and -Z cannot be combined: choose the constant or the random reordering",
+    ),
+    (
+        lambda t: t.random_offset > 0 and t.reorder_random > 0 and not t.file_per_process,
+        "-z and -Z cannot be combined on a shared file: drop one, or add -F",
+    ),
+    (
+        lambda t: t.random_offset > 0 and t.reorder_constant and not t.file_per_process,
+        "-z and -C cannot be combined on a shared file: drop one, or add -F",
+    ),
+    (
+        lambda t: t.random_offset == 1 and t.block_size == t.transfer_size,
+        "-z shuffles the transfers of a block, so -b must be larger than -t {t.transfer_size}",
+    ),
+    (
+        lambda t: t.random_offset > 0 and t.check_read and t.random_offset_seed == -1,
+        "-z with -R needs --random-offset-seed=N, so that the read repeats the write's offsets",
+    ),
+    (
+        lambda t: t.api == "MPIIO" and t.random_offset > 0 and t.collective,
+        "-z and -c cannot be combined: collective MPI-IO has no random offsets",
+    ),
+    (
+        lambda t: t.api == "MPIIO" and t.random_offset > 0 and t.file_view,
+        "-z and a file view (-V) cannot be combined: a file view has no random offsets",
+    ),
+    (
+        lambda t: t.unique_directory and "@" in t.test_file,
+        "-u and several file names in -o {t.test_file} cannot be combined",
+    ),
+    (lambda t: not t.test_file, "-o: the file name is empty"),
+    (
+        lambda t: t.stripe_count < -1,
+        "stripe count {t.stripe_count}: give a number of OSTs, -1 for all or 0 for the default",
+    ),
+    (
+        lambda t: t.stripe_size < 0,
+        "stripe size {t.stripe_size}: give a size, or 0 for the default",
+    ),
+    (lambda t: t.start_ost < -1, "start OST {t.start_ost}: give an index, or -1 for any"),
+    (
+        lambda t: t.pool is not None and (t.stripe_count == 0 or t.stripe_size == 0),
+        "a Lustre pool needs a stripe count and a stripe size beside it",
+    ),
+)
+
+
+def checked(test: IorTest) -> IorTest:
+    """Complete and validate a test.
+
+    Parameters
+    ----------
+    test
+        The test as typed.
+
+    Returns
+    -------
+    IorTest
+        The same test; with ``write`` and ``read`` set where no access was asked for.
+
+    Raises
+    ------
+    InputError
+        When two parameters contradict each other or one is out of range.
+    """
+    if not test.phases:
+        test = replace(test, write=True, read=True)
+    for broken, sentence in _RULES:
+        if broken(test):
+            raise InputError(sentence.format(t=test))
+    return test

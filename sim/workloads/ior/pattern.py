@@ -1,0 +1,223 @@
+"""Which bytes of which file each rank touches in a phase of an IOR test.
+
+IOR lets a rank *pretend* to be another one when it reads, so that no rank finds its own data in
+the page cache of its node; file and offsets then follow from the pretended rank. All functions
+work on whole arrays, one element a rank or a call, and give the same answer for the same
+arguments.
+
+The rules are IOR 4.1's (mechanisms, section 8; TestIoSys and WriteOrRead in its ior.c). Only the
+random numbers differ: IOR uses the C library's ``rand``, whose stream depends on the machine; here
+they come from NumPy's Philox, a counter-based generator keyed by the seed and the purpose.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.config.errors import InputError
+from sim.workloads.ior.parameters import Access, IorTest
+
+# The purposes that random numbers are drawn for; part of the generator's key.
+_REORDER, _SHUFFLE, _DEAL, _BLOCKS = range(4)
+
+_LARGEST_OFFSET = (1 << 63) - 1
+
+
+class Pattern(NamedTuple):
+    """The calls of all ranks, one rank behind the other.
+
+    Attributes
+    ----------
+    offset
+        int64[calls]: where in its file each call starts, in bytes; every call moves
+        ``transfer_size`` bytes. Calls of one rank are in the order of issue.
+    first
+        int64[ranks + 1]: the calls of rank r are ``offset[first[r]:first[r + 1]]``.
+    """
+
+    offset: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+def pretend_ranks(
+    test: IorTest,
+    access: Access,
+    tasks: int,
+    tasks_per_node: int,
+    *,
+    repetition: int = 0,
+    block_mapping: bool = True,
+) -> NDArray[np.int64]:
+    """Say which rank each rank stands in for.
+
+    Parameters
+    ----------
+    test
+        The test; ``-C -Q -Z -X`` matter.
+    access
+        The phase. Writers are themselves; ``-W`` reads one node further away than ``-r``.
+    tasks, tasks_per_node
+        Ranks in all, and on a node (the last node may hold fewer).
+    repetition
+        Counted from 0; a negative ``-X`` draws anew for each.
+    block_mapping
+        Whether neighbouring ranks share a node; if not, they are dealt to the nodes in turn.
+
+    Returns
+    -------
+    ndarray of int64, shape (tasks,)
+    """
+    own = np.arange(tasks, dtype=np.int64)
+    if access is Access.WRITE:
+        return own
+    if test.reorder_constant:
+        nodes_away = test.task_offset + (access is Access.WRITE_CHECK)
+        ranks_away = nodes_away * (tasks_per_node if block_mapping else 1)
+        return (own + ranks_away) % tasks
+    if test.reorder_random and access is not Access.WRITE_CHECK:
+        seed = test.reorder_seed if test.reorder_seed >= 0 else repetition - test.reorder_seed
+        stream = _stream(seed, _REORDER)
+        if test.reorder_random > 1:
+            return stream.permutation(own)
+        nodes = -(-tasks // tasks_per_node)
+        nearest = min(test.task_offset, nodes - 1) * tasks_per_node
+        return (own + stream.integers(nearest, tasks, size=tasks)) % tasks
+    return own
+
+
+def offsets(test: IorTest, access: Access, pretend: NDArray[np.int64], *, seed: int = 0) -> Pattern:
+    """List the calls of every rank.
+
+    In order, a rank goes through its block transfer by transfer, then to its block in the next
+    segment. With ``-z`` in a file of its own it goes through each block in a shuffled order; in a
+    shared file the transfers of a segment are dealt to all ranks at random, so ranks may have
+    more or fewer of them. With ``-z -z`` each block lies at a random multiple of the block size,
+    and blocks may coincide; as a write must give the file its full size, rank 0 (in files of
+    their own: each rank) then starts with the last block.
+
+    Parameters
+    ----------
+    test
+        The test.
+    access
+        The phase.
+    pretend
+        int64[ranks], from `pretend_ranks`.
+    seed
+        Used for ``-z`` when the test has no ``--random-offset-seed``.
+
+    Returns
+    -------
+    Pattern
+
+    Raises
+    ------
+    InputError
+        When the file would be too large to address.
+    """
+    tasks = len(pretend)
+    if test.aggregate_bytes(tasks) > _LARGEST_OFFSET:
+        raise InputError(
+            f"-b {test.block_size} -s {test.segments} on {tasks} tasks: "
+            f"a file cannot hold more than 2^63 - 1 bytes"
+        )
+    if test.random_offset_seed >= 0:
+        seed = test.random_offset_seed
+    if test.random_offset == 1 and not test.file_per_process:
+        return _dealt(test, pretend, seed)
+    calls = test.calls_per_block
+    if test.random_offset > 1:
+        block = _random_blocks(test, access, pretend, seed)
+    else:
+        segment = np.arange(test.segments, dtype=np.int64)
+        # The block's position in the file, counted in blocks.
+        block = (
+            np.broadcast_to(segment, (tasks, test.segments))
+            if test.file_per_process
+            else segment * tasks + pretend[:, None]
+        )
+    within = np.arange(calls, dtype=np.int64)
+    if test.random_offset == 1:
+        order = np.broadcast_to(within, (tasks, calls))
+        within = _stream(seed, _SHUFFLE).permuted(order, axis=1)[pretend][:, None, :]
+    offset = block[:, :, None] * test.block_size + within * test.transfer_size
+    first = np.arange(tasks + 1, dtype=np.int64) * (test.segments * calls)
+    return Pattern(offset.reshape(-1), first)
+
+
+def _random_blocks(
+    test: IorTest, access: Access, pretend: NDArray[np.int64], seed: int
+) -> NDArray[np.int64]:
+    """Draw int64[ranks, segments]: the place of each block, counted in blocks."""
+    tasks = len(pretend)
+    places = test.segments * (1 if test.file_per_process else tasks)
+    block = _stream(seed, _BLOCKS).integers(0, places, size=(tasks, test.segments))[pretend]
+    if access is Access.WRITE:
+        block[slice(None) if test.file_per_process else 0, 0] = places - 1
+    return block
+
+
+def _dealt(test: IorTest, pretend: NDArray[np.int64], seed: int) -> Pattern:
+    """Deal the transfers of one segment to the ranks; every segment repeats the deal.
+
+    IOR draws an owner for each transfer and lets each owner shuffle its hand. Cutting one shuffled
+    deck into hands of the sizes that such draws give is the same thing without a sort.
+    """
+    tasks = len(pretend)
+    transfers = tasks * test.calls_per_block
+    stream = _stream(seed, _DEAL)
+    size = np.bincount(stream.integers(0, tasks, size=transfers), minlength=tasks)
+    start = np.cumsum(size) - size
+    deck = stream.permutation(transfers)
+
+    # Rank r plays the hand of pretend[r], once for each segment.
+    size, start = size[pretend], start[pretend]
+    first = np.concatenate(([0], np.cumsum(size * test.segments)))
+    turn = np.arange(first[-1]) - np.repeat(first[:-1], size * test.segments)
+    segment, card = np.divmod(turn, np.repeat(size, size * test.segments))
+    transfer = deck[np.repeat(start, size * test.segments) + card]
+    offset = segment * (tasks * test.block_size) + transfer * test.transfer_size
+    return Pattern(offset, first)
+
+
+def file_indices(test: IorTest, pretend: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Say which file each rank opens: int64[ranks], all 0 when they share one."""
+    return pretend.copy() if test.file_per_process else np.zeros_like(pretend)
+
+
+def file_name(test: IorTest, index: int, repetition: int) -> str:
+    """Name a file as IOR does.
+
+    Parameters
+    ----------
+    test
+        The test; ``-o -F -u -m`` matter.
+    index
+        The file, from `file_indices`.
+    repetition
+        Counted from 0; part of the name with ``-m``.
+
+    Returns
+    -------
+    str
+        ``<-o>``, with ``-F`` ``<-o>.%08d``, with ``-u`` in a directory named after the index.
+    """
+    roots = [root for root in test.test_file.split("@") if root] or [test.test_file]
+    name = roots[index % len(roots)] if test.file_per_process else roots[0]
+    if test.file_per_process:
+        if test.unique_directory:
+            path = PurePosixPath(name)
+            name = str(path.parent / str(index) / path.name)
+        name = f"{name}.{index:08d}"
+    if test.file_per_repetition:
+        name = f"{name}.{repetition}"
+    return name
+
+
+def _stream(seed: int, purpose: int) -> np.random.Generator:
+    key = np.array([seed % (1 << 64), purpose], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key))

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sim.config.errors import InputError
+from sim.config.files import shipped
+from sim.config.machine import load_machine
+from sim.config.scenario import (
+    Placement,
+    Scenario,
+    dump_scenario,
+    load_scenario,
+    machine_of,
+    resolved_yaml,
+)
+
+MINIMAL = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"ior": "-w -o 'my file'"}}
+
+
+def _load(document: dict[str, Any], folder: Path) -> Scenario:
+    path = folder / "scenario.yaml"
+    path.write_text(yaml.safe_dump(document))
+    return load_scenario(path)
+
+
+def _reload(text: str, folder: Path) -> Scenario:
+    path = folder / "again.yaml"
+    path.write_text(text)
+    return load_scenario(path)
+
+
+def test_the_headline_is_the_one_in_the_readme() -> None:
+    headline = load_scenario("theta-headline")
+    assert (headline.nodes, headline.ppn, headline.machine) == (256, 16, "theta")
+    assert (headline.striping.count, headline.striping.size) == (48, 8 * 2**20)
+    assert headline.workload.ior == ("-a", "POSIX", "-w", "-r", "-e", "-b", "8m", "-t", "8m")
+
+
+@pytest.mark.parametrize("name", shipped("scenarios"))
+def test_shipped_scenarios_fit_their_machines_and_read_back(name: str, tmp_path: Path) -> None:
+    scenario = load_scenario(name)
+    machine = machine_of(scenario)
+    assert scenario.title
+    assert scenario.description
+    assert _reload(dump_scenario(scenario), tmp_path) == scenario
+    resolved = _reload(resolved_yaml(scenario, machine), tmp_path)
+    assert machine_of(resolved) == machine
+    assert resolved.workload == scenario.workload
+    assert resolved_yaml(resolved, machine) == resolved_yaml(scenario, machine)
+
+
+def test_what_is_not_said_is_the_default(tmp_path: Path) -> None:
+    scenario = _load(MINIMAL, tmp_path)
+    assert scenario.placement.policy == "contiguous"
+    assert scenario.striping.count is None
+    assert scenario.workload.ior == ("-w", "-o", "my file")
+
+
+def test_resolved_text_leaves_nothing_to_a_default(tmp_path: Path) -> None:
+    document = MINIMAL | {"placement": "random", "seed": 0, "changes": {"lustre.osts": 112}}
+    scenario = _load(document, tmp_path)
+    resolved = yaml.safe_load(resolved_yaml(scenario, machine_of(scenario)))
+    assert resolved["striping"] == {"count": 1, "size": "1 MiB", "offset": -1}
+    assert resolved["placement"] == {"policy": "random", "seed": 0}
+    assert resolved["machine"]["lustre"]["osts"]["value"] == 112
+    assert resolved["machine"]["lustre"]["oss_rate"]["value"] == "6 GB/s"
+    assert "changes" not in resolved
+
+
+def test_arguments_may_be_a_list(tmp_path: Path) -> None:
+    scenario = _load(MINIMAL | {"workload": {"ior": ["-b", "8m", "-s", 4]}}, tmp_path)
+    assert scenario.workload.ior == ("-b", "8m", "-s", "4")
+
+
+def test_a_script_and_a_machine_lie_beside_the_scenario(tmp_path: Path) -> None:
+    mine = load_machine("theta").document() | {"name": "mine"}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(mine))
+    document = MINIMAL | {"machine": "mine.yaml", "workload": {"ior": "-w -f three.ior"}}
+    scenario = _load(document, tmp_path)
+    assert scenario.workload.ior == ("-w", "-f", str(tmp_path / "three.ior"))
+    assert machine_of(scenario).name == "mine"
+
+
+@pytest.mark.parametrize("nodes", ["0-15,32", [3, 1, 2]])
+def test_a_list_of_nodes(nodes: object, tmp_path: Path) -> None:
+    scenario = _load(MINIMAL | {"placement": {"policy": "list", "nodes": nodes}}, tmp_path)
+    assert scenario.placement.nodes == (tuple(nodes) if isinstance(nodes, list) else nodes)
+    assert _reload(dump_scenario(scenario), tmp_path) == scenario
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"nodse": 3}, "nodse: there is no such field; did you mean nodes"),
+        ({"nodes": "many"}, "nodes = 'many'"),
+        ({"ppn": 0}, "ppn = 0: should be greater than 0"),
+        ({"machine": 3}, "machine: 3 is not a machine"),
+        ({"placement": "scattered"}, "placement.policy = 'scattered'"),
+        ({"placement": {"policy": "list"}}, "policy: list with nodes"),
+        ({"placement": {"policy": "random", "nodes": "0-3"}}, "another policy without nodes"),
+        ({"striping": {"cuont": 3}}, "striping.cuont: there is no such field; did you mean count"),
+        ({"striping": {"size": "1000"}}, "striping: stripe size 1 kB"),
+        ({"striping": {"size": "8 Mb"}}, "striping.size: '8 Mb' is not a size"),
+        ({"workload": {}}, "workload.ior is missing"),
+        ({"workload": {"ior": "-o 'x"}}, "never closed"),
+    ],
+)
+def test_fields_that_cannot_be_are_refused(
+    changed: dict[str, Any], complaint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        _load(MINIMAL | changed, tmp_path)
+    assert str(refusal.value).startswith(f"{tmp_path / 'scenario.yaml'}: ")
+    assert complaint in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"machine": "thta"}, "did you mean theta"),
+        ({"nodes": 5000}, "nodes = 5000 is more than the 4392 compute nodes of theta"),
+        ({"striping": {"count": 57}}, "57 is more than the 56 OSTs"),
+        ({"changes": {"lustre.ost": 1}}, "did you mean lustre.osts"),
+    ],
+)
+def test_what_the_machine_cannot_do_is_refused(
+    changed: dict[str, Any], complaint: str, tmp_path: Path
+) -> None:
+    scenario = _load(MINIMAL | changed, tmp_path)
+    with pytest.raises(InputError) as refusal:
+        machine_of(scenario)
+    assert complaint in str(refusal.value)
+
+
+def test_an_unknown_scenario_lists_those_there_are() -> None:
+    with pytest.raises(InputError, match="theta-headline"):
+        load_scenario("headline")
+
+
+def test_a_placement_in_code() -> None:
+    assert Placement(policy="list", nodes=(1, 2)).nodes == (1, 2)

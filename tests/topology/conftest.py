@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+import dragonflies
+import pytest
+
+from topology import Fabric
+
+
+@pytest.fixture(scope="session")
+def theta() -> Fabric:
+    return dragonflies.theta()

@@ -1,0 +1,62 @@
+"""Networks of supercomputers as graphs and arrays; knows nothing of time.
+
+A machine's network comes about in two steps. A builder turns a handful of numbers into a
+NetworkX graph: :func:`dragonfly` makes the one of the Cray XC series. :func:`build_fabric` then
+turns the graph into arrays and plugs the compute nodes and LNET routers in; everything else works
+on the resulting :class:`Fabric`, whatever the network.
+
+>>> from topology import DragonflyShape, LinkClass, build_fabric, dragonfly
+>>> links = {
+...     "green": LinkClass(rate=3.36e9, latency=100e-9, length="backplane"),
+...     "black": LinkClass(rate=3.36e9, latency=100e-9, length="electrical"),
+...     "blue": LinkClass(rate=3.0e9, latency=100e-9, length="optical"),
+... }
+>>> fabric = build_fabric(
+...     dragonfly(DragonflyShape(groups=12), links),
+...     compute_nodes=4392, service_blades=54, service_nodes_per_blade=2,
+...     lnet_routers=30, nodes_per_router=4, seed=1,
+... )
+>>> fabric.routers, fabric.link_name(0), fabric.router_name(1000)
+(1152, 'green g0c0s0->g0c0s1', 'c8-1c2s8')
+
+Which ways could a message take from node 0 to the first LNET router, and which nodes would a job
+of 256 get if they were spread over all groups?
+
+>>> routes = candidate_routes(fabric, fabric.compute_router[:1], fabric.lnet_router[:1], seed=1)
+>>> routes.hops.shape  # one pair of routers, two minimal and two non-minimal candidates
+(1, 4)
+>>> place("spread", 256, fabric).shape
+(256,)
+
+Modules: :mod:`~topology.links` (the kinds of cable), :mod:`~topology.dragonfly` (the graph of a
+Cray XC network), :mod:`~topology.fabric` (the same as arrays, with the nodes on it),
+:mod:`~topology.routes` (candidate routes between routers), :mod:`~topology.placement` (which
+compute nodes a job gets), :mod:`~topology.summary` (what the network consists of) and
+:mod:`~topology.drawing` (a picture of it).
+"""
+
+from topology.dragonfly import DragonflyShape, dragonfly
+from topology.drawing import draw
+from topology.fabric import Fabric, build_fabric
+from topology.links import LinkClass
+from topology.placement import POLICIES, parse_node_list, place
+from topology.routes import Routes, candidate_routes, hop_limits
+from topology.summary import Fact, describe, group_bandwidth
+
+__all__ = [
+    "POLICIES",
+    "DragonflyShape",
+    "Fabric",
+    "Fact",
+    "LinkClass",
+    "Routes",
+    "build_fabric",
+    "candidate_routes",
+    "describe",
+    "dragonfly",
+    "draw",
+    "group_bandwidth",
+    "hop_limits",
+    "parse_node_list",
+    "place",
+]

@@ -1,0 +1,44 @@
+"""The kinds of cable a network is wired with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+LENGTHS = ("backplane", "electrical", "optical")
+"""Length classes, short to long: within a chassis, between chassis, between groups."""
+
+
+@dataclass(frozen=True)
+class LinkClass:
+    """What every single link of one colour has in common.
+
+    Parameters
+    ----------
+    rate : float
+        Payload bytes per second of one link in one direction. Both directions run at this rate
+        at the same time. On Aries the payload is about 64 % of the raw rate, because a 64-byte
+        put takes 14 request flits and 1 response flit, and the link layer adds a tenth
+        (Cray WP-Aries01-1112 p. 21).
+    latency : float
+        Seconds from entering the link to leaving the router behind it, on a quiet network.
+    length : str
+        One of :data:`LENGTHS`.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+
+    rate: float
+    latency: float
+    length: str
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.rate) and self.rate > 0):
+            raise ValueError(f"link rate is {self.rate} bytes/s: it must be above zero")
+        if not (math.isfinite(self.latency) and self.latency >= 0):
+            raise ValueError(f"link latency is {self.latency} s: it must be zero or more")
+        if self.length not in LENGTHS:
+            raise ValueError(f"link length is {self.length!r}: choose one of {', '.join(LENGTHS)}")

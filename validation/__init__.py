@@ -1,0 +1,1 @@
+"""Published measurements and the comparison of simulated runs with them."""
