@@ -1,1 +1,70 @@
-"""A discrete-event simulator of the I/O path of Cray XC40 supercomputers."""
+"""A discrete-event simulator of the I/O path of Cray XC40 supercomputers.
+
+>>> from sim import Scenario, ior_rows, simulate
+>>> scenario = Scenario(
+...     machine="theta", nodes=4, ppn=2,
+...     striping={"count": 8, "size": "8m"},
+...     workload={"ior": "-a POSIX -w -r -b 8m -t 8m"},
+... )
+>>> result = simulate(scenario)
+>>> [row.access.value for row in ior_rows(result)]
+['write', 'read']
+
+The names below are imported when they are first used, so that ``import sim`` and the command line
+start without waiting for Numba.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sim.config.errors import InputError
+    from sim.config.machine import Machine, load_machine
+    from sim.config.scenario import Placement, Scenario, Workload, load_scenario
+    from sim.config.striping import StripeRequest
+    from sim.results.ior_run import ior_report, ior_rows
+    from sim.run.result import Result
+    from sim.run.simulate import simulate
+
+__all__ = [
+    "InputError",
+    "Machine",
+    "Placement",
+    "Result",
+    "Scenario",
+    "StripeRequest",
+    "Workload",
+    "ior_report",
+    "ior_rows",
+    "load_machine",
+    "load_scenario",
+    "simulate",
+]
+
+_HOMES = {
+    "InputError": "sim.config.errors",
+    "Machine": "sim.config.machine",
+    "Placement": "sim.config.scenario",
+    "Result": "sim.run.result",
+    "Scenario": "sim.config.scenario",
+    "StripeRequest": "sim.config.striping",
+    "Workload": "sim.config.scenario",
+    "ior_report": "sim.results.ior_run",
+    "ior_rows": "sim.results.ior_run",
+    "load_machine": "sim.config.machine",
+    "load_scenario": "sim.config.scenario",
+    "simulate": "sim.run.simulate",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its home (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

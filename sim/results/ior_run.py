@@ -1,0 +1,64 @@
+"""From a finished run to what IOR would report about it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sim.config.machine import Machine
+from sim.results.ior_phases import IorRow, reduce
+from sim.results.ior_report import FileSystem, IorReport, TestReport
+from sim.run.result import Result, TestOutcome
+from sim.workloads.ior.options import parse_arguments
+
+EPOCH = datetime(2020, 1, 1)
+"""When every run begins on the simulated calendar, so that the same run prints the same dates."""
+
+_INODES_PER_MDT = 1 << 32  # most that one MDT can number (Lustre manual, on ldiskfs)
+
+
+def ior_rows(result: Result) -> tuple[IorRow, ...]:
+    """Return one row of IOR's table for each phase of a run, in the order in which they ran.
+
+    Rates are in bytes/s, times in seconds.
+    """
+    return tuple(reduce(record) for outcome in result.tests for record in outcome.records)
+
+
+def ior_report(result: Result) -> IorReport:
+    """Return the report of a run, for :mod:`sim.results.ior_text` and its neighbours."""
+    name = result.machine.name
+    return IorReport(
+        command_line=parse_arguments(result.scenario.workload.ior).command_line,
+        machine=f"{name} (simulated)",
+        platform=f"{name}(simulated)",
+        file_system=_file_system(result.machine),
+        began=EPOCH,
+        finished=EPOCH + timedelta(seconds=result.simulated),
+        tests=tuple(
+            _test_report(outcome, number, result.scenario.ppn)
+            for number, outcome in enumerate(result.tests)
+        ),
+    )
+
+
+def _file_system(machine: Machine) -> FileSystem:
+    """Return the file system as it is before the job: empty."""
+    lustre = machine.lustre
+    return FileSystem(
+        capacity=lustre.capacity,
+        used=0.0,
+        inodes=lustre.mds.mdts * _INODES_PER_MDT,
+        used_inodes=0.0,
+    )
+
+
+def _test_report(outcome: TestOutcome, number: int, ppn: int) -> TestReport:
+    return TestReport(
+        test=outcome.test,
+        test_id=number,
+        nodes=-(-outcome.tasks // ppn),
+        tasks=outcome.tasks,
+        tasks_per_node=min(ppn, outcome.tasks),
+        started=EPOCH + timedelta(seconds=outcome.started),
+        rows=tuple(reduce(record) for record in outcome.records),
+    )
