@@ -1,0 +1,24 @@
+"""The commands of ``xc40io``."""
+
+from __future__ import annotations
+
+import click
+
+from sim.cli.face import Face
+from sim.cli.ior import ior
+from sim.cli.listings import machines, scenarios
+from sim.cli.machine import machine
+from sim.cli.scenario import run
+
+
+@click.group(cls=Face, invoke_without_command=True, context_settings={"max_content_width": 100})
+@click.version_option(package_name="xc40io", message="xc40io %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Simulate the I/O path of Cray XC40 supercomputers: an IOR command in, IOR's answer out."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for command in (ior, run, machine, machines, scenarios):
+    cli.add_command(command)

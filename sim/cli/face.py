@@ -1,0 +1,60 @@
+"""How the command line ends: one sentence when something is wrong, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from sim.config.errors import InputError
+
+_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130  # 130 is how a shell reports SIGINT
+
+
+class Face(click.Group):
+    """The command ``xc40io`` and its subcommands.
+
+    Bad input, from click's own checks or as :class:`InputError`, ends in one sentence on standard
+    error and status 2; an interrupt in one line and status 130; a reader of standard output that
+    went away (``| head``) in status 1 without a word.
+    """
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run the command line and exit."""
+        kwargs["standalone_mode"] = False
+        status = 0
+        try:
+            returned = super().main(*args, **kwargs)
+            sys.stdout.flush()
+            status = returned if isinstance(returned, int) else 0
+        except (InputError, click.ClickException) as error:
+            status = _say(_sentence(error), _BAD_INPUT)
+        except (click.Abort, KeyboardInterrupt):
+            status = _say("interrupted", _INTERRUPTED)
+        except BrokenPipeError:
+            status = _FAILED
+            _discard_output()
+        except OSError as error:  # a full disk under standard output, for instance
+            status = _say(error.strerror or str(error), _FAILED)
+            _discard_output()
+        sys.exit(status)
+
+
+def _sentence(error: InputError | click.ClickException) -> str:
+    if isinstance(error, InputError):
+        return str(error)
+    sentence = error.format_message().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{sentence}; see {context.command_path} --help" if context else sentence
+
+
+def _say(sentence: str, status: int) -> int:
+    click.echo(f"xc40io: {' '.join(sentence.split())}", err=True)
+    return status
+
+
+def _discard_output() -> None:
+    """Let what is still buffered go nowhere, so that Python does not try it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

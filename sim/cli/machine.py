@@ -1,0 +1,58 @@
+"""``xc40io machine``: what a machine consists of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sim.cli import options
+
+if TYPE_CHECKING:
+    from topology import Fabric
+
+
+@click.command(short_help="Show what a machine consists of.")
+@click.argument("name", metavar="NAME|FILE.yaml")
+@click.option("--sources", is_flag=True, help="Also print where each value comes from.")
+@click.option(
+    "--plot", metavar="FILE", help="Draw the network into a .png, .svg or .pdf; print nothing."
+)
+@options.changes
+def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[str, ...]) -> None:
+    """Show what a machine consists of, by its name or by the path of a file.
+
+    xc40io machines lists the names.
+    """
+    from sim.config.machine import load_machine, parse_changes
+    from sim.results.machine_text import format_machine, format_sources
+    from sim.run.fabric import fabric_of
+
+    described = load_machine(name)
+    if assignments:
+        described = described.with_changes(parse_changes(assignments))
+    fabric = fabric_of(described)
+    if plot is not None:
+        _draw(fabric, plot, described.title)
+        return
+    click.echo(format_machine(described, fabric), nl=False)
+    if sources:
+        click.echo("\nParameters and their sources")
+        click.echo(format_sources(described), nl=False)
+
+
+def _draw(fabric: Fabric, path: str, title: str) -> None:
+    from sim.config.errors import InputError
+    from sim.results.files import check_writable, replacing
+    from topology import draw
+    from topology.drawing import SUFFIXES
+
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise InputError(f"--plot {path}: the name must end in {', '.join(SUFFIXES)}")
+    check_writable(path, "--plot")
+    with replacing(path, "--plot") as draft:
+        try:
+            draw(fabric, draft, title)
+        except ValueError as error:
+            raise InputError(f"--plot {path}: {error}") from error

@@ -1,0 +1,27 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+changes = click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change a value of the machine, as in lustre.osts=112. May be repeated.",
+)
+
+
+def output(command: Command) -> Command:
+    """Add the options that choose what a run prints."""
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    getstripe = click.option(
+        "--getstripe", is_flag=True, help="Also print the striping of the files."
+    )
+    return as_json(getstripe(command))

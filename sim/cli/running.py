@@ -1,0 +1,80 @@
+"""Running a scenario and printing what comes of it; shared by ``xc40io ior`` and ``xc40io run``."""
+
+from __future__ import annotations
+
+import click
+
+from sim.cli.progress import ProgressBar
+from sim.cli.unmodelled import notes_on
+from sim.config.scenario import Scenario
+from sim.results.files import check_writable, write_whole
+from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
+from sim.results.ior_json import format_json
+from sim.results.ior_run import ior_report
+from sim.results.ior_text import format_text
+from sim.run.result import Result
+from sim.workloads.ior.options import Access, IorCommand, parse_arguments
+
+_FORMATS = {"default": format_text, "JSON": format_json, "CSV": format_csv}
+_SUMMARY, _RANKS = "summaryFile", "saveRankPerformanceDetailsCSV"
+
+
+def run_and_print(scenario: Scenario, *, as_json: bool, getstripe: bool) -> None:
+    """Run a scenario; write the files that its IOR command names; print the rest.
+
+    As with IOR, ``summaryFile`` takes what would be printed otherwise. What only a simulator knows
+    stands below IOR's table; where IOR's output on standard output is JSON or CSV, which must stay
+    readable, it goes to standard error. With `as_json` everything is one JSON document.
+    """
+    command = parse_arguments(scenario.workload.ior)
+    notes = (*command.notes, *notes_on(command))
+    for path, option in _files(command):
+        check_writable(path, option)
+    result = _simulate(scenario)
+    _write_files(result, command)
+    if as_json:
+        from sim.results.run_json import format_run_json
+
+        click.echo(format_run_json(result, notes), nl=False)
+        return
+    _print(result, command, notes, getstripe=getstripe)
+
+
+def _simulate(scenario: Scenario) -> Result:
+    from sim.run.simulate import simulate
+
+    with ProgressBar() as progress:
+        return simulate(scenario, progress=progress)
+
+
+def _files(command: IorCommand) -> list[tuple[str, str]]:
+    """Return the files that a command writes, each with the option that names it."""
+    found = [(command.summary_file, _SUMMARY)]
+    found += [(test.rank_details_file, _RANKS) for test in command.tests]
+    return [(path, option) for path, option in found if path is not None]
+
+
+def _write_files(result: Result, command: IorCommand) -> None:
+    if command.summary_file is not None:
+        text = _FORMATS[command.summary_format](ior_report(result))
+        write_whole(command.summary_file, text, _SUMMARY)
+    details: dict[str, str] = {}
+    for outcome in result.tests:
+        path = outcome.test.rank_details_file
+        timed = [record for record in outcome.records if record.access is not Access.WRITE_CHECK]
+        if path is not None:
+            details.setdefault(path, f"{RANK_TITLES}\n")
+            details[path] += "".join(rank_lines(record) for record in timed)
+    for path, text in details.items():
+        write_whole(path, text, _RANKS)
+
+
+def _print(result: Result, command: IorCommand, notes: tuple[str, ...], *, getstripe: bool) -> None:
+    from sim.results.run_text import format_layouts, format_run
+
+    mixed = command.summary_format == "default" or command.summary_file is not None
+    if command.summary_file is None:
+        click.echo(_FORMATS[command.summary_format](ior_report(result)), nl=mixed)
+    if getstripe:
+        click.echo(format_layouts(result), err=not mixed)
+    click.echo(format_run(result, notes), nl=False, err=not mixed)

@@ -1,0 +1,71 @@
+"""Files that appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sim.config.errors import InputError
+
+
+def check_writable(path: str | Path, option: str) -> None:
+    """Raise InputError unless a file can be written there: asked before a long run, not after it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    option
+        Where the user named it, for the message.
+    """
+    target = Path(path)
+    folder = target.resolve().parent
+    if target.is_dir():
+        raise InputError(f"{option}: {path} is a folder; right would be the name of a file")
+    if not folder.is_dir():
+        raise InputError(f"{option}: {path} cannot be written: there is no folder {folder}")
+    needed = [target] if target.exists() else []
+    if not _is_special(target):
+        needed.append(folder)
+    if not all(os.access(place, os.W_OK) for place in needed):
+        raise InputError(f"{option}: {path} cannot be written: permission denied")
+
+
+@contextmanager
+def replacing(path: str | Path, option: str) -> Iterator[Path]:
+    """Give the path of a new file; when the block has ended well, it takes the place of ``path``.
+
+    If the block fails, nothing is left behind and a former file stays as it was. What is no
+    ordinary file, such as ``/dev/stdout``, is written directly.
+
+    Raises
+    ------
+    InputError
+        If the system refuses to write; `option` says where the user named the file.
+    """
+    special = _is_special(Path(path))
+    target = Path(path) if special else Path(path).resolve()
+    draft = target if special else target.with_name(f".{os.getpid()}-{target.name}")
+    try:
+        yield draft
+        if not special:
+            draft.replace(target)
+    except OSError as error:
+        raise InputError(f"{option}: {path} cannot be written: {error.strerror}") from error
+    finally:
+        if not special:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, text: str, option: str) -> None:
+    """Write a text file at once, or raise InputError and leave everything as it was."""
+    with replacing(path, option) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def _is_special(path: Path) -> bool:
+    """Whether this is a device, a pipe or the like, which must not be replaced by a file."""
+    return path.exists() and (not path.is_file() or path.absolute().is_relative_to("/dev"))

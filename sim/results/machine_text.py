@@ -1,0 +1,137 @@
+"""What a machine consists of, as a table for a person."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from sim.config.machine import Lnet, Lustre, Machine, Mds, Nodes
+from sim.config.units import (
+    MIB,
+    format_bytes,
+    format_per_second,
+    format_rate,
+    format_seconds,
+)
+from topology import Fabric, describe
+
+_WIDTH = 100
+_LABEL = 40
+
+Row = tuple[str, str]
+
+
+def format_machine(machine: Machine, fabric: Fabric) -> str:
+    """Print what a machine consists of, from the network to the metadata servers.
+
+    Parameters
+    ----------
+    machine
+        Its description.
+    fabric
+        Its network, as :func:`sim.run.fabric.fabric_of` builds it.
+
+    Returns
+    -------
+    str
+        GB = 10^9 bytes and GiB = 2^30 bytes; rates are payload, of each direction of a link.
+    """
+    sections = {
+        f"Network: Cray Aries {machine.network.kind}": [
+            (fact.label, f"{fact.value:,.6g} {fact.unit}".rstrip()) for fact in describe(fabric)
+        ],
+        "Compute nodes": _node_rows(machine.nodes, machine.network.nic_rate),
+        "LNET: from Aries to InfiniBand": _lnet_rows(machine.lnet),
+        f"Lustre {machine.lustre.version}": _lustre_rows(machine.lustre),
+        "Metadata servers": _mds_rows(machine.lustre.mds),
+    }
+    lines = [machine.title, *textwrap.wrap(machine.description, _WIDTH)]
+    for title, rows in sections.items():
+        lines += ["", title, *_aligned(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def format_sources(machine: Machine) -> str:
+    """Print every parameter of a machine with its value, how firm it is and where it comes from."""
+    values = machine.values(units=True)
+    width = max(len(path) for path in values)
+    lines = []
+    for path, value in values.items():
+        lines.append(f"{path:<{width}}  {value}")
+        if path in machine.provenance:
+            origin = machine.provenance[path]
+            text = f"{origin.firm}: {origin.source}"
+            lines += textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines) + "\n"
+
+
+def _aligned(rows: Iterable[Row]) -> Iterator[str]:
+    return (f"  {label:<{_LABEL}} {value}" for label, value in rows)
+
+
+def _rate(rate: float) -> str:
+    return format_rate(rate, 3)
+
+
+def _node_rows(nodes: Nodes, nic_rate: float) -> list[Row]:
+    return [
+        ("compute nodes", f"{nodes.count:,}"),
+        ("cores of a node", f"{nodes.cores}"),
+        ("memory of a node", format_bytes(nodes.memory)),
+        ("NIC, each direction", _rate(nic_rate)),
+        ("page cache, one core writing", f"{nodes.write_copy_rate / MIB:.4g} MiB/s"),
+        ("page cache, one core reading", f"{nodes.read_copy_rate / MIB:.4g} MiB/s"),
+        ("page cache, all cores of a node", _rate(nodes.node_copy_rate)),
+    ]
+
+
+def _lnet_rows(lnet: Lnet) -> list[Row]:
+    return [
+        ("LNET routers", f"{lnet.routers}"),
+        ("of them for data", f"{lnet.data_routers}"),
+        ("fine-grained routing groups", f"{lnet.groups}"),
+        ("routers and OSSs in a group", f"{lnet.routers_per_group} and {lnet.oss_per_group}"),
+        ("InfiniBand links of a router", f"{lnet.ib_links_per_router}"),
+        ("InfiniBand link, each direction", _rate(lnet.ib_link_rate)),
+        ("latency through a router", format_seconds(lnet.router_latency)),
+        ("largest message", format_bytes(lnet.message_size)),
+    ]
+
+
+def _lustre_rows(lustre: Lustre) -> list[Row]:
+    return [
+        ("object storage servers (OSS)", f"{lustre.oss_count}"),
+        ("object storage targets (OST)", f"{lustre.osts}"),
+        ("OSS, each direction at most", _rate(lustre.oss_rate)),
+        ("OST, sustained write", _rate(lustre.ost_write_rate)),
+        ("OST, sustained read", _rate(lustre.ost_read_rate)),
+        ("all OSTs, sustained write", _rate(lustre.osts * lustre.ost_write_rate)),
+        ("all OSTs, sustained read", _rate(lustre.osts * lustre.ost_read_rate)),
+        ("spread from OST to OST", f"{100 * lustre.ost_spread:.3g} %"),
+        ("usable capacity", format_bytes(lustre.capacity)),
+        ("bulk RPC, at most", format_bytes(lustre.rpc_size)),
+        ("RPCs in flight, client to OST", f"{lustre.max_rpcs_in_flight}"),
+        ("dirty data, client for OST", format_bytes(lustre.max_dirty)),
+        ("default striping", _striping(lustre)),
+    ]
+
+
+def _striping(lustre: Lustre) -> str:
+    count = lustre.default_stripe_count
+    osts = "all OSTs" if count == -1 else f"{count} OST{'s' if count > 1 else ''}"
+    return f"{osts} x {format_bytes(lustre.default_stripe_size)}"
+
+
+def _mds_rows(mds: Mds) -> list[Row]:
+    rates = {
+        "opens": mds.open_rate,
+        "creates": mds.create_rate,
+        "closes": mds.close_rate,
+        "stats": mds.stat_rate,
+        "unlinks": mds.unlink_rate,
+    }
+    return [
+        ("metadata targets (MDT) in use", f"{mds.mdts}"),
+        *((f"{name} of one MDT", format_per_second(rate, 3)) for name, rate in rates.items()),
+        ("one operation, idle server", format_seconds(mds.op_latency)),
+    ]

@@ -1,0 +1,74 @@
+"""A run as JSON: IOR's document, and beside it what only a simulator knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from sim.lustre.tables import StationKind
+from sim.results.ior_json import as_dict
+from sim.results.ior_run import ior_report
+from sim.results.stations import busiest, loads
+from sim.results.waits import waits
+from sim.run.result import Result, StationUse
+
+_SERVERS = frozenset(StationKind) - {StationKind.NIC, StationKind.LINK}
+
+
+def format_run_json(result: Result, notes: Sequence[str] = ()) -> str:
+    """Print a run as JSON, with a newline at the end; see :func:`run_document`."""
+    return json.dumps(run_document(result, notes), indent=2, allow_nan=False) + "\n"
+
+
+def run_document(result: Result, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """Arrange a run as IOR's JSON does, with one key more.
+
+    Returns
+    -------
+    dict
+        The keys of :func:`~sim.results.ior_json.as_dict`, then ``xc40io``: ``version``,
+        ``scenario`` (as asked for), ``notes``, ``loads`` (the busiest station of each phase),
+        ``busiest`` (the busiest station of each kind), ``stations`` (all but NICs and links, of
+        which there are thousands), ``waits``, ``files`` (their striping), ``counts`` and
+        ``wall_seconds``, the only value that differs from run to run. Bytes, bytes/s, seconds.
+    """
+    uses = result.stations()
+    return as_dict(ior_report(result)) | {
+        "xc40io": {
+            "version": version("xc40io"),
+            "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
+            "notes": list(notes),
+            "loads": [
+                asdict(load) | {"kind": load.kind.name, "saturated": load.saturated}
+                for load in loads(result)
+            ],
+            "busiest": [_station(use) for use in busiest(uses)],
+            "stations": [_station(use) for use in uses if use.kind in _SERVERS],
+            "waits": [asdict(wait) for wait in waits(result)],
+            "files": [_files(result, test_id) for test_id in range(len(result.tests))],
+            "counts": {
+                "simulated_seconds": result.simulated,
+                "rpcs": result.rpcs,
+                "bulk_bytes": result.bulk_bytes,
+                "events": result.events,
+            },
+            "wall_seconds": result.wall,
+        }
+    }
+
+
+def _station(use: StationUse) -> dict[str, Any]:
+    return asdict(use) | {"kind": use.kind.name, "utilisation": use.utilisation}
+
+
+def _files(result: Result, test_id: int) -> dict[str, Any]:
+    files = result.tests[test_id].files
+    return {
+        "test_id": test_id,
+        "stripe_count": files.stripe_count,
+        "stripe_size": files.stripe_size,
+        "osts": files.osts.tolist(),
+    }

@@ -1,0 +1,119 @@
+"""What only a simulator knows of a run, as text below IOR's table.
+
+Every line begins with ``#``, so that scripts that look for IOR's lines pass over it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from sim.config.units import format_seconds
+from sim.lustre.striping import getstripe_text
+from sim.results.stations import Load, busiest, loads
+from sim.results.waits import waits
+from sim.run.result import Result, StationUse
+from sim.workloads.ior.pattern import file_name
+
+_WIDTH = 100
+_FILES_SHOWN = 4
+_SHARE_SHOWN = 0.005
+
+_COLUMNS = f"{'busy':>5} {'from (s)':>9} {'to (s)':>9} {'served':>15} {'mean wait':>9}"
+
+
+def format_run(result: Result, notes: Sequence[str] = ()) -> str:
+    """Print what bound a run, its busiest stations and where its ranks waited.
+
+    Parameters
+    ----------
+    result
+        The run.
+    notes
+        Remarks on the options, each printed once.
+
+    Returns
+    -------
+    str
+        Lines that begin with ``#``. All but the last, which tells the wall time, are the same
+        whenever the same scenario runs. GB = 10^9 bytes; times in simulated seconds.
+    """
+    lines = [
+        _job_line(result),
+        *(f"Note: {note}" for note in notes),
+        "",
+        *_bottleneck_lines(loads(result)),
+        "",
+        *_station_lines(busiest(result.stations())),
+        "",
+        *_wait_lines(result),
+        "",
+        f"In all: {result.simulated:.6g} simulated s, {result.rpcs:,} bulk RPCs with "
+        f"{result.bulk_bytes / 1e9:,.6g} GB, {result.events:,} events",
+        f"Wall time: {result.wall:.2f} s",
+    ]
+    return "".join(f"{line}\n" for text in lines for line in _commented(text))
+
+
+def format_layouts(result: Result) -> str:
+    """Print the striping of each test's files as ``lfs getstripe`` does; the first few files."""
+    parts = []
+    for outcome in result.tests:
+        files = len(outcome.files.osts)
+        repetition = outcome.records[-1].repetition
+        for index in range(min(files, _FILES_SHOWN)):
+            name = file_name(outcome.test, index, repetition)
+            parts.append(getstripe_text(name, outcome.files.layout(index)))
+        if files > _FILES_SHOWN:
+            parts.append(f"# and {files - _FILES_SHOWN:,} files more\n")
+    return "".join(parts)
+
+
+def _commented(text: str) -> list[str]:
+    """Turn a text into lines with ``#`` in front, a long one broken between words."""
+    if len(text) + 2 <= _WIDTH:
+        return [f"# {text}".rstrip()]
+    unbroken = text.replace(" %", "\u00a0%")
+    wrapped = textwrap.wrap(unbroken, _WIDTH, initial_indent="# ", subsequent_indent="#   ")
+    return [line.replace("\u00a0%", " %") for line in wrapped]
+
+
+def _job_line(result: Result) -> str:
+    scenario = result.scenario
+    changes = "".join(f", {name} = {value}" for name, value in scenario.changes.items())
+    placement = scenario.placement.policy
+    return (
+        f"Simulated on {result.machine.name}{changes}: {_several(scenario.nodes, 'node')} "
+        f"({placement}) x {_several(scenario.ppn, 'rank')}, seed {scenario.seed}"
+    )
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _bottleneck_lines(found: Sequence[Load]) -> Iterator[str]:
+    several = len({load.test_id for load in found}) > 1
+    for load in found:
+        phase = f"test {load.test_id}, {load.access}" if several else load.access
+        yield f"{phase.capitalize()}: {load.sentence()}"
+
+
+def _station_lines(uses: Sequence[StationUse]) -> Iterator[str]:
+    title = "Busiest of each kind"
+    width = max(len(title), *(len(use.name) for use in uses))
+    yield f"{title:<{width}} {_COLUMNS}"
+    for use in uses:
+        served = f"{use.bytes / 1e9:,.3f} GB" if use.bytes else f"{use.requests:,} requests"
+        queueing = format_seconds(use.waiting / use.requests, 3)
+        yield (
+            f"{use.name:<{width}} {100 * use.utilisation:3.0f} % {use.first:9.4f} "
+            f"{use.last:9.4f} {served:>15} {queueing:>9}"
+        )
+
+
+def _wait_lines(result: Result) -> Iterator[str]:
+    yield f"What a rank waited for, on average over the {result.simulated:.4g} s"
+    for wait in waits(result):
+        if wait.share >= _SHARE_SHOWN:
+            yield f"{100 * wait.share:5.1f} %  {wait.words}"

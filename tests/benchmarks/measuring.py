@@ -1,0 +1,71 @@
+"""How the benchmarks measure: whole runs in a process of their own, and tables for people."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_CODE = """
+import json, resource, sys
+from sim.config.scenario import Scenario
+from sim.results.ior_phases import reduce
+from sim.run.simulate import simulate
+
+job = json.loads(sys.argv[1])
+tiny = {**job, "nodes": 1, "ppn": 1, "workload": {"ior": "-b 1m -t 1m"}}
+simulate(Scenario.model_validate(tiny))  # compiles, or loads what is compiled
+result = simulate(Scenario.model_validate(job))
+rows = [reduce(record) for test in result.tests for record in test.records]
+print(json.dumps({
+    "wall": result.wall,
+    "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    "rpcs": result.rpcs,
+    "events": result.events,
+    "bandwidth": [row.bandwidth for row in rows],
+}))
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulated run: wall seconds, peak memory (bytes), counts, bytes/s of each phase."""
+
+    wall: float
+    memory: int
+    rpcs: int
+    events: int
+    bandwidth: list[float]
+
+
+def theta(
+    ior: str, nodes: int, ppn: int, *, stripe_count: int = 48, stripe_size: str = "8m"
+) -> dict[str, object]:
+    """Describe a run on Theta."""
+    return {
+        "machine": "theta",
+        "nodes": nodes,
+        "ppn": ppn,
+        "striping": {"count": stripe_count, "size": stripe_size},
+        "workload": {"ior": ior},
+    }
+
+
+def run_apart(job: dict[str, object]) -> Run:
+    """Simulate in a fresh process, so that its peak of memory is its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE, json.dumps(job)], check=True, stdout=subprocess.PIPE
+    )
+    return Run(**json.loads(done.stdout))
+
+
+def print_table(title: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> None:
+    """Print a table, the first column to the left and the others to the right."""
+    lines = [head, *body]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    print(f"\n{title}")
+    for line in lines:
+        cells = [line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]
+        print("  " + "   ".join(cells).rstrip())

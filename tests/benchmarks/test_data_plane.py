@@ -1,0 +1,98 @@
+"""The data plane against plain SimPy on the Theta path, in one run."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import NamedTuple
+
+import pytest
+from measuring import print_table, theta
+from simpy_models import Work, lean_callbacks, process_per_rpc, theta_write
+
+from sim.config.scenario import Scenario
+from sim.lustre.tables import StationKind
+from sim.run.simulate import simulate
+
+NODES, PPN, STRIPES = 256, 16, 48
+DATA_PLANE_MIB, LEAN_MIB, PROCESS_MIB = 128, 8, 2  # a rank
+REPETITIONS = 5
+
+
+class Sample(NamedTuple):
+    wall: float
+    rpcs: int
+    events: int
+    bandwidth: float
+
+
+def data_plane(access: str) -> Sample:
+    ior = f"{access} -b {DATA_PLANE_MIB}m -t 1m --posix.odirect"
+    job = theta(ior, NODES, PPN, stripe_count=STRIPES, stripe_size="1m")
+    result = simulate(Scenario.model_validate(job))
+    return Sample(result.wall, result.rpcs, result.events, result.bulk_bytes / result.simulated)
+
+
+def simpy_model(model: Callable[[Work], tuple[float, int]], work: Work) -> Sample:
+    gc.collect()
+    gc.freeze()  # the garbage collector need not look at the description of the work
+    began = time.perf_counter()
+    seconds, events = model(work)
+    wall = time.perf_counter() - began
+    gc.unfreeze()
+    return Sample(wall, work.rpcs, events, work.rpcs * 2**20 / seconds)
+
+
+def hops() -> float:
+    """Return the stations that an RPC passes on its way."""
+    job = theta("-w -b 1m -t 1m --posix.odirect", NODES, PPN, stripe_size="1m")
+    result = simulate(Scenario.model_validate(job))
+    bulk = [use for use in result.stations() if use.kind <= StationKind.OST]
+    return sum(use.requests for use in bulk) / result.rpcs
+
+
+@pytest.mark.benchmark
+def test_rpcs_a_second_beside_plain_simpy() -> None:
+    lean_work, process_work = (
+        theta_write(NODES, PPN, mib, STRIPES) for mib in (LEAN_MIB, PROCESS_MIB)
+    )
+    models: dict[str, Callable[[], Sample]] = {
+        "data plane, write": lambda: data_plane("-w"),
+        "data plane, read": lambda: data_plane("-r"),
+        "SimPy, lean callbacks, write": lambda: simpy_model(lean_callbacks, lean_work),
+        "SimPy, process per RPC, write": lambda: simpy_model(process_per_rpc, process_work),
+    }
+    passed = hops()
+    samples: dict[str, list[Sample]] = {name: [] for name in models}
+    for _ in range(REPETITIONS):
+        for name, model in models.items():
+            samples[name].append(model())
+    ours = samples["data plane, write"]
+    body = []
+    for name, theirs in samples.items():
+        ratio = median(
+            (mine.rpcs / mine.wall) / (other.rpcs / other.wall)
+            for mine, other in zip(ours, theirs, strict=True)
+        )
+        aim = {"d": "1,000,000 RPCs/s", "l": "5 x", "p": "25 x"}[name.split(", ")[-2][0]]
+        body.append(
+            (
+                name,
+                f"{theirs[0].rpcs:,}",
+                f"{median(sample.wall for sample in theirs):.3f}",
+                f"{median(sample.rpcs / sample.wall for sample in theirs):,.0f}",
+                f"{median(sample.events / sample.wall for sample in theirs):,.0f}",
+                f"{theirs[0].bandwidth / 1e9:.1f}",
+                f"{ratio:.1f} x",
+                aim,
+            )
+        )
+    print_table(
+        f"Theta path, {NODES} nodes x {PPN} ranks, {STRIPES} OSTs, RPCs of 1 MiB, one core.\n"
+        f"Stations on the way: {passed:.1f} in the data plane, {lean_work.hops:.1f} in SimPy. "
+        f"Medians of {REPETITIONS}, in turns.",
+        ("model", "RPCs", "wall s", "RPCs/s", "events/s", "GB/s", "write is faster by", "aim"),
+        body,
+    )

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sim.cli.app import cli
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def xc40io() -> Run:
+    """Run the command line in this process: ``xc40io("ior", "--nodes", "2", "--", "-w")``."""
+    return lambda *words: CliRunner().invoke(cli, words, prog_name="xc40io")

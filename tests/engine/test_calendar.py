@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.engine.calendar import (
+    MAX_INDEX,
+    Calendar,
+    drop_next,
+    enlarge_calendar,
+    make_calendar,
+    next_index,
+    next_kind,
+    next_time,
+    pending,
+    reschedule_next,
+    schedule,
+)
+
+Event = tuple[float, int, int]
+
+times = st.integers(0, 8).map(float)  # few, so that many are equal
+entities = st.tuples(st.integers(0, 7), st.integers(0, MAX_INDEX))
+events = st.lists(st.tuples(times, entities).map(lambda e: (e[0], *e[1])), max_size=40)
+
+
+def filled(due: list[Event], room: int | None = None) -> Calendar:
+    calendar = make_calendar(room or len(due) + 1)
+    for time, kind, index in due:
+        schedule(calendar, time, kind, index)
+    return calendar
+
+
+def drained(calendar: Calendar) -> list[Event]:
+    order = []
+    while pending(calendar):
+        order.append((next_time(calendar), next_kind(calendar), next_index(calendar)))
+        drop_next(calendar)
+    return order
+
+
+def in_order(due: list[Event]) -> list[Event]:
+    """By time; Python's sort keeps the order of scheduling where times are equal."""
+    return sorted(due, key=lambda event: event[0])
+
+
+@given(events)
+def test_events_come_by_time_and_then_in_the_order_of_scheduling(due: list[Event]) -> None:
+    assert drained(filled(due)) == in_order(due)
+
+
+@settings(max_examples=200)
+@given(events, st.lists(st.tuples(st.sampled_from("asd"), times), max_size=60))
+def test_any_mix_of_adding_moving_and_dropping(
+    due: list[Event], acts: list[tuple[str, float]]
+) -> None:
+    calendar = filled(due, len(due) + len(acts) + 1)
+    waiting = in_order(due)
+    for number, (act, delay) in enumerate(acts):
+        now = waiting[0][0] if waiting else 0.0
+        if act == "a":
+            schedule(calendar, now + delay, 1, number)
+            waiting.append((now + delay, 1, number))
+        elif waiting and act == "s":
+            reschedule_next(calendar, now + delay)
+            waiting.append((now + delay, *waiting.pop(0)[1:]))
+        elif waiting:
+            drop_next(calendar)
+            waiting.pop(0)
+        waiting = in_order(waiting)
+        assert pending(calendar) == len(waiting)
+        if waiting:
+            assert next_time(calendar) == waiting[0][0]
+    assert drained(calendar) == waiting
+
+
+@given(events, st.integers(0, 40))
+def test_a_larger_calendar_holds_the_same_events(due: list[Event], more: int) -> None:
+    calendar = enlarge_calendar(filled(due), len(due) + 1 + more)
+    for number in range(more):
+        schedule(calendar, 3.0, 0, number)
+    added = [(3.0, 0, number) for number in range(more)]
+    assert drained(calendar) == in_order(due + added)
+
+
+def test_an_empty_calendar_has_nothing_before_infinity() -> None:
+    calendar = make_calendar(1)
+    assert pending(calendar) == 0
+    assert next_time(calendar) == float("inf")

@@ -1,0 +1,67 @@
+"""Files appear whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from sim.config.errors import InputError
+from sim.results.files import check_writable, replacing, write_whole
+
+
+def test_replaces_a_file_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+    write_whole(path, "after", "-o")
+    assert path.read_text() == "after"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_leaves_the_former_file(tmp_path):
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+
+    def fail() -> None:
+        with replacing(path, "-o") as draft:
+            draft.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_keeps_pointing_to_the_file(tmp_path):
+    path, link = tmp_path / "out.txt", tmp_path / "link"
+    link.symlink_to(path)
+    write_whole(link, "text", "-o")
+    assert link.is_symlink()
+    assert path.read_text() == "text"
+
+
+def test_new_files_have_the_usual_permissions(tmp_path):
+    write_whole(tmp_path / "ours", "text", "-o")
+    (tmp_path / "usual").touch()
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("ours", "usual")}
+    assert len(modes) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null here")  # noqa: PTH110
+def test_a_device_is_written_not_replaced():
+    check_writable("/dev/null", "-o")
+    write_whole("/dev/null", "text", "-o")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
+
+
+@pytest.mark.parametrize("place", ["", "missing/out.txt"])
+def test_what_cannot_be_written_is_said_beforehand(tmp_path, place):
+    with pytest.raises(InputError, match=r"^-o: "):
+        check_writable(tmp_path / place, "-o")
+
+
+def test_a_refusal_of_the_system_is_bad_input(tmp_path):
+    with pytest.raises(InputError, match=r"^-o: "):
+        write_whole(tmp_path / "missing" / "out.txt", "text", "-o")

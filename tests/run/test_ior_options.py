@@ -1,0 +1,190 @@
+"""What IOR's options mean, seen from outside: bytes, calls, phases, requests at the servers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from theta_runs import MIB, headline, rows, run, used
+
+from sim.config.errors import InputError
+from sim.lustre.tables import StationKind
+from sim.run.result import Result
+from sim.workloads.ior.parameters import Access
+
+
+def small_requests(result: Result) -> int:
+    """Return how many small requests the OSSs have served: OST_SYNC, and other kinds too."""
+    return sum(use.requests for use in used(result, StationKind.SERVICE))
+
+
+def test_the_headline_moves_its_bytes() -> None:
+    write, read = rows(headline())
+    assert (write.access, read.access) == (Access.WRITE, Access.READ)
+    assert write.bytes_moved == read.bytes_moved == 4096 * 8 * MIB
+    assert write.calls == read.calls == 4096
+
+
+def test_fsync_of_a_shared_file_asks_every_object_for_every_rank() -> None:
+    synced = run("-w -e -b 8m -t 8m", 256, 16, size="8m")
+    unsynced = run("-w -b 8m -t 8m", 256, 16, size="8m")
+    assert small_requests(synced) - small_requests(unsynced) == 4096 * 48 == 196_608
+    assert rows(synced)[0].total > rows(unsynced)[0].total
+
+
+def test_fsync_after_the_phase_and_after_every_write() -> None:
+    ranks, calls, stripes = 16, 4, 6
+    plain, once, always = (
+        run(f"-w -F {option} -b 4m -t 1m", 4, 4, count=stripes) for option in ("", "-e", "-Y")
+    )
+    asked = small_requests(plain)
+    assert small_requests(once) - asked == ranks * stripes
+    assert small_requests(always) - asked == ranks * calls * stripes
+    times = [rows(result)[0].total for result in (plain, once, always)]
+    assert times == sorted(times)
+
+
+def test_reads_are_not_synced() -> None:
+    plain, synced = (run(f"-r {option} -b 2m -t 1m") for option in ("", "-e -Y"))
+    assert small_requests(synced) == small_requests(plain)
+
+
+def test_repetitions_and_accesses_make_the_records() -> None:
+    result = run("-w -r -i 3 -b 2m -t 1m")
+    got = [(row.access, row.repetition) for row in rows(result)]
+    assert got == [(access, i) for i in range(3) for access in (Access.WRITE, Access.READ)]
+    assert [row.bytes_moved for row in rows(result)] == [16 * 2 * MIB] * 6
+
+
+def test_no_phase_begins_before_the_one_before_has_ended() -> None:
+    (test,) = run("-w -r -i 2 -b 2m -t 1m").tests
+    for before, after in zip(test.records, test.records[1:], strict=False):
+        assert after.open_start.min() >= before.close_end.max()
+
+
+def test_the_readings_of_a_rank_come_in_order() -> None:
+    for result in (run("-w -r -b 2m -t 1m"), run("-w -r -g -b 2m -t 1m")):
+        for record in result.tests[0].records:
+            readings = (
+                *(record.open_start, record.open_end, record.io_start),
+                *(record.io_end, record.close_start, record.close_end),
+            )
+            assert (np.diff(np.array(readings), axis=0) >= 0).all()
+
+
+def test_barriers_keep_the_ranks_together() -> None:
+    (record,) = run("-w -g -b 2m -t 1m", 8, 16).tests[0].records
+    assert record.io_start.min() == record.io_start.max() >= record.open_end.max()
+    assert record.close_start.min() == record.close_start.max() >= record.io_end.max()
+    (record,) = run("-w -b 2m -t 1m", 8, 16).tests[0].records
+    assert record.io_start.min() < record.open_end.max()
+
+
+def test_a_file_for_every_process() -> None:
+    result = run("-w -e -F -b 4m -t 1m", 4, 4, count=1)
+    (test,) = result.tests
+    assert len(test.files.osts) == 16
+    # Round-robin: 16 files lie on 16 OSTs, 4 MiB each.
+    assert [use.bytes for use in used(result, StationKind.OST)] == [4 * MIB] * 16
+    shared = run("-w -e -b 4m -t 1m", 4, 4, count=1)
+    assert [use.bytes for use in used(shared, StationKind.OST)] == [16 * 4 * MIB]
+
+
+def test_reordered_tasks_read_the_file_of_the_next_node() -> None:
+    """With 3 nodes x 1 rank and a file on one OST for each, -C moves every node to another OST."""
+    plain, shifted = (run(f"-r -F {option} -b 64m -t 4m", 3, 1, count=1) for option in ("", "-C"))
+    for result in (plain, shifted):
+        assert rows(result)[0].bytes_moved == 3 * 64 * MIB
+        assert [use.bytes for use in used(result, StationKind.OST)] == [64 * MIB] * 3
+    own, other = (
+        result.tests[0].records[0].io_end - result.tests[0].records[0].io_start
+        for result in (plain, shifted)
+    )
+    # The OSTs are not quite equally fast: who reads from which shows in the times of the ranks.
+    assert np.argsort(other).tolist() == np.argsort(np.roll(own, -1)).tolist()
+    assert np.argsort(other).tolist() != np.argsort(own).tolist()
+
+
+def test_random_offsets_move_each_transfer_once() -> None:
+    result = run("-w -e -z -b 16m -t 1m", 4, 4)
+    (row,) = rows(result)
+    assert (row.bytes_moved, row.calls) == (16 * 16 * MIB, 256)
+    in_turn = run("-w -e -b 16m -t 1m", 4, 4)
+    assert [use.bytes for use in used(result, StationKind.OST)] == [
+        use.bytes for use in used(in_turn, StationKind.OST)
+    ]
+    assert row.total != rows(in_turn)[0].total
+
+
+ON_SLOW_OSTS = "-w -k -D 1 -b 64m -t 1m --posix.odirect"
+SLOW_OSTS = {"lustre__ost_write_rate": "10 MB/s", "count": 4}
+
+
+def test_a_deadline_stops_the_ranks() -> None:
+    result = run(ON_SLOW_OSTS, 2, 4, **SLOW_OSTS)
+    (record,), (row,) = result.tests[0].records, rows(result)
+    assert 0 < row.bytes_moved < 8 * 64 * MIB
+    assert row.bytes_moved == int(record.calls.sum()) * MIB
+    # The OSTs were busy for about a second.
+    assert row.bytes_moved == pytest.approx(4 * 10e6, rel=0.3)
+    # A call that is under way at the deadline runs to its end, behind at most seven others.
+    took = record.io_end - record.io_start
+    assert took.min() >= 1.0
+    assert took.max() < 1.0 + 8 * 1.2 * MIB / 10e6
+
+
+def test_wearing_out_evens_the_ranks() -> None:
+    result = run(f"{ON_SLOW_OSTS} -O stoneWallingWearOut=1", 2, 4, **SLOW_OSTS)
+    (record,) = result.tests[0].records
+    assert record.stonewall is not None
+    assert set(record.calls.tolist()) == {record.stonewall.calls_max}
+
+
+def test_every_size_arrives_whole_however_it_lies_on_the_stripes() -> None:
+    """Calls that cross stripes and RPC boundaries move their bytes, no more and no less."""
+    for sizes in ("-b 1528k -t 764k", "-b 8k -t 8", "-b 3000008 -t 3000008"):
+        for access in ("-w -e", "-r"):
+            result = run(f"{access} -s 2 {sizes}", 2, 3, count=5)
+            asked = result.tests[0].test.aggregate_bytes(6)
+            assert rows(result)[0].bytes_moved == result.bulk_bytes == asked
+
+
+def test_a_bulk_rpc_never_holds_more_than_its_size() -> None:
+    result = run("-w -b 8m -t 8m --posix.odirect", 2, 2, count=4, size="8m")
+    assert result.rpcs == 4 * 8
+    four_mib = {"lustre__rpc_size": "4 MiB"}
+    larger = run("-w -b 8m -t 8m --posix.odirect", 2, 2, count=4, size="8m", **four_mib)
+    assert larger.rpcs == 4 * 2
+    assert larger.bulk_bytes == result.bulk_bytes
+
+
+def test_fewer_tasks_than_ranks_take_part() -> None:
+    result = run("-w -e -N 5 -b 2m -t 1m", 4, 4)
+    assert result.tests[0].tasks == 5
+    assert rows(result)[0].bytes_moved == 5 * 2 * MIB
+    assert len(used(result, StationKind.NIC, "out of")) == 2
+
+
+def test_a_delay_passes_before_each_phase() -> None:
+    result = run("-w -r -d 7 -b 2m -t 1m")
+    first, second = result.tests[0].records
+    assert first.open_start.min() == 7.0
+    assert second.open_start.min() == first.close_end.max() + 7.0
+
+
+@pytest.mark.parametrize(
+    ("ior", "options", "words"),
+    [
+        ("-w -c -b 1m", {}, "-c"),
+        ("-w -N 17 -b 1m", {}, "-N 17"),
+        ("-w -b 10t -s 100 -t 1m", {}, "PB"),
+        ("-w -b 1m", {"count": 57}, "57"),
+        ("-w -b 1m", {"nodes": 5000}, "5000"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_sentence(
+    ior: str, options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        run(ior, **options)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
