@@ -46,11 +46,6 @@ class Work:
         return hops / self.rpcs
 
 
-class Outcome(NamedTuple):
-    seconds: float  # simulated
-    events: int
-
-
 def theta_write(nodes: int, ppn: int, rpcs: int, stripe_count: int) -> Work:
     """Let every rank write ``rpcs`` MiB to one file with stripes of 1 MiB, one after the other."""
     machine = load_machine("theta")
@@ -98,10 +93,11 @@ def theta_write(nodes: int, ppn: int, rpcs: int, stripe_count: int) -> Work:
     return Work(stations, paths)
 
 
-def process_per_rpc(work: Work) -> Outcome:
+def process_per_rpc(work: Work) -> int:
     """The way SimPy is taught: a ``Resource`` for each station, a process for each RPC.
 
-    Simplified in favour of speed: each station is left before the next one is entered.
+    Simplified in favour of speed: each station is left before the next one is entered. Returns the
+    number of events.
     """
     clock = simpy.Environment()
     resources = [simpy.Resource(clock) for _ in work.stations]
@@ -120,7 +116,7 @@ def process_per_rpc(work: Work) -> Outcome:
     for paths in work.paths:
         clock.process(rank(paths))
     clock.run()
-    return Outcome(clock.now, _events(clock))
+    return _events(clock)
 
 
 class _LeanRank:
@@ -159,14 +155,17 @@ class _LeanRank:
         self._clock.timeout(due - now).callbacks.append(self.step)
 
 
-def lean_callbacks(work: Work) -> Outcome:
-    """The fast way with SimPy: callbacks, and stations that know when they will be free."""
+def lean_callbacks(work: Work) -> int:
+    """The fast way with SimPy: callbacks, and stations that know when they will be free.
+
+    Returns the number of events.
+    """
     clock = simpy.Environment()
     free = [0.0] * len(work.stations)
     for rank in range(len(work.paths)):
         _LeanRank(clock, work, free, rank)
     clock.run()
-    return Outcome(clock.now, _events(clock))
+    return _events(clock)
 
 
 def _events(clock: simpy.Environment) -> int:

@@ -25,24 +25,23 @@ class Sample(NamedTuple):
     wall: float
     rpcs: int
     events: int
-    bandwidth: float
 
 
 def data_plane(access: str) -> Sample:
     ior = f"{access} -b {DATA_PLANE_MIB}m -t 1m --posix.odirect"
     job = theta(ior, NODES, PPN, stripe_count=STRIPES, stripe_size="1m")
     result = simulate(Scenario.model_validate(job))
-    return Sample(result.wall, result.rpcs, result.events, result.bulk_bytes / result.simulated)
+    return Sample(result.wall, result.rpcs, result.events)
 
 
-def simpy_model(model: Callable[[Work], tuple[float, int]], work: Work) -> Sample:
+def simpy_model(model: Callable[[Work], int], work: Work) -> Sample:
     gc.collect()
     gc.freeze()  # the garbage collector need not look at the description of the work
     began = time.perf_counter()
-    seconds, events = model(work)
+    events = model(work)
     wall = time.perf_counter() - began
     gc.unfreeze()
-    return Sample(wall, work.rpcs, events, work.rpcs * 2**20 / seconds)
+    return Sample(wall, work.rpcs, events)
 
 
 def hops() -> float:
@@ -84,7 +83,6 @@ def test_rpcs_a_second_beside_plain_simpy() -> None:
                 f"{median(sample.wall for sample in theirs):.3f}",
                 f"{median(sample.rpcs / sample.wall for sample in theirs):,.0f}",
                 f"{median(sample.events / sample.wall for sample in theirs):,.0f}",
-                f"{theirs[0].bandwidth / 1e9:.1f}",
                 f"{ratio:.1f} x",
                 aim,
             )
@@ -93,6 +91,6 @@ def test_rpcs_a_second_beside_plain_simpy() -> None:
         f"Theta path, {NODES} nodes x {PPN} ranks, {STRIPES} OSTs, RPCs of 1 MiB, one core.\n"
         f"Stations on the way: {passed:.1f} in the data plane, {lean_work.hops:.1f} in SimPy. "
         f"Medians of {REPETITIONS}, in turns.",
-        ("model", "RPCs", "wall s", "RPCs/s", "events/s", "GB/s", "write is faster by", "aim"),
+        ("model", "RPCs", "wall s", "RPCs/s", "events/s", "write is faster by", "aim"),
         body,
     )

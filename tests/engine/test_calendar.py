@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import heapq
+
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,10 +19,13 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
+from sim.engine.jit import njit
+from sim.engine.types import Floats, Integers
 
 Event = tuple[float, int, int]
 
-times = st.integers(0, 8).map(float)  # few, so that many are equal
+# Few times, so that many are equal; from a nanosecond apart to hours.
+times = st.sampled_from([0.0, 1e-9, 2e-9, 1e-6, 3e-6, 1e-3, 0.0041, 0.5, 1.0, 2.0, 60.0, 7200.0])
 entities = st.tuples(st.integers(0, 7), st.integers(0, MAX_INDEX))
 events = st.lists(st.tuples(times, entities).map(lambda e: (e[0], *e[1])), max_size=40)
 
@@ -87,3 +93,37 @@ def test_an_empty_calendar_has_nothing_before_infinity() -> None:
     calendar = make_calendar(1)
     assert pending(calendar) == 0
     assert next_time(calendar) == float("inf")
+
+
+@njit
+def hold(calendar: Calendar, delays: Floats, order: Integers) -> None:
+    """Move the next entity by each delay in turn; note which ones they were."""
+    for i in range(len(delays)):
+        order[i] = next_index(calendar)
+        reschedule_next(calendar, next_time(calendar) + delays[i])
+
+
+def test_a_long_run_through_quiet_and_busy_times() -> None:
+    """Thousands of entities, whose rhythm changes by a factor of a million and back."""
+    random = np.random.default_rng(1)
+    entities, moves = 3000, 40_000
+    scale = np.concatenate([np.full(moves, 10.0**k) for k in (-6, -8, -2, -7, 0, -5)])
+    delays = scale * random.lognormal(0.0, 3.0, len(scale))
+    delays[::7] = scale[::7]  # and some ties
+
+    calendar = make_calendar(entities)
+    expected = [(float(i % 5), i, i) for i in range(entities)]
+    for time, _, index in expected:
+        schedule(calendar, time, 0, index)
+    order = np.zeros(len(delays), np.int64)
+    hold(calendar, delays, order)
+
+    heapq.heapify(expected)
+    by_heapq = []
+    for sequence, delay in enumerate(delays.tolist(), start=entities):
+        time, _, index = expected[0]
+        by_heapq.append(index)
+        heapq.heapreplace(expected, (time + delay, sequence, index))
+    assert order.tolist() == by_heapq
+    assert pending(calendar) == entities
+    assert next_time(calendar) == expected[0][0]
