@@ -9,7 +9,9 @@ READY  := $(VENV)/.ready
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
 
+# The first command compiles the data plane once, for all test processes.
 test: $(READY)
+	$(BIN)/xc40io ior --nodes 1 --ppn 1 -- -b 1m -t 1m >/dev/null
 	$(BIN)/python -m pytest -n auto -m "not benchmark"
 
 lint: $(READY)

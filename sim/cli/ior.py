@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import click
 
@@ -11,6 +12,7 @@ from sim.cli import options
 if TYPE_CHECKING:
     from sim.config.scenario import Placement
 
+_Number = TypeVar("_Number", int, float)
 _POLICIES = ("contiguous", "random", "spread")
 _NODES = 256
 
@@ -60,6 +62,36 @@ one of IOR's scripts.
     metavar="POLICY|NODES",
     help=f"Which nodes: {', '.join(_POLICIES)}, or a list as in 0-15,32.",
 )
+@click.option(
+    "--core-spec",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Cores of a node that ranks leave to the system.",
+)
+@click.option(
+    "--cpu-bind",
+    type=click.Choice(("cores", "none")),
+    default="cores",
+    show_default=True,
+    help="Whether each rank has a core of its own.",
+)
+@click.option(
+    "--io-threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Threads of each rank that its reads and writes are dealt to.",
+)
+@click.option(
+    "--background-read",
+    metavar="RATE",
+    default="0",
+    help="What other jobs read meanwhile from all OSTs together, for instance '40 GB/s'.",
+)
+@click.option(
+    "--background-write", metavar="RATE", default="0", help="The same for what they write."
+)
 @click.option("--stripe-count", type=int, help="OSTs of a file, as lfs setstripe -c; -1 is all.")
 @click.option("--stripe-size", help="Bytes of a stripe, as lfs setstripe -S, for instance 8m.")
 @click.option(
@@ -84,6 +116,11 @@ def ior(
     nodes: int | None,
     ppn: int,
     placement: str,
+    core_spec: int,
+    cpu_bind: Literal["cores", "none"],
+    io_threads: int,
+    background_read: str,
+    background_write: str,
     stripe_count: int | None,
     stripe_size: str | None,
     stripe_offset: int,
@@ -91,13 +128,15 @@ def ior(
     assignments: tuple[str, ...],
     as_json: bool,
     getstripe: bool,
+    lustre_stats: bool,
     arguments: tuple[str, ...],
 ) -> None:
     """Run the command with the options as click has read them."""
     from sim.cli.running import run_and_print
     from sim.config.machine import parse_changes
-    from sim.config.scenario import Scenario, Workload
+    from sim.config.scenario import Background, Cores, Scenario, Workload
     from sim.config.striping import StripeRequest
+    from sim.config.units import parse_bytes, parse_rate
 
     chosen, listed = _placement(placement)
     scenario = Scenario(
@@ -106,23 +145,30 @@ def ior(
         nodes=nodes or listed or _NODES,
         ppn=ppn,
         placement=chosen,
+        cores=Cores(system=core_spec, bind=cpu_bind, threads=io_threads),
+        background=Background(
+            read=_typed("--background-read", parse_rate, background_read),
+            write=_typed("--background-write", parse_rate, background_write),
+        ),
         striping=StripeRequest(
-            count=stripe_count, size=_stripe_size(stripe_size), offset=stripe_offset
+            count=stripe_count,
+            size=None if stripe_size is None else _typed("--stripe-size", parse_bytes, stripe_size),
+            offset=stripe_offset,
         ),
         workload=Workload(ior=arguments),
         seed=seed,
     )
-    run_and_print(scenario, as_json=as_json, getstripe=getstripe)
+    run_and_print(scenario, as_json=as_json, getstripe=getstripe, lustre_stats=lustre_stats)
 
 
-def _stripe_size(text: str | None) -> int | None:
+def _typed(option: str, parse: Callable[[str], _Number], text: str) -> _Number:
+    """Read a quantity with a unit; name the option if it is none."""
     from sim.config.errors import InputError
-    from sim.config.units import parse_bytes
 
     try:
-        return None if text is None else parse_bytes(text)
+        return parse(text)
     except InputError as error:
-        raise InputError(f"--stripe-size: {error}") from error
+        raise InputError(f"{option}: {error}") from error
 
 
 def _placement(text: str) -> tuple[Placement, int | None]:

@@ -24,4 +24,7 @@ def output(command: Command) -> Command:
     getstripe = click.option(
         "--getstripe", is_flag=True, help="Also print the striping of the files."
     )
-    return as_json(getstripe(command))
+    lustre_stats = click.option(
+        "--lustre-stats", is_flag=True, help="Also print what locks and page caches did."
+    )
+    return as_json(getstripe(lustre_stats(command)))

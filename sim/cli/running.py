@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from sim.cli.progress import ProgressBar
-from sim.cli.unmodelled import notes_on
 from sim.config.scenario import Scenario
 from sim.results.files import check_writable, write_whole
 from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
@@ -19,25 +18,25 @@ _FORMATS = {"default": format_text, "JSON": format_json, "CSV": format_csv}
 _SUMMARY, _RANKS = "summaryFile", "saveRankPerformanceDetailsCSV"
 
 
-def run_and_print(scenario: Scenario, *, as_json: bool, getstripe: bool) -> None:
+def run_and_print(
+    scenario: Scenario, *, as_json: bool, getstripe: bool, lustre_stats: bool
+) -> None:
     """Run a scenario; write the files that its IOR command names; print the rest.
 
     As with IOR, ``summaryFile`` takes what would be printed otherwise. What only a simulator knows
     stands below IOR's table; where IOR's output on standard output is JSON or CSV, which must stay
     readable, it goes to standard error. With `as_json` everything is one JSON document.
     """
-    command = parse_arguments(scenario.workload.ior)
-    notes = (*command.notes, *notes_on(command))
-    for path, option in _files(command):
+    for path, option in _files(parse_arguments(scenario.workload.ior)):
         check_writable(path, option)
     result = _simulate(scenario)
-    _write_files(result, command)
+    _write_files(result)
     if as_json:
         from sim.results.run_json import format_run_json
 
-        click.echo(format_run_json(result, notes), nl=False)
+        click.echo(format_run_json(result), nl=False)
         return
-    _print(result, command, notes, getstripe=getstripe)
+    _print(result, getstripe=getstripe, lustre_stats=lustre_stats)
 
 
 def _simulate(scenario: Scenario) -> Result:
@@ -54,7 +53,8 @@ def _files(command: IorCommand) -> list[tuple[str, str]]:
     return [(path, option) for path, option in found if path is not None]
 
 
-def _write_files(result: Result, command: IorCommand) -> None:
+def _write_files(result: Result) -> None:
+    command = result.command
     if command.summary_file is not None:
         text = _FORMATS[command.summary_format](ior_report(result))
         write_whole(command.summary_file, text, _SUMMARY)
@@ -69,12 +69,13 @@ def _write_files(result: Result, command: IorCommand) -> None:
         write_whole(path, text, _RANKS)
 
 
-def _print(result: Result, command: IorCommand, notes: tuple[str, ...], *, getstripe: bool) -> None:
+def _print(result: Result, *, getstripe: bool, lustre_stats: bool) -> None:
     from sim.results.run_text import format_layouts, format_run
 
+    command = result.command
     mixed = command.summary_format == "default" or command.summary_file is not None
     if command.summary_file is None:
         click.echo(_FORMATS[command.summary_format](ior_report(result)), nl=mixed)
     if getstripe:
         click.echo(format_layouts(result), err=not mixed)
-    click.echo(format_run(result, notes), nl=False, err=not mixed)
+    click.echo(format_run(result, lustre_stats=lustre_stats), nl=False, err=not mixed)

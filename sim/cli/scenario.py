@@ -23,6 +23,7 @@ def run(
     assignments: tuple[str, ...],
     as_json: bool,
     getstripe: bool,
+    lustre_stats: bool,
 ) -> None:
     """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
 
@@ -48,4 +49,4 @@ def run(
         return
     from sim.cli.running import run_and_print
 
-    run_and_print(scenario, as_json=as_json, getstripe=getstripe)
+    run_and_print(scenario, as_json=as_json, getstripe=getstripe, lustre_stats=lustre_stats)

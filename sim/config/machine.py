@@ -19,7 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping
 from sim.config.striping import StripeRequest
-from sim.config.units import Bytes, PerSecond, Rate, Seconds
+from sim.config.units import KIB, Bytes, PerSecond, Rate, Seconds, format_bytes
+
+PAGE = 4 * KIB
+"""Bytes of a page of a client's memory."""
 
 Count = Annotated[int, Field(gt=0)]
 Size = Annotated[Bytes, Field(gt=0)]
@@ -132,6 +135,10 @@ class Nodes(Model):
         Bytes/s at which one core moves data through the Lustre client's page cache.
     node_copy_rate
         Bytes/s of the same for all cores of a node together.
+    rpc_thread_rate
+        Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
+    lock_thread_time
+        Seconds that a client takes to turn to a blocking or glimpse AST.
     """
 
     count: Count
@@ -143,6 +150,8 @@ class Nodes(Model):
     write_copy_rate: Rate
     read_copy_rate: Rate
     node_copy_rate: Rate
+    rpc_thread_rate: Rate
+    lock_thread_time: Seconds
 
     @property
     def service_nodes(self) -> int:
@@ -211,6 +220,16 @@ class Mds(Model):
         `sync_rate` is of MDS_SYNC, the metadata part of fsync, with nothing left to commit.
     op_latency
         Seconds one operation takes on an idle server, besides the messages.
+    directory_rate
+        New names/s in one directory.
+    stripe_time
+        Seconds that each stripe object adds to a create.
+    journal_commit
+        Seconds of a journal commit of an MDT.
+    precreated
+        Objects that each OST has made ahead when the job starts.
+    precreate_limit, precreate_rate
+        Most objects that an OST makes ahead at once, and objects/s that it makes.
     """
 
     mdts: Count
@@ -221,6 +240,12 @@ class Mds(Model):
     unlink_rate: PerSecond
     sync_rate: PerSecond
     op_latency: Seconds
+    directory_rate: PerSecond
+    stripe_time: Seconds
+    journal_commit: Seconds
+    precreated: Count
+    precreate_limit: Count
+    precreate_rate: PerSecond
 
 
 class Lustre(Model):
@@ -243,12 +268,31 @@ class Lustre(Model):
         Seconds an OST spends on a bulk RPC besides moving its bytes.
     ost_spread
         Relative standard deviation of the rates from OST to OST.
+    ost_jitter
+        The same from one service of an OST to the next.
+    ost_fullness, fullness_knee, fullness_loss
+        How full the OSTs are, 0 to 1; beyond the knee an OST loses speed, in proportion, down to
+        the loss when it is full.
+    raid_stripe, partial_stripe_factor
+        Bytes of data in a full stripe of the RAID, and how much more work a byte is in a stripe
+        that is written in part.
+    journal_commit, commit_period
+        Seconds of a journal commit, and between those that nobody asks for.
     rpc_size
         Largest bulk RPC in bytes (the client's max_pages_per_rpc).
     max_rpcs_in_flight
         Bulk RPCs that one client has under way to one OST.
     max_dirty
         Bytes of unwritten data that one client may hold for one OST (max_dirty_mb).
+    initial_grant, grant_chunk
+        Bytes that an OST has promised to take from a client when the job starts, and the most that
+        a reply adds.
+    unused_locks_per_core
+        Unused locks that a client keeps for one OST, for each of its cores (lock LRU).
+    readahead, readahead_step
+        Most bytes read ahead, and by how much the window grows with each read in order.
+    lock_ahead
+        Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
     capacity
         Usable bytes of the file system.
     default_stripe_count, default_stripe_size
@@ -266,9 +310,23 @@ class Lustre(Model):
     ost_read_rate: Rate
     ost_request_overhead: Seconds
     ost_spread: Annotated[float, Field(ge=0, lt=1)]
+    ost_jitter: Annotated[float, Field(ge=0, lt=2)]
+    ost_fullness: Annotated[float, Field(ge=0, le=1)]
+    fullness_knee: Annotated[float, Field(ge=0, lt=1)]
+    fullness_loss: Annotated[float, Field(ge=0, lt=1)]
+    raid_stripe: Size
+    partial_stripe_factor: Annotated[float, Field(ge=1)]
+    journal_commit: Seconds
+    commit_period: Annotated[Seconds, Field(gt=0)]
     rpc_size: Size
     max_rpcs_in_flight: Count
     max_dirty: Size
+    initial_grant: Bytes
+    grant_chunk: Size
+    unused_locks_per_core: Count
+    readahead: Bytes
+    readahead_step: Size
+    lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]
     default_stripe_size: Size
@@ -284,6 +342,11 @@ class Lustre(Model):
         if self.osts % self.osts_per_oss:
             raise ValueError(
                 f"osts = {self.osts} is not a multiple of osts_per_oss = {self.osts_per_oss}"
+            )
+        if self.rpc_size % PAGE:
+            raise ValueError(
+                f"rpc_size = {format_bytes(self.rpc_size)} is not a multiple of the page, "
+                f"{format_bytes(PAGE)}"
             )
         StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size).check(
             self.osts

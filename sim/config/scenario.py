@@ -24,6 +24,7 @@ from sim.config.errors import InputError
 from sim.config.files import explain, find, read_mapping
 from sim.config.machine import Count, Machine, Model, load_machine, read_machine
 from sim.config.striping import StripeRequest
+from sim.config.units import Load
 
 Seed = Annotated[int, Field(ge=0)]
 
@@ -86,6 +87,32 @@ def _machine(value: object) -> str | Machine:
     raise ValueError(f"{value!r} is not a machine; right would be a name, as theta, or a path")
 
 
+class Cores(Model):
+    """How the job uses the cores of its nodes.
+
+    Attributes
+    ----------
+    system
+        Cores that ranks leave to the system's threads (core specialisation, ``--core-spec``).
+    bind
+        ``cores``: ranks are bound to cores of their own; ``none``: they run where the kernel puts
+        them.
+    threads
+        I/O threads of a rank; its calls are dealt to them in turn.
+    """
+
+    system: Annotated[int, Field(ge=0)] = 0
+    bind: Literal["cores", "none"] = "cores"
+    threads: Count = 1
+
+
+class Background(Model):
+    """What other jobs do meanwhile: bytes/s that they read and write in the whole file system."""
+
+    read: Load = 0.0
+    write: Load = 0.0
+
+
 class Workload(Model):
     """What the job does.
 
@@ -114,6 +141,10 @@ class Scenario(Model):
         Compute nodes of the job and processes (ranks) on each.
     placement
         Which nodes.
+    cores
+        How the ranks share the cores of a node with the system.
+    background
+        Other jobs on the same file system.
     striping
         Of the files that the job writes.
     workload
@@ -129,6 +160,8 @@ class Scenario(Model):
     nodes: Count
     ppn: Count
     placement: Annotated[Placement, BeforeValidator(_placement)] = Placement()
+    cores: Cores = Cores()
+    background: Background = Background()
     striping: StripeRequest = StripeRequest()
     workload: Workload
     seed: Seed = 1
@@ -190,6 +223,11 @@ def machine_of(scenario: Scenario) -> Machine:
         raise InputError(
             f"nodes = {scenario.nodes} is more than the {machine.nodes.count} compute nodes of "
             f"{machine.name}"
+        )
+    if scenario.cores.system >= machine.nodes.cores:
+        raise InputError(
+            f"cores.system = {scenario.cores.system} leaves none of the {machine.nodes.cores} "
+            f"cores of a node of {machine.name} to the ranks"
         )
     scenario.striping.check(machine.lustre.osts)
     return machine

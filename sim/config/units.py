@@ -249,6 +249,14 @@ Rate = Annotated[
 ]
 """A rate in bytes/s, more than zero."""
 
+Load = Annotated[
+    float,
+    BeforeValidator(parse_rate),
+    Field(ge=0),
+    PlainSerializer(format_rate, return_type=str, when_used="json"),
+]
+"""A load in bytes/s, zero or more."""
+
 Seconds = Annotated[
     float,
     BeforeValidator(parse_seconds),

@@ -1,11 +1,18 @@
 """The calendar of the data plane: which entity acts next, and when.
 
-A four-ary heap over two arrays, ordered by time and, at equal times, by the order in which the
-events were scheduled: the same rule as SimPy's, so both planes break ties alike. Four children a
-node keep the heap shallow and a node's children in one cache line.
+Events come by time and, at equal times, in the order in which they were scheduled: the same rule as
+SimPy's, so both planes break ties alike.
+
+Thousands of events are pending, most of them far in the future, while the next few follow each
+other within a microsecond; one heap over all of them would cost more than everything else that an
+event does. So time is cut into *slots* of equal width. The events of the present slot, and of any
+earlier one, stand in a small heap; those of later slots wait unsorted in a ring of lists, one list
+a slot, and those beyond the ring in one list more. When the heap is empty the next slot's events
+move into it (R. Brown, "Calendar Queues", CACM 31(10), 1988, with a heap for the present day). The
+width follows the load: a slot should hold a few events.
 
 An event belongs to an *entity*: a kind (what it is) and an index (which one). An entity has at most
-one event pending, so the heap never holds more events than there are entities.
+one event pending, so the calendar never holds more events than there are entities.
 """
 
 from __future__ import annotations
@@ -14,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.jit import njit
-from sim.engine.types import Floats, Integers
+from sim.engine.jit import inlined, njit
+from sim.engine.pool import Pool, give, make_pool, take
+from sim.engine.types import Floats, Indices, Integers
 
 INDEX_BITS = 25
 KIND_BITS = 3
@@ -26,53 +34,85 @@ _ENTITY_MASK = (1 << ENTITY_BITS) - 1
 MAX_INDEX = _INDEX_MASK
 """Largest index of an entity of one kind (33,554,431)."""
 
+_FIRST_WIDTH = 1e-6  # seconds
+_SMALLEST_RING = 4096
+
+# What `counts` holds.
+_NEAR = 0  # events in the heap
+_RING = 1  # events in the lists of the ring
+_BEYOND = 2  # events in the list beyond the ring
+_SEQUENCE = 3  # the next sequence number
+_SLOT = 4  # the present slot
+_CHECKED_SEQUENCE = 5  # both when the width was last looked at
+_CHECKED_SLOT = 6
+
 
 class Calendar(NamedTuple):
-    """Heap of pending events.
+    """Pending events.
 
-    ``times`` (s) and ``keys`` (sequence number, kind and index packed into one integer) are
-    parallel; ``counts`` holds the number of pending events and the next sequence number.
+    ``times`` (s) and ``keys`` (sequence number, kind and index packed into one integer) are the
+    heap; ``later_times``, ``later_keys`` and ``following`` the events that wait in lists, in rows
+    that ``spare`` hands out. ``lists`` holds the first row of each list, -1 where it is empty: the
+    ring, then the list beyond it. ``counts`` holds numbers of events and of slots; ``width`` the
+    width of a slot in seconds and one over it.
     """
 
     times: Floats
     keys: Integers
+    later_times: Floats
+    later_keys: Integers
+    following: Indices
+    spare: Pool
+    lists: Indices
     counts: Integers
+    width: Floats
 
 
 def make_calendar(capacity: int) -> Calendar:
     """Return an empty calendar with room for ``capacity`` pending events."""
-    return Calendar(np.zeros(capacity), np.zeros(capacity, np.int64), np.zeros(2, np.int64))
+    ring = 1 << max(capacity, _SMALLEST_RING).bit_length()
+    return Calendar(
+        times=np.zeros(capacity),
+        keys=np.zeros(capacity, np.int64),
+        later_times=np.zeros(capacity),
+        later_keys=np.zeros(capacity, np.int64),
+        following=np.zeros(capacity, np.int32),
+        spare=make_pool(capacity),
+        lists=np.full(ring + 1, -1, np.int32),
+        counts=np.zeros(7, np.int64),
+        width=np.array([_FIRST_WIDTH, 1.0 / _FIRST_WIDTH]),
+    )
 
 
 def enlarge_calendar(calendar: Calendar, capacity: int) -> Calendar:
     """Return the same calendar with room for ``capacity`` pending events."""
     larger = make_calendar(capacity)
-    size = int(calendar.counts[0])
-    larger.times[:size] = calendar.times[:size]
-    larger.keys[:size] = calendar.keys[:size]
-    larger.counts[:] = calendar.counts
+    larger.width[:] = calendar.width
+    larger.counts[_SEQUENCE:] = calendar.counts[_SEQUENCE:]
+    _copy_events(calendar, larger)
     return larger
 
 
-@njit
+@inlined
 def pending(calendar: Calendar) -> int:
     """Return the number of pending events."""
-    return calendar.counts[0]
+    counts = calendar.counts
+    return counts[_NEAR] + counts[_RING] + counts[_BEYOND]
 
 
-@njit
+@inlined
 def next_time(calendar: Calendar) -> float:
     """Return the time of the next event in seconds; infinity when there is none."""
-    return calendar.times[0] if calendar.counts[0] > 0 else np.inf
+    return calendar.times[0] if calendar.counts[_NEAR] > 0 else np.inf
 
 
-@njit
+@inlined
 def next_kind(calendar: Calendar) -> int:
     """Return the kind of the entity that acts next."""
     return (calendar.keys[0] >> INDEX_BITS) & ((1 << KIND_BITS) - 1)
 
 
-@njit
+@inlined
 def next_index(calendar: Calendar) -> int:
     """Return the index of the entity that acts next."""
     return calendar.keys[0] & _INDEX_MASK
@@ -81,15 +121,53 @@ def next_index(calendar: Calendar) -> int:
 @njit
 def schedule(calendar: Calendar, time: float, kind: int, index: int) -> None:
     """Add the event of entity (``kind``, ``index``) at ``time`` seconds."""
-    times, keys, counts = calendar
-    hole = counts[0]
-    counts[0] += 1
-    key = (counts[1] << ENTITY_BITS) | (kind << INDEX_BITS) | index
-    counts[1] += 1
+    counts = calendar.counts
+    key = (counts[_SEQUENCE] << ENTITY_BITS) | (kind << INDEX_BITS) | index
+    counts[_SEQUENCE] += 1
+    slot = int(time * calendar.width[1])
+    if counts[_NEAR] == 0:  # nothing is pending
+        _jump(calendar, slot)
+    if slot <= counts[_SLOT]:
+        _rise(calendar, time, key)
+    else:
+        _put_off(calendar, slot, time, key)
+
+
+@njit
+def reschedule_next(calendar: Calendar, time: float) -> None:
+    """Move the entity that acts next to a later ``time``: cheaper than removing and adding it."""
+    counts = calendar.counts
+    key = (counts[_SEQUENCE] << ENTITY_BITS) | (calendar.keys[0] & _ENTITY_MASK)
+    counts[_SEQUENCE] += 1
+    slot = int(time * calendar.width[1])
+    if slot <= counts[_SLOT]:
+        _sink(calendar, time, key)
+    else:
+        _put_off(calendar, slot, time, key)
+        drop_next(calendar)
+
+
+@njit
+def drop_next(calendar: Calendar) -> None:
+    """Remove the event that is due next."""
+    counts = calendar.counts
+    counts[_NEAR] -= 1
+    last = counts[_NEAR]
+    if last > 0:
+        _sink(calendar, calendar.times[last], calendar.keys[last])
+    elif counts[_RING] + counts[_BEYOND] > 0:
+        _turn_to_next_slot(calendar)
+
+
+@njit
+def _rise(calendar: Calendar, time: float, key: int) -> None:
+    """Add an event to the heap and let it rise to where it belongs."""
+    times, keys = calendar.times, calendar.keys
+    hole = calendar.counts[_NEAR]
+    calendar.counts[_NEAR] += 1
     while hole > 0:
         parent = (hole - 1) >> 2
-        # A new event carries the largest sequence number: it rises only past later times.
-        if times[parent] <= time:
+        if times[parent] < time or (times[parent] == time and keys[parent] < key):
             break
         times[hole] = times[parent]
         keys[hole] = keys[parent]
@@ -100,9 +178,9 @@ def schedule(calendar: Calendar, time: float, kind: int, index: int) -> None:
 
 @njit
 def _sink(calendar: Calendar, time: float, key: int) -> None:
-    """Place an event at the top and let it sink to where it belongs."""
-    times, keys, counts = calendar
-    size = counts[0]
+    """Place an event at the top of the heap and let it sink to where it belongs."""
+    times, keys = calendar.times, calendar.keys
+    size = calendar.counts[_NEAR]
     hole = 0
     while True:
         child = 4 * hole + 1
@@ -124,19 +202,127 @@ def _sink(calendar: Calendar, time: float, key: int) -> None:
 
 
 @njit
-def reschedule_next(calendar: Calendar, time: float) -> None:
-    """Move the entity that acts next to a later ``time``: cheaper than removing and adding it."""
-    counts = calendar.counts
-    key = (counts[1] << ENTITY_BITS) | (calendar.keys[0] & _ENTITY_MASK)
-    counts[1] += 1
-    _sink(calendar, time, key)
+def _put_off(calendar: Calendar, slot: int, time: float, key: int) -> None:
+    """Let an event of a later slot wait in its list."""
+    row = take(calendar.spare)
+    calendar.later_times[row] = time
+    calendar.later_keys[row] = key
+    _link(calendar, slot, row)
 
 
 @njit
-def drop_next(calendar: Calendar) -> None:
-    """Remove the event that is due next."""
+def _link(calendar: Calendar, slot: int, row: int) -> None:
+    """Put the row of a waiting event into the list of its slot."""
+    lists, counts = calendar.lists, calendar.counts
+    ring = len(lists) - 1
+    if slot - counts[_SLOT] < ring:
+        place = slot & (ring - 1)
+        counts[_RING] += 1
+    else:
+        place = ring
+        counts[_BEYOND] += 1
+    calendar.following[row] = lists[place]
+    lists[place] = row
+
+
+@njit
+def _turn_to_next_slot(calendar: Calendar) -> None:
+    """Go on to the next slot that has events, and move these into the heap, which is empty."""
+    lists, counts = calendar.lists, calendar.counts
+    ring = len(lists) - 1
+    _adapt_width(calendar)
+    while counts[_NEAR] == 0:
+        if counts[_RING] == 0:
+            _jump(calendar, _first_slot_beyond(calendar))
+            _relink(calendar, ring)
+        else:
+            counts[_SLOT] += 1
+            if counts[_SLOT] & (ring - 1) == 0:
+                _relink(calendar, ring)
+        row = _cut(calendar, counts[_SLOT] & (ring - 1))
+        while row >= 0:
+            _rise(calendar, calendar.later_times[row], calendar.later_keys[row])
+            give(calendar.spare, row)
+            counts[_RING] -= 1
+            row = calendar.following[row]
+
+
+@njit
+def _jump(calendar: Calendar, slot: int) -> None:
+    """Make ``slot`` the present one without a step through those between."""
     counts = calendar.counts
-    counts[0] -= 1
-    last = counts[0]
-    if last > 0:
-        _sink(calendar, calendar.times[last], calendar.keys[last])
+    counts[_CHECKED_SLOT] += slot - counts[_SLOT]
+    counts[_SLOT] = slot
+
+
+@njit
+def _cut(calendar: Calendar, place: int) -> int:
+    """Empty a list; return its first row."""
+    row = calendar.lists[place]
+    calendar.lists[place] = -1
+    return row
+
+
+@njit
+def _first_slot_beyond(calendar: Calendar) -> int:
+    """Return the first slot that has an event, if all wait beyond the ring."""
+    row = calendar.lists[len(calendar.lists) - 1]
+    first = np.inf
+    while row >= 0:
+        first = min(first, calendar.later_times[row])
+        row = calendar.following[row]
+    return int(first * calendar.width[1])
+
+
+@njit
+def _relink(calendar: Calendar, place: int) -> None:
+    """Take the events out of a list and put each into the list where it belongs by now."""
+    row = _cut(calendar, place)
+    counts = calendar.counts
+    which = _BEYOND if place == len(calendar.lists) - 1 else _RING
+    while row >= 0:
+        following = calendar.following[row]
+        counts[which] -= 1
+        _link(calendar, int(calendar.later_times[row] * calendar.width[1]), row)
+        row = following
+
+
+@njit
+def _adapt_width(calendar: Calendar) -> None:
+    """Now and then, see whether a slot holds a few events; if not, change the width of all."""
+    counts, width = calendar.counts, calendar.width
+    ring = len(calendar.lists) - 1
+    events = counts[_SEQUENCE] - counts[_CHECKED_SEQUENCE]
+    slots = counts[_SLOT] - counts[_CHECKED_SLOT]
+    if events + slots < 4 * ring:
+        return
+    factor = 0.25 if events > 16 * slots else 4.0 if 2 * events < slots else 1.0
+    counts[_CHECKED_SEQUENCE] = counts[_SEQUENCE]
+    counts[_CHECKED_SLOT] = counts[_SLOT]
+    if factor == 1.0:
+        return
+    for place in range(ring):
+        row = _cut(calendar, place)
+        while row >= 0:
+            following = calendar.following[row]
+            calendar.following[row] = calendar.lists[ring]
+            calendar.lists[ring] = row
+            row = following
+    counts[_BEYOND] += counts[_RING]
+    counts[_RING] = 0
+    width[0] *= factor
+    width[1] = 1.0 / width[0]
+
+
+@njit
+def _copy_events(calendar: Calendar, other: Calendar) -> None:
+    """Enter the events of a calendar into another one at the same slot."""
+    for i in range(calendar.counts[_NEAR]):
+        _rise(other, calendar.times[i], calendar.keys[i])
+    for place in range(len(calendar.lists)):
+        row = calendar.lists[place]
+        while row >= 0:
+            time = calendar.later_times[row]
+            slot = int(time * calendar.width[1])
+            _put_off(other, slot, time, calendar.later_keys[row])
+            row = calendar.following[row]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.calendar import Calendar, enlarge_calendar, make_calendar
-from sim.engine.jit import njit
+from sim.engine.jit import inlined, njit
 from sim.engine.pool import Pool, enlarge_pool, make_pool
 from sim.engine.types import Floats, Indices, Table, enlarge_table, make_table
 
@@ -63,7 +63,8 @@ MESSAGE = np.dtype(
 class Bins(NamedTuple):
     """Bytes and busy seconds of the watched stations over time.
 
-    ``bytes`` and ``busy`` have the shape (rows, bins); ``width`` holds the width of a bin in
+    ``bytes`` and ``busy`` have the shape (rows, bins), in Fortran order: the present bins of all
+    stations lie side by side and stay in the cache. ``width`` holds the width of a bin in
     seconds. When time runs past the last bin, neighbours are added up and the width doubles, so
     memory stays fixed however long the run.
     """
@@ -123,7 +124,11 @@ def make_network(
         messages=make_table(MESSAGE, messages),
         waits=np.zeros((messages, kinds)),
         spare=make_pool(messages),
-        bins=Bins(np.zeros((rows, bins)), np.zeros((rows, bins)), np.array([bin_width])),
+        bins=Bins(
+            np.zeros((rows, bins), order="F"),
+            np.zeros((rows, bins), order="F"),
+            np.array([bin_width]),
+        ),
     )
 
 
@@ -173,7 +178,7 @@ def _record(bins: Bins, row: int, start: float, held: float, size: float) -> Non
         at += part
 
 
-@njit
+@inlined
 def serve(network: Network, station_id: int, now: float, size: float, held: float) -> float:
     """Queue a service of ``held`` seconds for ``size`` bytes at a station; return its start."""
     station = network.stations[station_id]
@@ -190,7 +195,7 @@ def serve(network: Network, station_id: int, now: float, size: float, held: floa
     return start
 
 
-@njit
+@inlined
 def begin_segment(
     network: Network, message_id: int, now: float, first: int, start: int, stop: int, last: int
 ) -> None:
@@ -205,14 +210,14 @@ def begin_segment(
     message.final = stop if last >= 0 else stop - 1
 
 
-@njit
+@inlined
 def travelling(network: Network, message_id: int) -> bool:
     """Tell whether a message has stations of its segment before it."""
     message = network.messages[message_id]
     return message.position <= message.final
 
 
-@njit
+@inlined
 def station_ahead(network: Network, message_id: int) -> int:
     """Return the station at which the head of a message stands."""
     message = network.messages[message_id]
@@ -223,7 +228,7 @@ def station_ahead(network: Network, message_id: int) -> int:
     return message.last
 
 
-@njit
+@inlined
 def hop(network: Network, message_id: int, now: float) -> float:
     """Serve a message, whose head is here ``now``, at the next station of its segment.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.jit import njit
+from sim.engine.jit import inlined
 from sim.engine.types import Indices, Integers
 
 
@@ -33,14 +33,14 @@ def enlarge_pool(pool: Pool, size: int) -> Pool:
     return Pool(rows, np.array([added + len(free)], np.int64))
 
 
-@njit
+@inlined
 def take(pool: Pool) -> int:
     """Take a free row; the caller has made sure that there is one."""
     pool.left[0] -= 1
     return pool.rows[pool.left[0]]
 
 
-@njit
+@inlined
 def give(pool: Pool, row: int) -> None:
     """Return a row that is no longer in use."""
     pool.rows[pool.left[0]] = row

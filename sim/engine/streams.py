@@ -21,6 +21,7 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
+from sim.engine.handle import handle_of
 from sim.engine.jit import njit
 from sim.engine.network import (
     STATION,
@@ -156,8 +157,13 @@ def _arrive(plane: Streams, message_id: int, now: float) -> bool:
     return False
 
 
-@njit
 def run_streams(plane: Streams) -> int:
+    """Run all streams to their end; return the number of events."""
+    return _run(handle_of(plane))
+
+
+@njit
+def _run(plane: Streams) -> int:
     """Run all streams to their end; return the number of events."""
     calendar = plane.network.calendar
     for stream_id in range(len(plane.streams)):

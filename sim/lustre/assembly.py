@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.config.machine import Machine
+from sim.engine.calendar import schedule
+from sim.engine.hashmap import make_map
 from sim.engine.network import make_network
+from sim.engine.ordered import make_ordered
 from sim.engine.pool import make_pool
 from sim.engine.randomness import stream
-from sim.engine.types import Floats, Indices, make_table
+from sim.engine.types import Floats, Indices, Table, make_table
+from sim.lustre.background import BACKGROUND
+from sim.lustre.events import BACKGROUND_EVENT
+from sim.lustre.journal import JOURNAL
+from sim.lustre.locks import make_locks
 from sim.lustre.plane import LustrePlane
 from sim.lustre.stationbook import StationBook
 from sim.lustre.tables import (
     CHANNEL,
     FILE,
+    INODE,
+    MESSAGE_KINDS,
+    NODE,
+    OBJECT,
     OPERATION,
+    PRECREATED,
     PROGRAM,
     REQUEST,
     RPC,
+    RUN,
+    VIEW,
+    WINDOW,
     WORK,
     Cause,
     Limits,
     Lustre,
     Op,
     Routing,
+    Stat,
     StationKind,
     StationMap,
 )
@@ -38,6 +55,7 @@ MARKS = 8
 
 _MINIMAL, _VALIANT = 2, 2
 _BINS, _BIN_WIDTH = 1024, 1e-3  # 1 s at first; the width doubles as often as the run needs
+_JITTER_FACTORS = 4096
 _SLOWEST_OST = 0.1  # of the mean: a slower one would be taken out of service
 
 
@@ -48,8 +66,35 @@ class Assembly(NamedTuple):
     book: StationBook
 
 
+class Job(NamedTuple):
+    """What runs where.
+
+    Attributes
+    ----------
+    nodes
+        int32 (nodes,): the compute nodes.
+    program_node, program_core
+        int32 (programs,): where each program runs: a position in ``nodes``, a core of the node.
+    system_cores
+        Cores of each node that no program uses (core specialisation); 0: the system's threads run
+        on any.
+    """
+
+    nodes: Indices
+    program_node: Indices
+    program_core: Indices
+    system_cores: int
+
+
+class Background(NamedTuple):
+    """Other jobs' traffic: bytes/s that they read and write in the whole file system."""
+
+    read: float
+    write: float
+
+
 def assemble(
-    machine: Machine, fabric: Fabric, nodes: Indices, program_node: Indices, seed: int
+    machine: Machine, fabric: Fabric, job: Job, background: Background, seed: int
 ) -> Assembly:
     """Build the data plane of a job.
 
@@ -59,46 +104,61 @@ def assemble(
         Its rates, latencies and limits.
     fabric
         Its network.
-    nodes
-        int32 (nodes,): the compute nodes of the job.
-    program_node
-        int32 (programs,): where each program runs, as a position in ``nodes``.
+    job
+        What runs where.
+    background
+        What else the file system does.
     seed
-        Of the scenario: speeds of the OSTs and drawn routes follow from it.
+        Of the scenario: speeds of the OSTs, jitter and drawn routes follow from it.
     """
     book = StationBook()
-    stations, first_link = _stations(book, machine, fabric, nodes)
-    routers, router_index = np.unique(fabric.compute_router[nodes], return_inverse=True)
+    stations, first_link = _stations(book, machine, fabric, job.nodes)
+    routers, router_index = np.unique(fabric.compute_router[job.nodes], return_inverse=True)
     outward, homeward, path = _routes(fabric, routers, first_link, seed)
     lustre = machine.lustre
     parts = -(-lustre.rpc_size // machine.lnet.message_size)
-    room = 2 * lustre.max_rpcs_in_flight * parts + lustre.osts + 64
-    rows = 4 * room + 2 * len(program_node) * parts
+    room = 2 * (lustre.max_rpcs_in_flight + 1) * parts + lustre.osts + 64
+    rows = 4 * room + 2 * len(job.program_node) * parts
+    sources = _background(machine, background)
     network = make_network(
         book.table(),
         path,
-        kinds=len(StationKind),
+        kinds=MESSAGE_KINDS,
         messages=rows,
-        events=2 * rows + len(program_node),
+        events=3 * rows + len(job.program_node) + len(sources),
         bins=_BINS,
         bin_width=_BIN_WIDTH,
     )
-    programs = make_table(PROGRAM, len(program_node))
-    programs.node = program_node
-    channels = make_table(CHANNEL, len(nodes) * lustre.osts)
-    channels.head = channels.tail = -1
+    programs = make_table(PROGRAM, len(job.program_node))
+    programs.node = job.program_node
+    programs.core = stations.core + job.program_node * machine.nodes.cores + job.program_core
+    limits = _limits(machine, job, seed)
+    map_size = 1 << (2 * rows - 1).bit_length()
     tables = Lustre(
         network=network,
         stations=stations,
-        limits=_limits(machine, len(nodes)),
+        limits=limits,
         routing=_routing(machine, router_index.astype(np.int32), outward, homeward),
         operations=make_table(OPERATION, 0),
         programs=programs,
         waits=np.zeros((len(programs), len(Cause))),
         marks=np.zeros((len(programs), MARKS)),
         files=make_table(FILE, 0),
-        objects=np.zeros(0, np.int32),
-        channels=channels,
+        objects=make_table(OBJECT, 0),
+        nodes=_nodes(job, limits.first_system_core),
+        channels=_channels(machine, len(job.nodes)),
+        locks=make_locks(0, rows),
+        views=make_table(VIEW, rows),
+        spare_views=make_pool(rows),
+        views_by_pair=make_map(map_size),
+        inodes=make_table(INODE, rows),
+        spare_inodes=make_pool(rows),
+        inodes_by_pair=make_map(map_size),
+        windows=make_table(WINDOW, rows),
+        spare_windows=make_pool(rows),
+        runs=make_table(RUN, rows),
+        spare_runs=make_pool(rows),
+        cached=make_ordered(rows, rows),
         works=make_table(WORK, rows),
         spare_works=make_pool(rows),
         rpcs=make_table(RPC, rows),
@@ -107,14 +167,60 @@ def assemble(
         spare_requests=make_pool(rows),
         ost_seconds=_ost_seconds(machine, seed),
         ost_overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
+        ost_jitter=_ost_jitter(machine),
         metadata=_metadata(machine),
+        precreated=_precreated(machine),
+        journals=make_table(JOURNAL, lustre.osts + lustre.mds.mdts),
+        background=sources,
         batches=np.zeros(64, np.int32),
         ended=np.zeros(64, np.int32),
         ended_count=np.zeros(1, np.int64),
         clock=np.zeros(1),
         counts=np.zeros(3, np.int64),
+        stats=np.zeros(len(Stat), np.int64),
     )
+    for source in range(len(sources)):
+        schedule(network.calendar, 0.0, BACKGROUND_EVENT, source)
     return Assembly(LustrePlane(tables, room), book)
+
+
+def _nodes(job: Job, first_system_core: int) -> Table:
+    """Return the nodes at rest."""
+    nodes = make_table(NODE, len(job.nodes))
+    nodes.next_thread = first_system_core
+    for head in ("evict_head", "modify_head", "close_head"):
+        nodes[head] = -1
+    return nodes
+
+
+def _channels(machine: Machine, nodes: int) -> Table:
+    """Return the OSCs of all nodes, idle, with what their OSTs have promised to take."""
+    channels = make_table(CHANNEL, nodes * machine.lustre.osts)
+    for head in ("head", "view_head", "view_tail", "waiter_head", "lru_head", "lru_tail"):
+        channels[head] = -1
+    channels.grant = machine.lustre.initial_grant
+    return channels
+
+
+def _background(machine: Machine, background: Background) -> Table:
+    """Return two sources for each OST, of reads and of writes, where there is such traffic."""
+    lustre = machine.lustre
+    rates = [(0, background.read), (1, background.write)]
+    busy = [(write, rate) for write, rate in rates if rate > 0.0]
+    sources = make_table(BACKGROUND, len(busy) * lustre.osts)
+    for i, (write, rate) in enumerate(busy):
+        part = sources[i * lustre.osts : (i + 1) * lustre.osts]
+        part.ost = np.arange(lustre.osts)
+        part.write = write
+        part.interval = lustre.rpc_size * lustre.osts / rate
+    return sources
+
+
+def _precreated(machine: Machine) -> Table:
+    """Return how many objects each OST has made ahead."""
+    precreated = make_table(PRECREATED, machine.lustre.osts)
+    precreated.available = precreated.growth = machine.lustre.mds.precreated
+    return precreated
 
 
 def _stations(
@@ -123,7 +229,7 @@ def _stations(
     """Enter every station in the book; return the map and the number of the first Aries link."""
     network, lnet, lustre = machine.network, machine.lnet, machine.lustre
     kind, count, osss = StationKind, len(nodes), lustre.oss_count
-    ib_each = lnet.ib_links_per_router
+    ib_each, cores = lnet.ib_links_per_router, machine.nodes.cores
 
     def node(i: int) -> str:
         return f"node {nodes[i]} ({fabric.router_name(int(fabric.compute_router[nodes[i]]))})"
@@ -178,6 +284,20 @@ def _stations(
             latency=lustre.mds.op_latency,
             watched=True,
         ),
+        directory=book.add(
+            kind.MDS, lustre.mds.mdts, lambda i: f"MDS {i} directory lock", watched=True
+        ),
+        core=book.add(
+            kind.CORE,
+            count * cores,
+            lambda i: f"core {i % cores} of {node(i // cores)}",
+        ),
+        memory=book.add(
+            kind.MEMORY,
+            count,
+            lambda i: f"memory of {node(i)}",
+            rate=machine.nodes.node_copy_rate,
+        ),
     )
     return stations, link
 
@@ -221,12 +341,12 @@ def _routing(
     )
 
 
-def _limits(machine: Machine, nodes: int) -> Limits:
-    """Collect the constants of the client and of small messages."""
-    network, lnet, lustre = machine.network, machine.lnet, machine.lustre
+def _limits(machine: Machine, job: Job, seed: int) -> Limits:
+    """Collect the constants of the client, of small messages and of the servers."""
+    network, lnet, lustre, nodes = machine.network, machine.lnet, machine.lustre, machine.nodes
     hops = 5  # a minimal route over two groups: two links, the blue one, two links
     return Limits(
-        nodes=nodes,
+        nodes=len(job.nodes),
         osts=lustre.osts,
         osts_per_oss=lustre.osts_per_oss,
         rpc_size=lustre.rpc_size,
@@ -239,19 +359,58 @@ def _limits(machine: Machine, nodes: int) -> Limits:
         + lnet.ib_latency,
         valiant_bias=network.routing_bias,
         request_service=lustre.oss_request_time,
+        client_lock_service=nodes.lock_thread_time,
+        max_dirty=lustre.max_dirty,
+        max_node_dirty=nodes.memory // 2,
+        max_node_cache=nodes.memory // 2,
+        grant_chunk=lustre.grant_chunk,
+        max_unused_locks=lustre.unused_locks_per_core * nodes.cores,
+        write_copy=1.0 / nodes.write_copy_rate,
+        read_copy=1.0 / nodes.read_copy_rate,
+        thread_work=1.0 / nodes.rpc_thread_rate,
+        cores=nodes.cores,
+        first_system_core=nodes.cores - job.system_cores if job.system_cores else 0,
+        readahead_limit=lustre.readahead,
+        readahead_step=lustre.readahead_step,
+        raid_stripe=lustre.raid_stripe,
+        partial_stripe_factor=lustre.partial_stripe_factor,
+        ost_commit=lustre.journal_commit,
+        mdt_commit=lustre.mds.journal_commit,
+        commit_period=lustre.commit_period,
+        create_object=lustre.mds.stripe_time,
+        directory_service=1.0 / lustre.mds.directory_rate,
+        precreate_limit=lustre.mds.precreate_limit,
+        precreate_object=1.0 / lustre.mds.precreate_rate,
+        jitter_seed=int(stream(seed, "jitter").integers(1 << 31)),
     )
 
 
 def _ost_seconds(machine: Machine, seed: int) -> Floats:
     """Return what a byte costs at each OST, read and write: (2, OSTs), in seconds.
 
-    The speeds of the OSTs spread around the mean of the machine; their sum is the machine's.
+    The speeds of the OSTs spread around the mean of the machine; their sum is the machine's, less
+    what those lose that are nearly full.
     """
     lustre = machine.lustre
     spread = stream(seed, "OST speed").normal(1.0, lustre.ost_spread, lustre.osts)
     speed = np.maximum(spread, _SLOWEST_OST)
     speed /= speed.mean()
+    fullness = stream(seed, "OST fullness").normal(lustre.ost_fullness, 0.03, lustre.osts)
+    beyond = np.clip((fullness - lustre.fullness_knee) / (1.0 - lustre.fullness_knee), 0.0, 1.0)
+    speed *= 1.0 - lustre.fullness_loss * beyond
     return np.array([1.0 / (lustre.ost_read_rate * speed), 1.0 / (lustre.ost_write_rate * speed)])
+
+
+def _ost_jitter(machine: Machine) -> Floats:
+    """Return by which factors services of an OST vary: float64 (4096,), lognormal with mean 1.
+
+    Most services are a little faster than the mean, a few much slower. The factors are the
+    distribution's quantiles in the middle of 4096 equal parts.
+    """
+    middles = (np.arange(_JITTER_FACTORS) + 0.5) / _JITTER_FACTORS
+    normal = np.array([NormalDist().inv_cdf(middle) for middle in middles])
+    factors = np.exp(machine.lustre.ost_jitter * normal)
+    return factors / factors.mean()
 
 
 def _metadata(machine: Machine) -> Floats:
@@ -263,5 +422,6 @@ def _metadata(machine: Machine) -> Floats:
     seconds[Op.CLOSE] = 1.0 / mds.close_rate
     seconds[Op.STAT] = 1.0 / mds.stat_rate
     seconds[Op.UNLINK] = 1.0 / mds.unlink_rate
+    seconds[Op.MKDIR] = 1.0 / mds.create_rate
     seconds[Op.FSYNC] = 1.0 / mds.sync_rate
     return seconds

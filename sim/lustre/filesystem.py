@@ -38,22 +38,55 @@ class FileSystem:
         The data plane.
     allocator
         Chooses the OSTs of new files.
+    mdts
+        Metadata targets in use.
     """
 
-    def __init__(self, environment: Environment, plane: LustrePlane, allocator: Allocator) -> None:
+    def __init__(
+        self, environment: Environment, plane: LustrePlane, allocator: Allocator, mdts: int
+    ) -> None:
         self.environment = environment
         self.plane = plane
         self._allocator = allocator
+        self._mdts = mdts
 
-    def allocate(self, files: int, request: StripeRequest) -> FileSet:
+    def allocate(
+        self,
+        files: int,
+        request: StripeRequest,
+        *,
+        size: int = 0,
+        direct: bool = False,
+        shared_directory: bool = True,
+    ) -> FileSet:
         """Choose layouts for new files of one shape.
 
         The cost of creating them is in the ``CREATE`` operation of the program that does it.
+        Directories of their own are dealt to the metadata targets in turn (DNE).
+
+        Parameters
+        ----------
+        files, request
+            How many, and their striping.
+        size
+            Bytes that each holds already.
+        direct
+            Whether they are opened with O_DIRECT.
+        shared_directory
+            Whether they are in one directory.
         """
-        count, size = self._allocator.resolve(request)
+        count, stripe_size = self._allocator.resolve(request)
         osts = self._allocator.allocate_many(files, request)
-        first = self.plane.add_files(count, size, osts.astype(np.int32))
-        return FileSet(first, count, size, osts)
+        first = self.plane.add_files(
+            count,
+            stripe_size,
+            osts.astype(np.int32),
+            size=size,
+            mdts=None if shared_directory else np.arange(files, dtype=np.int32) % self._mdts,
+            direct=direct,
+            shared_directory=shared_directory,
+        )
+        return FileSet(first, count, stripe_size, osts)
 
     def run(self, batch: Batch) -> simpy.Event:
         """Start the programs of a batch; return the event that comes when all have ended."""

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.jit import njit
+from sim.engine.jit import inlined, njit
 from sim.engine.network import Network, begin_segment
 from sim.lustre.tables import Lustre, Routing
 
 
-@njit
+@inlined
 def choose_gateway(routing: Routing, sender: int, oss: int, size: float) -> int:
     """Pick the LNET router for ``size`` bytes between ``sender`` and an OSS, and queue them on it.
 
@@ -48,7 +48,7 @@ def choose_gateway(routing: Routing, sender: int, oss: int, size: float) -> int:
     return best
 
 
-@njit
+@inlined
 def choose_route(
     network: Network, routes: np.ndarray, minimal: int, bias: float, now: float
 ) -> int:
@@ -72,44 +72,37 @@ def choose_route(
 
 
 @njit
+def _enter_aries(
+    lustre: Lustre, message_id: int, routes: np.ndarray, first: int, last: int, now: float
+) -> None:
+    """Send a message over the best of some routes, from station ``first`` to ``last``."""
+    minimal, bias = lustre.routing.minimal[0], lustre.limits.valiant_bias
+    chosen = choose_route(lustre.network, routes, minimal, bias, now)
+    start, stop = routes[chosen, 0], routes[chosen, 1]
+    begin_segment(lustre.network, message_id, now, first, start, stop, last)
+
+
+@inlined
 def enter_aries_outward(lustre: Lustre, message_id: int, node: int, now: float) -> None:
     """Send a message from a client node over Aries to its gateway."""
     routing, stations = lustre.routing, lustre.stations
     gateway = lustre.network.messages[message_id].gateway
     routes = routing.outward[routing.router_index[node], gateway]
-    bias = lustre.limits.valiant_bias
-    chosen = choose_route(lustre.network, routes, routing.minimal[0], bias, now)
-    begin_segment(
-        lustre.network,
-        message_id,
-        now,
-        stations.nic_out + node,
-        routes[chosen, 0],
-        routes[chosen, 1],
-        stations.lnet_in + gateway,
-    )
+    first, last = stations.nic_out + node, stations.lnet_in + gateway
+    _enter_aries(lustre, message_id, routes, first, last, now)
 
 
-@njit
+@inlined
 def enter_aries_homeward(lustre: Lustre, message_id: int, node: int, now: float) -> None:
     """Send a message from its gateway over Aries to a client node."""
     routing, stations = lustre.routing, lustre.stations
     gateway = lustre.network.messages[message_id].gateway
     routes = routing.homeward[routing.router_index[node], gateway]
-    bias = lustre.limits.valiant_bias
-    chosen = choose_route(lustre.network, routes, routing.minimal[0], bias, now)
-    begin_segment(
-        lustre.network,
-        message_id,
-        now,
-        stations.lnet_out + gateway,
-        routes[chosen, 0],
-        routes[chosen, 1],
-        stations.nic_in + node,
-    )
+    first, last = stations.lnet_out + gateway, stations.nic_in + node
+    _enter_aries(lustre, message_id, routes, first, last, now)
 
 
-@njit
+@inlined
 def _idlest_link(lustre: Lustre, first: int) -> int:
     """Return which of a router's InfiniBand links, from station ``first`` on, is free first."""
     best = first
@@ -119,7 +112,7 @@ def _idlest_link(lustre: Lustre, first: int) -> int:
     return best
 
 
-@njit
+@inlined
 def enter_infiniband_outward(lustre: Lustre, message_id: int, oss: int, now: float) -> None:
     """Send a message from its gateway over InfiniBand to an OSS."""
     gateway = lustre.network.messages[message_id].gateway
@@ -127,7 +120,7 @@ def enter_infiniband_outward(lustre: Lustre, message_id: int, oss: int, now: flo
     begin_segment(lustre.network, message_id, now, link, 0, 0, lustre.stations.oss_in + oss)
 
 
-@njit
+@inlined
 def enter_infiniband_homeward(lustre: Lustre, message_id: int, oss: int, now: float) -> None:
     """Send a message from an OSS over InfiniBand to its gateway."""
     gateway = lustre.network.messages[message_id].gateway

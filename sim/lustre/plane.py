@@ -20,39 +20,60 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
-from sim.engine.jit import announce_compilation, compilation_done, njit
+from sim.engine.handle import handle_of
+from sim.engine.hashmap import enlarge_map
+from sim.engine.jit import announce_compilation, compilation_done, inlined, njit
 from sim.engine.network import enlarge_network
+from sim.engine.ordered import enlarge_ordered
 from sim.engine.pool import Pool, enlarge_pool
-from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
-from sim.lustre.osc import MESSAGE_EVENT, PROGRAM_EVENT, on_message
-from sim.lustre.programs import on_request, step
-from sim.lustre.tables import FILE, Lustre
+from sim.engine.types import Indices, Integers, Table, enlarge_table
+from sim.lustre.background import on_background
+from sim.lustre.events import LOCK_EVENT, MESSAGE_EVENT, PROGRAM_EVENT, REQUEST_EVENT
+from sim.lustre.journal import NEVER
+from sim.lustre.ldlm import on_lock
+from sim.lustre.locks import enlarge_locks, enlarge_resources
+from sim.lustre.metadata import on_request
+from sim.lustre.osc import on_message
+from sim.lustre.programs import step
+from sim.lustre.tables import Lustre, Op
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
+
+_PARK = int(Op.PARK)
+EVENTS_A_CHECK = 16
+"""Events between two looks at the room left in the tables."""
 
 _IDLE, _ENDED, _PAUSED, _FULL = 0, 1, 2, 3
 
 
-@njit
+@inlined
 def _has_room(lustre: Lustre, room: int) -> bool:
-    """Tell whether every pool can serve the largest demand of one event."""
+    """Tell whether every pool and map can serve a demand of ``room`` rows."""
     return (
         lustre.network.spare.left[0] > room
         and lustre.spare_rpcs.left[0] > room
         and lustre.spare_works.left[0] > room
         and lustre.spare_requests.left[0] > room
+        and lustre.spare_windows.left[0] > room
+        and lustre.spare_runs.left[0] > room
+        and lustre.spare_views.left[0] > room
+        and lustre.spare_inodes.left[0] > room
+        and lustre.locks.spare.left[0] > room
     )
 
 
 @njit
 def run(lustre: Lustre, until: float, events: int, room: int) -> int:
-    """Work through at most ``events`` events before ``until``, up to one that ends a batch."""
+    """Work through at most ``events`` events before ``until``, up to one that ends a batch.
+
+    No event takes more than ``room`` rows of any table.
+    """
     calendar = lustre.network.calendar
-    for _ in range(events):
+    for i in range(events):
         now = next_time(calendar)
         if now >= until:
             return _IDLE
-        if not _has_room(lustre, room):
+        if i % EVENTS_A_CHECK == 0 and not _has_room(lustre, EVENTS_A_CHECK * room):
             return _FULL
         lustre.clock[0] = now
         lustre.counts[0] += 1
@@ -62,8 +83,12 @@ def run(lustre: Lustre, until: float, events: int, room: int) -> int:
             again = on_message(lustre, index, now)
         elif kind == PROGRAM_EVENT:
             again = step(lustre, index, now)
-        else:
+        elif kind == LOCK_EVENT:
+            again = on_lock(lustre, index, now)
+        elif kind == REQUEST_EVENT:
             again = on_request(lustre, index, now)
+        else:
+            again = on_background(lustre, index, now)
         if again >= 0.0:
             reschedule_next(calendar, again)
         else:
@@ -73,11 +98,24 @@ def run(lustre: Lustre, until: float, events: int, room: int) -> int:
     return _PAUSED
 
 
+def _doubled(rows: int, room: int) -> int:
+    """Return twice as many rows, and some.
+
+    Raises
+    ------
+    MemoryError
+        If the calendar could not tell so many apart.
+    """
+    if rows >= MAX_INDEX:
+        raise MemoryError(f"more than {MAX_INDEX:,} things of one kind are under way at once")
+    return min(2 * rows + room, MAX_INDEX)
+
+
 def _enlarged(table: Table, pool: Pool, room: int) -> tuple[Table, Pool]:
     """Return a table and its pool, doubled if fewer than ``room`` rows are left."""
     if pool.left[0] > room:
         return table, pool
-    rows = min(2 * len(table) + room, MAX_INDEX)
+    rows = _doubled(len(table), room)
     return enlarge_table(table, rows), enlarge_pool(pool, rows)
 
 
@@ -88,6 +126,10 @@ def _start_programs(lustre: Lustre, programs: Integers, bounds: Integers, batch:
     for i in range(len(programs)):
         program = lustre.programs[programs[i]]
         program.op = program.loop = bounds[i]
+        program.next_read = -1
+        program.ahead = program.ahead_done = 0
+        program.leader = -1
+        program.threads = 0
         program.stop = bounds[i + 1]
         program.call = 0
         program.done = 0
@@ -97,7 +139,10 @@ def _start_programs(lustre: Lustre, programs: Integers, bounds: Integers, batch:
         program.limit = np.inf
         program.batch = batch
         program.active = 1
-        schedule(lustre.network.calendar, now, PROGRAM_EVENT, programs[i])
+        if lustre.operations[bounds[i]].kind == _PARK:
+            program.op += 1
+        else:
+            schedule(lustre.network.calendar, now, PROGRAM_EVENT, programs[i])
 
 
 class LustrePlane:
@@ -112,16 +157,37 @@ class LustrePlane:
     """
 
     def __init__(self, tables: Lustre, room: int) -> None:
-        self.tables = tables
+        self._tables = tables
+        self._handle = handle_of(tables)
         self._room = room
         announce_compilation()
+
+    @property
+    def tables(self) -> Lustre:
+        """The tables: to be read, changed in place, or replaced as a whole."""
+        return self._tables
+
+    @tables.setter
+    def tables(self, tables: Lustre) -> None:
+        self._tables = tables
+        self._handle = handle_of(tables)
 
     @property
     def now(self) -> float:
         """Time of the latest event in seconds."""
         return float(self.tables.clock[0])
 
-    def add_files(self, stripe_count: int, stripe_size: int, osts: Indices, mdt: int = 0) -> int:
+    def add_files(
+        self,
+        stripe_count: int,
+        stripe_size: int,
+        osts: Indices,
+        *,
+        size: int = 0,
+        mdts: Indices | None = None,
+        direct: bool = False,
+        shared_directory: bool = True,
+    ) -> int:
         """Add files of one shape; return the number of the first.
 
         Parameters
@@ -130,24 +196,35 @@ class LustrePlane:
             Their striping; size in bytes.
         osts
             int32 (files, stripe_count): the OST of every stripe object.
-        mdt
-            The metadata target that holds them.
+        size
+            Bytes that each holds already.
+        mdts
+            int32 (files,): the metadata target of each; the first one unless given.
+        direct
+            Whether they are opened with O_DIRECT.
+        shared_directory
+            Whether they are in one directory.
         """
         tables = self.tables
         first, first_object, count = len(tables.files), len(tables.objects), len(osts)
+        self._room = max(self._room, stripe_size // tables.limits.rpc_size + 64)
         files = enlarge_table(tables.files, first + count)
         added = files[first:]
         added.first_object = first_object + stripe_count * np.arange(count)
         added.stripe_count = stripe_count
         added.stripe_size = stripe_size
-        added.mdt = mdt
-        objects = np.concatenate([tables.objects, osts.ravel().astype(np.int32)])
-        self.tables = tables._replace(files=files, objects=objects)
+        added.end = size
+        added.changed = NEVER
+        added.mdt = 0 if mdts is None else mdts
+        added.direct = direct
+        added.shared_directory = shared_directory
+        objects = enlarge_table(tables.objects, first_object + osts.size)
+        objects.ost[first_object:] = osts.ravel()
+        objects.written[first_object:] = NEVER
+        objects.views[first_object:] = -1
+        locks = enlarge_resources(tables.locks, len(objects))
+        self.tables = tables._replace(files=files, objects=objects, locks=locks)
         return first
-
-    def forget_files(self) -> None:
-        """Drop all files: nothing is under way and none will be used again."""
-        self.tables = self.tables._replace(files=make_table(FILE, 0), objects=np.zeros(0, np.int32))
 
     def submit(
         self, programs: Integers, operations: npt.NDArray[Any], bounds: Integers, now: float
@@ -181,7 +258,7 @@ class LustrePlane:
         batch = self._new_batch(len(programs))
         tables.clock[0] = now
         self.tables = self.tables._replace(operations=pool)
-        _start_programs(self.tables, programs, bounds + base, batch)
+        _start_programs(self._handle, programs, bounds + base, batch)
         return batch
 
     def _new_batch(self, programs: int) -> int:
@@ -203,7 +280,7 @@ class LustrePlane:
 
     def advance(self, until: float) -> tuple[float, list[int]]:
         """Work through events before ``until``; return the time and the batches that ended."""
-        while (outcome := run(self.tables, until, _SLICE, self._room)) == _FULL:
+        while (outcome := run(self._handle, until, _SLICE, self._room)) == _FULL:
             self._enlarge()
         compilation_done()
         if outcome != _ENDED:
@@ -215,21 +292,27 @@ class LustrePlane:
 
     def _enlarge(self) -> None:
         """Double what is nearly full."""
-        tables = self.tables
-        room = self._room
-        works, spare_works = _enlarged(tables.works, tables.spare_works, room)
-        rpcs, spare_rpcs = _enlarged(tables.rpcs, tables.spare_rpcs, room)
-        requests, spare_requests = _enlarged(tables.requests, tables.spare_requests, room)
+        tables, room = self.tables, EVENTS_A_CHECK * self._room
+        changes: dict[str, Any] = {}
+        for name in ("works", "rpcs", "requests", "windows", "runs", "views", "inodes"):
+            spare = f"spare_{name}"
+            rows, pool = _enlarged(getattr(tables, name), getattr(tables, spare), room)
+            changes |= {name: rows, spare: pool}
+        lists, rows = len(changes["views"]), len(changes["runs"])
+        if len(tables.cached.heads) < lists or len(tables.cached.keys) < rows:
+            changes["cached"] = enlarge_ordered(tables.cached, lists, rows)
+        for name, things in (("views_by_pair", "views"), ("inodes_by_pair", "inodes")):
+            table = getattr(tables, name)
+            while len(table.keys) < 2 * len(changes[things]):
+                table = enlarge_map(table)
+            changes[name] = table
+        locks = tables.locks
+        if locks.spare.left[0] <= room:
+            locks = enlarge_locks(locks, _doubled(len(locks.locks), room))
         messages = len(tables.network.messages)
         if tables.network.spare.left[0] <= room:
-            messages = min(2 * messages + room, MAX_INDEX)
-        events = messages + len(tables.programs) + len(requests)
-        self.tables = tables._replace(
-            network=enlarge_network(tables.network, messages, events),
-            works=works,
-            spare_works=spare_works,
-            rpcs=rpcs,
-            spare_rpcs=spare_rpcs,
-            requests=requests,
-            spare_requests=spare_requests,
-        )
+            messages = _doubled(messages, room)
+        entities = len(tables.programs) + len(changes["requests"]) + len(locks.locks)
+        events = messages + entities + len(tables.background)
+        network = enlarge_network(tables.network, messages, events)
+        self.tables = tables._replace(network=network, locks=locks, **changes)

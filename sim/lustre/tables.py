@@ -13,9 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.engine.hashmap import HashMap
 from sim.engine.network import Network
+from sim.engine.ordered import Ordered
 from sim.engine.pool import Pool
 from sim.engine.types import Floats, Indices, Integers, Table
+from sim.lustre.locks import Locks
 
 
 class StationKind(IntEnum):
@@ -29,6 +32,12 @@ class StationKind(IntEnum):
     OST = 5  # an object storage target's disk array, shared by reads and writes
     SERVICE = 6  # an object storage server's threads for small requests
     MDS = 7  # the metadata server's threads
+    CORE = 8  # a core of a compute node
+    MEMORY = 9  # what all cores of a node can copy together
+
+
+MESSAGE_KINDS = int(StationKind.OST) + 1
+"""Kinds of stations that messages of bulk RPCs meet: the first ones."""
 
 
 class Cause(IntEnum):
@@ -42,11 +51,54 @@ class Cause(IntEnum):
     OST = 5
     SERVICE = 6
     MDS = 7
-    OSC = 8  # the node's RPCs in flight to one OST are at their limit
-    TRANSFER = 9  # moving: service and latency, with nobody else in the way
-    METADATA = 10  # opens, creates, closes, stats, unlinks
-    SYNC = 11  # fsync
-    THINK = 12  # computing
+    CORE = 8
+    MEMORY = 9
+    OSC = 10  # the node's RPCs in flight to one OST are at their limit
+    TRANSFER = 11  # moving: service and latency, with nobody else in the way
+    METADATA = 12  # opens, creates, closes, stats, unlinks
+    SYNC = 13  # fsync: the replies of the MDS and of the OSTs
+    FLUSH = 14  # fsync: write-back of the node's dirty pages of the file
+    MUTEX = 15  # fsync: another rank of the node is at it
+    LOCK = 16  # extent locks
+    COPY = 17  # between the rank's buffer and the page cache
+    CACHE = 18  # no room for more dirty pages
+    RANGE = 19  # another rank of the node writes the same bytes
+    THINK = 20  # computing
+    THREADS = 21  # its own I/O threads
+
+
+class Stat(IntEnum):
+    """What is counted of the lock traffic and of the page cache."""
+
+    ENQUEUES = 0  # lock requests sent
+    MATCHES = 1  # locks found on the own node
+    BLOCKING_ASTS = 2
+    CANCELS = 3
+    GLIMPSES = 4
+    GLIMPSE_ASTS = 5
+    FLUSHED_BYTES = 6  # written back because of a blocking AST
+    CANCEL_SYNCS = 7  # cancels that waited for a journal commit
+    OST_SYNCS = 8
+    MDS_SYNCS = 9
+    HIT_BYTES = 10  # read from the page cache
+    MISS_BYTES = 11
+    AHEAD_BYTES = 12  # read ahead
+    PARTIAL_STRIPES = 13  # RAID stripes written in part
+    EVICTED_BYTES = 14
+    LRU_CANCELS = 15
+
+
+class LockState(IntEnum):
+    """Where a lock is in its life; its event, if it has one, takes it on from there."""
+
+    ASKED = 0  # the request is on its way to the server
+    QUEUED = 1  # a thread of the server turns to it
+    WAITING = 2  # others are in its way
+    GRANTED = 3  # the grant is on its way to the client
+    HELD = 4  # with the client; its event is a blocking AST that arrives
+    FLUSHING = 5  # the pages below it are being written back
+    RETURNED = 6  # the cancel is on its way to the server
+    SYNCING = 7  # the server makes what was written below it durable
 
 
 class Op(IntEnum):
@@ -60,10 +112,17 @@ class Op(IntEnum):
     CLOSE = 5
     STAT = 6
     UNLINK = 7
-    THINK = 8
-    MARK = 9  # note the time in column `offset` of the program's marks
-    LIMIT = 10  # start no read or write later than `seconds` from now
-    REPEAT = 11  # go back to the latest MARK until `seconds` have passed since column `offset`
+    MKDIR = 8
+    THINK = 9
+    MARK = 10  # note the time in column `offset` of the program's marks
+    LIMIT = 11  # start no read or write later than `seconds` from now
+    REPEAT = 12  # go back to the latest MARK until `seconds` have passed since column `offset`
+    GROUP_LOCK = 13  # lock all objects of the file for the group of number `offset`
+    GROUP_UNLOCK = 14
+    LOCK_AHEAD = 15  # ask for locks on the extents of later calls, and do not wait for them
+    PARK = 16  # the first operation of a thread: rest until its leader starts it
+    FORK = 17  # start the next `count` programs, the threads of this one
+    JOIN = 18  # wait until they have ended
 
 
 OPERATION = np.dtype(
@@ -85,7 +144,10 @@ PROGRAM = np.dtype(
         ("loop", "i8"),  # the operation after its latest MARK
         ("stop", "i8"),  # one past its last operation
         ("call", "i8"),  # calls of that operation that are done
-        ("done", "i8"),  # bytes of that call that are done
+        ("length", "i8"),  # bytes of the present call
+        ("done", "i8"),  # bytes of it that are done
+        ("offset", "i8"),  # where in the object it is
+        ("left", "i8"),  # bytes left of the stripe chunk
         ("pending", "i8"),  # bytes or replies that it waits for
         ("ready", "f8"),  # when the latest of the replies arrives
         ("since", "f8"),  # when the wait began
@@ -93,28 +155,143 @@ PROGRAM = np.dtype(
         ("calls", "i8"),  # reads and writes done since the batch began
         ("call_start", "f8"),
         ("call_time", "f8"),  # seconds spent in them
+        ("next_read", "i8"),  # where a sequential reader would go on, in the file
+        ("ahead", "i8"),  # how far beyond a call it reads ahead, in bytes
+        ("ahead_done", "i8"),  # up to where it has read ahead, in the file
         ("node", "i4"),
+        ("core", "i4"),  # station
         ("batch", "i4"),
         ("phase", "i4"),  # step within an operation of several
         ("active", "i4"),
+        ("inode", "i4"),
+        ("view_id", "i4"),
+        ("lock", "i4"),
+        ("group", "i4"),  # the group whose locks it uses, or 0
+        ("leader", "i4"),  # the program that it is a thread of, or -1
+        ("threads", "i4"),  # its threads that have not ended
+        ("next", "i4"),  # the next in whichever queue it waits
+        ("writer_next", "i4"),  # the next of the inode's writers
     ],
     align=True,
 )
 
 FILE = np.dtype(
-    [("first_object", "i8"), ("stripe_size", "i8"), ("stripe_count", "i4"), ("mdt", "i4")],
+    [
+        ("first_object", "i8"),
+        ("stripe_size", "i8"),
+        ("end", "i8"),  # bytes up to the end of the last write so far
+        ("changed", "f8"),  # when its metadata last changed
+        ("stripe_count", "i4"),
+        ("mdt", "i4"),
+        ("direct", "i4"),  # opened with O_DIRECT
+        ("no_expand", "i4"),  # its locks are granted as asked for (LOCKNOEXPAND)
+        ("shared_directory", "i4"),  # its directory is also that of others' files
+    ],
     align=True,
 )
 
-CHANNEL = np.dtype(  # an OSC; its number is node * OSTs + OST
-    [("in_flight", "i4"), ("head", "i4"), ("tail", "i4")], align=True
+OBJECT = np.dtype(
+    [("written", "f8"), ("ost", "i4"), ("views", "i4")],  # views: the first of all nodes' views
+    align=True,
 )
 
-WORK = np.dtype(  # a run of bytes of one object that waits in an OSC to be cut into RPCs
+INODE = np.dtype(  # a file as one client node has it open
+    [
+        ("outstanding", "i8"),  # bytes dirty or being written back
+        ("flush_head", "i4"),  # programs that wait for its write-back
+        ("mutex_held", "i4"),
+        ("mutex_head", "i4"),  # programs that wait for the inode mutex
+        ("mutex_tail", "i4"),
+        ("writers", "i4"),  # programs with a write under way
+        ("range_head", "i4"),  # programs that wait for a range of bytes
+        ("range_tail", "i4"),
+    ],
+    align=True,
+)
+
+VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
+    [
+        ("outstanding", "i8"),  # bytes dirty or being written back
+        ("unsent", "i8"),  # bytes dirty
+        ("node", "i4"),
+        ("object", "i4"),
+        ("inode", "i4"),
+        ("shared_locks", "i4"),  # its first PR or GROUP lock
+        ("flushing", "i4"),  # its first lock that waits for write-back
+        ("windows", "i4"),  # its first window, in the order of the object
+        ("readers", "i4"),  # programs that wait for pages
+        ("urgent", "i4"),  # unsent windows that must go soon
+        ("pressing", "i4"),  # unsent windows that someone waits for the lock of
+        ("listed", "i4"),  # in the list of its OSC
+        ("next", "i4"),  # the next in that list
+        ("sibling", "i4"),  # the next view of the object, on another node
+        ("cached_next", "i4"),  # the next in the node's order of eviction
+        ("cached_listed", "i4"),
+    ],
+    align=True,
+)
+
+WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, on its way
+    [
+        ("index", "i8"),
+        ("low", "i8"),  # hull of the bytes on their way, in the object
+        ("high", "i8"),
+        ("bytes", "i8"),
+        ("pieces", "i4"),
+        ("state", "i4"),
+        ("urgency", "i4"),
+        ("next", "i4"),  # the next of the view
+        ("next_of_rpc", "i4"),
+        ("view_id", "i4"),
+    ],
+    align=True,
+)
+
+RUN = np.dtype([("start", "i8"), ("stop", "i8")], align=True)  # cached bytes of an object
+
+CHANNEL = np.dtype(  # an OSC; its number is node * OSTs + OST
+    [
+        ("dirty", "i8"),  # bytes dirty or being written back
+        ("grant", "i8"),  # bytes that the OST has promised to take
+        ("in_flight", "i4"),
+        ("head", "i4"),  # runs of bytes to be moved directly
+        ("tail", "i4"),
+        ("view_head", "i4"),  # views with unsent bytes
+        ("view_tail", "i4"),
+        ("pressing", "i4"),  # views with pressing windows
+        ("waiter_head", "i4"),  # programs that wait for room
+        ("waiter_tail", "i4"),
+        ("lru_head", "i4"),  # unused locks, the oldest first
+        ("lru_tail", "i4"),
+        ("lru_count", "i4"),
+    ],
+    align=True,
+)
+
+NODE = np.dtype(
+    [
+        ("dirty", "i8"),
+        ("cached", "i8"),
+        ("evict_head", "i4"),  # views with cached pages, the oldest first
+        ("evict_tail", "i4"),
+        ("next_thread", "i4"),  # the core of the next RPC's ptlrpcd thread
+        ("modifying", "i4"),  # a modifying metadata RPC is in flight
+        ("modify_head", "i4"),  # programs that wait to send theirs
+        ("modify_tail", "i4"),
+        ("closing", "i4"),
+        ("close_head", "i4"),
+        ("close_tail", "i4"),
+    ],
+    align=True,
+)
+
+WORK = np.dtype(  # a run of bytes of one object that waits in an OSC to be moved directly
     [
         ("offset", "i8"),
         ("left", "i8"),
         ("program", "i4"),
+        ("window", "i4"),  # the window that it fills, or -1
+        ("object", "i4"),
         ("write", "i4"),
         ("next", "i4"),
     ],
@@ -125,16 +302,30 @@ RPC = np.dtype(  # a BRW RPC and its bulk
     [
         ("start", "f8"),
         ("bytes", "i8"),
+        ("partial", "i8"),  # bytes in RAID stripes that it writes in part
         ("channel", "i4"),
-        ("program", "i4"),
+        ("program", "i4"),  # who waits for it, or -1
+        ("windows", "i4"),  # its first window, or -1
+        ("object", "i4"),
         ("parts", "i4"),  # LNET messages of its bulk that are still on the way
         ("write", "i4"),
     ],
     align=True,
 )
 
+PRECREATED = np.dtype(  # what the MDS knows of an OST's precreated objects
+    [("available", "i8"), ("growth", "i8"), ("coming", "i8"), ("ready", "f8")], align=True
+)
+
 REQUEST = np.dtype(  # a small request to a server
-    [("service", "f8"), ("program", "i4"), ("station", "i4")], align=True
+    [
+        ("service", "f8"),
+        ("program", "i4"),
+        ("station", "i4"),
+        ("kind", "i4"),
+        ("object", "i4"),
+    ],
+    align=True,
 )
 
 
@@ -149,7 +340,30 @@ class Limits(NamedTuple):
     rpcs_in_flight: int
     control_latency: float  # a small message, one way, client to server
     valiant_bias: float  # how much more a queue counts on a non-minimal route
-    request_service: float  # time of an OSS thread for a small request
+    request_service: float  # of an OSS thread for a small request
+    client_lock_service: float  # of a client's thread for a callback
+    max_dirty: int  # of an OSC
+    max_node_dirty: int
+    max_node_cache: int
+    grant_chunk: int  # most that a reply adds to an OSC's grant
+    max_unused_locks: int  # of an OSC
+    write_copy: float  # a core's time to copy a byte into the page cache
+    read_copy: float
+    thread_work: float  # a ptlrpcd thread's time a byte of an RPC
+    cores: int  # of a node
+    first_system_core: int  # where the node's system threads may run
+    readahead_limit: int
+    readahead_step: int
+    raid_stripe: int
+    partial_stripe_factor: float  # work of a partial RAID stripe over that of a whole one
+    ost_commit: float
+    mdt_commit: float
+    commit_period: float
+    create_object: float  # MDS time for each stripe object of a new file
+    directory_service: float  # MDS time under the lock of a directory, for each new name
+    precreate_limit: int  # most objects that an OST makes ahead at once
+    precreate_object: float  # OST time for each object that it makes ahead
+    jitter_seed: int
 
 
 class StationMap(NamedTuple):
@@ -167,6 +381,9 @@ class StationMap(NamedTuple):
     ost: int
     service: int
     mds: int
+    directory: int  # the lock of each MDT's shared directory
+    core: int
+    memory: int
 
 
 class Routing(NamedTuple):
@@ -210,12 +427,34 @@ class Routing(NamedTuple):
 class Lustre(NamedTuple):
     """Everything that the loop reads and writes.
 
-    ``ost_seconds`` (2, OSTs) is what a byte costs at each OST, read and write; ``ost_overhead``
-    (2, OSTs) what a BRW RPC costs besides; ``metadata`` (operations,) the server time of each
-    metadata operation. ``waits`` (programs, causes) and ``marks`` (programs, marks) are in seconds.
-    ``batches`` counts the programs left in each batch; ``ended`` and ``ended_count`` list batches
-    that ended at the present time. ``clock`` holds the present time, ``counts`` the numbers of
-    events and of bulk RPCs and the bytes that these have moved.
+    A table of things that come and go has beside it the pool of its free rows, named ``spare_...``.
+
+    Attributes
+    ----------
+    views_by_pair, inodes_by_pair
+        Row of the view of (object, node), and of the inode of (file, node).
+    cached
+        The cached runs of every view, in the order of the object; their rows are those of ``runs``.
+    ost_seconds, ost_overhead
+        float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs besides; read
+        and write.
+    ost_jitter
+        float64 (factors,): each service of an OST takes longer by one of these, drawn at random;
+        mean 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
+    metadata
+        float64 (operations,): MDS time of each operation.
+    journals
+        Of the OSTs, then of the MDTs.
+    waits, marks
+        float64 (programs, causes) and (programs, marks), in seconds.
+    batches
+        Programs left in each batch. ``ended`` lists the batches that ended at the present time.
+    clock
+        The present time.
+    counts
+        Events, bulk RPCs, and the bytes that these have moved.
+    stats
+        int64, by :class:`Stat`.
     """
 
     network: Network
@@ -227,8 +466,21 @@ class Lustre(NamedTuple):
     waits: Floats
     marks: Floats
     files: Table
-    objects: Indices
+    objects: Table
+    nodes: Table
     channels: Table
+    locks: Locks
+    views: Table
+    spare_views: Pool
+    views_by_pair: HashMap
+    inodes: Table
+    spare_inodes: Pool
+    inodes_by_pair: HashMap
+    windows: Table
+    spare_windows: Pool
+    runs: Table
+    spare_runs: Pool
+    cached: Ordered
     works: Table
     spare_works: Pool
     rpcs: Table
@@ -237,9 +489,14 @@ class Lustre(NamedTuple):
     spare_requests: Pool
     ost_seconds: Floats
     ost_overhead: Floats
+    ost_jitter: Floats
     metadata: Floats
+    precreated: Table
+    journals: Table
+    background: Table
     batches: Indices
     ended: Indices
     ended_count: Integers
     clock: Floats
     counts: Integers
+    stats: Integers

@@ -8,7 +8,6 @@ from sim.config.machine import Machine
 from sim.results.ior_phases import IorRow, reduce
 from sim.results.ior_report import FileSystem, IorReport, TestReport
 from sim.run.result import Result, TestOutcome
-from sim.workloads.ior.options import parse_arguments
 
 EPOCH = datetime(2020, 1, 1)
 """When every run begins on the simulated calendar, so that the same run prints the same dates."""
@@ -28,7 +27,7 @@ def ior_report(result: Result) -> IorReport:
     """Return the report of a run, for :mod:`sim.results.ior_text` and its neighbours."""
     name = result.machine.name
     return IorReport(
-        command_line=parse_arguments(result.scenario.workload.ior).command_line,
+        command_line=result.command.command_line,
         machine=f"{name} (simulated)",
         platform=f"{name}(simulated)",
         file_system=_file_system(result.machine),

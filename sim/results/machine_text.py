@@ -82,6 +82,7 @@ def _node_rows(nodes: Nodes, nic_rate: float) -> list[Row]:
         ("page cache, one core writing", f"{nodes.write_copy_rate / MIB:.4g} MiB/s"),
         ("page cache, one core reading", f"{nodes.read_copy_rate / MIB:.4g} MiB/s"),
         ("page cache, all cores of a node", _rate(nodes.node_copy_rate)),
+        ("bulk RPCs, one thread of Lustre", _rate(nodes.rpc_thread_rate)),
     ]
 
 
@@ -108,10 +109,12 @@ def _lustre_rows(lustre: Lustre) -> list[Row]:
         ("all OSTs, sustained write", _rate(lustre.osts * lustre.ost_write_rate)),
         ("all OSTs, sustained read", _rate(lustre.osts * lustre.ost_read_rate)),
         ("spread from OST to OST", f"{100 * lustre.ost_spread:.3g} %"),
+        ("journal commit of an OST", format_seconds(lustre.journal_commit)),
         ("usable capacity", format_bytes(lustre.capacity)),
         ("bulk RPC, at most", format_bytes(lustre.rpc_size)),
         ("RPCs in flight, client to OST", f"{lustre.max_rpcs_in_flight}"),
         ("dirty data, client for OST", format_bytes(lustre.max_dirty)),
+        ("read-ahead, at most", format_bytes(lustre.readahead)),
         ("default striping", _striping(lustre)),
     ]
 
@@ -129,9 +132,11 @@ def _mds_rows(mds: Mds) -> list[Row]:
         "closes": mds.close_rate,
         "stats": mds.stat_rate,
         "unlinks": mds.unlink_rate,
+        "syncs": mds.sync_rate,
     }
     return [
         ("metadata targets (MDT) in use", f"{mds.mdts}"),
         *((f"{name} of one MDT", format_per_second(rate, 3)) for name, rate in rates.items()),
+        ("new names in one directory", format_per_second(mds.directory_rate, 3)),
         ("one operation, idle server", format_seconds(mds.op_latency)),
     ]

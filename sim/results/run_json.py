@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -11,28 +10,31 @@ from typing import Any
 from sim.lustre.tables import StationKind
 from sim.results.ior_json import as_dict
 from sim.results.ior_run import ior_report
+from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import busiest, loads
 from sim.results.waits import waits
 from sim.run.result import Result, StationUse
 
-_SERVERS = frozenset(StationKind) - {StationKind.NIC, StationKind.LINK}
+_MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
+_SERVERS = frozenset(StationKind) - _MANY
 
 
-def format_run_json(result: Result, notes: Sequence[str] = ()) -> str:
+def format_run_json(result: Result) -> str:
     """Print a run as JSON, with a newline at the end; see :func:`run_document`."""
-    return json.dumps(run_document(result, notes), indent=2, allow_nan=False) + "\n"
+    return json.dumps(run_document(result), indent=2, allow_nan=False) + "\n"
 
 
-def run_document(result: Result, notes: Sequence[str] = ()) -> dict[str, Any]:
+def run_document(result: Result) -> dict[str, Any]:
     """Arrange a run as IOR's JSON does, with one key more.
 
     Returns
     -------
     dict
         The keys of :func:`~sim.results.ior_json.as_dict`, then ``xc40io``: ``version``,
-        ``scenario`` (as asked for), ``notes``, ``loads`` (the busiest station of each phase),
-        ``busiest`` (the busiest station of each kind), ``stations`` (all but NICs and links, of
-        which there are thousands), ``waits``, ``files`` (their striping), ``counts`` and
+        ``scenario`` (as asked for), ``notes``, ``loads`` (the busiest station of each phase, and
+        what the ranks waited for in it), ``busiest`` (the busiest station of each kind),
+        ``stations`` (of LNET and of the servers; there are thousands of others), ``waits``,
+        ``lustre`` (what locks and page caches did), ``files`` (their striping), ``counts`` and
         ``wall_seconds``, the only value that differs from run to run. Bytes, bytes/s, seconds.
     """
     uses = result.stations()
@@ -40,14 +42,15 @@ def run_document(result: Result, notes: Sequence[str] = ()) -> dict[str, Any]:
         "xc40io": {
             "version": version("xc40io"),
             "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
-            "notes": list(notes),
+            "notes": list(result.notes),
             "loads": [
-                asdict(load) | {"kind": load.kind.name, "saturated": load.saturated}
+                asdict(load) | {"kind": load.kind.name, "binds": load.binds}
                 for load in loads(result)
             ],
             "busiest": [_station(use) for use in busiest(uses)],
             "stations": [_station(use) for use in uses if use.kind in _SERVERS],
             "waits": [asdict(wait) for wait in waits(result)],
+            "lustre": lustre_counts(result.stats),
             "files": [_files(result, test_id) for test_id in range(len(result.tests))],
             "counts": {
                 "simulated_seconds": result.simulated,
@@ -61,7 +64,17 @@ def run_document(result: Result, notes: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _station(use: StationUse) -> dict[str, Any]:
-    return asdict(use) | {"kind": use.kind.name, "utilisation": use.utilisation}
+    return {
+        "name": use.name,
+        "kind": use.kind.name,
+        "bytes": use.bytes,
+        "requests": use.requests,
+        "busy": use.busy,
+        "first": use.first,
+        "last": use.last,
+        "waiting": use.waiting,
+        "utilisation": use.utilisation,
+    }
 
 
 def _files(result: Result, test_id: int) -> dict[str, Any]:

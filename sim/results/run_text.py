@@ -8,8 +8,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from sim.config.units import format_seconds
+from sim.config.units import format_rate, format_seconds
 from sim.lustre.striping import getstripe_text
+from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
 from sim.results.waits import waits
 from sim.run.result import Result, StationUse
@@ -22,15 +23,15 @@ _SHARE_SHOWN = 0.005
 _COLUMNS = f"{'busy':>5} {'from (s)':>9} {'to (s)':>9} {'served':>15} {'mean wait':>9}"
 
 
-def format_run(result: Result, notes: Sequence[str] = ()) -> str:
+def format_run(result: Result, *, lustre_stats: bool = False) -> str:
     """Print what bound a run, its busiest stations and where its ranks waited.
 
     Parameters
     ----------
     result
         The run.
-    notes
-        Remarks on the options, each printed once.
+    lustre_stats
+        Whether to print what the locks and the page caches did, too.
 
     Returns
     -------
@@ -40,13 +41,14 @@ def format_run(result: Result, notes: Sequence[str] = ()) -> str:
     """
     lines = [
         _job_line(result),
-        *(f"Note: {note}" for note in notes),
+        *(f"Note: {note}" for note in result.notes),
         "",
         *_bottleneck_lines(loads(result)),
         "",
         *_station_lines(busiest(result.stations())),
         "",
         *_wait_lines(result),
+        *(["", *lustre_lines(result.stats)] if lustre_stats else []),
         "",
         f"In all: {result.simulated:.6g} simulated s, {result.rpcs:,} bulk RPCs with "
         f"{result.bulk_bytes / 1e9:,.6g} GB, {result.events:,} events",
@@ -81,10 +83,15 @@ def _commented(text: str) -> list[str]:
 def _job_line(result: Result) -> str:
     scenario = result.scenario
     changes = "".join(f", {name} = {value}" for name, value in scenario.changes.items())
-    placement = scenario.placement.policy
+    placement, cores = scenario.placement.policy, scenario.cores
+    unusual = f" x {cores.threads} I/O threads" if cores.threads > 1 else ""
+    unusual += f", {_several(cores.system, 'core')} for the system" if cores.system else ""
+    unusual += ", ranks not bound to cores" if cores.bind == "none" else ""
+    for way, load in (("read", scenario.background.read), ("written", scenario.background.write)):
+        unusual += f", {format_rate(load, 3)} {way} by other jobs" if load else ""
     return (
         f"Simulated on {result.machine.name}{changes}: {_several(scenario.nodes, 'node')} "
-        f"({placement}) x {_several(scenario.ppn, 'rank')}, seed {scenario.seed}"
+        f"({placement}) x {_several(scenario.ppn, 'rank')}{unusual}, seed {scenario.seed}"
     )
 
 

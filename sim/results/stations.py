@@ -1,4 +1,8 @@
-"""Which stations bound a run: the busiest of each kind, and the bottleneck of each phase."""
+"""Which stations bound a run: the busiest of each kind, and the bottleneck of each phase.
+
+A station that never rests is a bottleneck only if somebody waits for it: while the page caches
+write back, disks may be saturated and the ranks feel nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,16 @@ import numpy as np
 
 from sim.engine.network import Bins
 from sim.engine.types import Floats
-from sim.lustre.tables import StationKind
+from sim.lustre.tables import Cause, StationKind
+from sim.results.waits import Wait, phase_waits
 from sim.run.result import Result, StationUse
 from sim.workloads.ior.phases import PhaseRecord
 
 SATURATED = 0.8
-"""Share of a phase from which on we say that a station was its bottleneck."""
+"""Share of a phase in which a station must have been busy to be called its bottleneck."""
+
+FELT = 0.2
+"""Share of a phase in which the last rank must have waited for what such stations hold up."""
 
 PLURALS = {
     StationKind.NIC: "NICs",
@@ -25,6 +33,24 @@ PLURALS = {
     StationKind.OST: "OSTs",
     StationKind.SERVICE: "OSSs' request threads",
     StationKind.MDS: "MDSs",
+    StationKind.CORE: "cores",
+    StationKind.MEMORY: "node memories",
+}
+
+# What a rank may wait for when stations of a kind are busy: the wait at the station itself, and
+# waits that hide it. Who waits for another rank, or for its own threads, may wait for any station.
+_ANY = {Cause.THREADS, Cause.RANGE}
+_COPIES = _ANY | {Cause.CORE, Cause.MEMORY, Cause.COPY}
+_SYNCS = _ANY | {Cause.SYNC, Cause.MUTEX, Cause.METADATA}
+_BULK = _ANY | {
+    *(Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.OSS, Cause.OST),
+    *(Cause.OSC, Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.CACHE, Cause.LOCK),
+}
+_HELD_UP = {
+    StationKind.SERVICE: _SYNCS | {Cause.SERVICE, Cause.LOCK},
+    StationKind.MDS: _SYNCS | {Cause.MDS},
+    StationKind.CORE: _COPIES | _BULK,
+    StationKind.MEMORY: _COPIES,
 }
 
 Windows = Sequence[tuple[float, float]]
@@ -54,6 +80,10 @@ class Load:
     in_turn
         Share of the time in which one or another of them was saturated: near 1 while ``busy`` is
         small, the ranks move in a convoy from station to station.
+    felt
+        Share of the time in which the rank that ended last waited for what such stations hold up.
+    waits
+        What the ranks waited for in these phases, longest first.
     """
 
     test_id: int
@@ -64,19 +94,26 @@ class Load:
     mean: float
     used: int
     in_turn: float
+    felt: float
+    waits: tuple[Wait, ...]
 
     @property
-    def saturated(self) -> bool:
+    def binds(self) -> bool:
         """Whether the station, or its peers in turn, bound the phase."""
-        return max(self.busy, self.in_turn) >= SATURATED
+        return max(self.busy, self.in_turn) >= SATURATED and self.felt >= FELT
 
     def sentence(self) -> str:
         """Say what bound the phase: the end of a sentence that begins with the phase."""
         busy = f"busy {100 * self.busy:.0f} % of the time"
-        others = f"the {self.used} in use {100 * self.mean:.0f} % on average"
+        others = f"the {self.used:,} in use {100 * self.mean:.0f} % on average"
         plural = PLURALS[self.kind]
-        if not self.saturated:
-            return f"bound by no station; the busiest, {self.name}, was {busy}."
+        if not self.binds:
+            longest = self.waits[0]
+            waited = f"{longest.words} ({100 * longest.share:.0f} % of the time)"
+            return (
+                f"bound by no station; ranks waited mostly for {waited}. "
+                f"The busiest station, {self.name}, was {busy}."
+            )
         if self.busy < SATURATED:
             turn = f"{100 * self.in_turn:.0f} % of the time one or another was saturated"
             return (
@@ -100,31 +137,41 @@ def busiest(uses: Sequence[StationUse]) -> list[StationUse]:
 
 def loads(result: Result) -> list[Load]:
     """Return the load of each kind of phase of each test, in the order in which they first ran."""
-    phases = [
-        (number, access, windows)
-        for number, outcome in enumerate(result.tests)
-        for access, windows in _windows(outcome.records).items()
-    ]
-    everything = [window for _, _, windows in phases for window in windows]
+    everything = _windows([record for outcome in result.tests for record in outcome.records])
     return [
-        _load(result, number, access, windows, everything) for number, access, windows in phases
+        _load(result, number, access, records, everything)
+        for number, outcome in enumerate(result.tests)
+        for access, records in _by_access(outcome.records).items()
     ]
 
 
-def _windows(records: Sequence[PhaseRecord]) -> dict[str, list[tuple[float, float]]]:
-    """Return from when to when each access was at work, one window for each repetition."""
-    windows: dict[str, list[tuple[float, float]]] = {}
+def _by_access(records: Sequence[PhaseRecord]) -> dict[str, list[PhaseRecord]]:
+    """Return the phases of each access: one for each repetition."""
+    grouped: dict[str, list[PhaseRecord]] = {}
     for record in records:
-        window = float(record.open_start.min()), float(record.close_end.max())
-        windows.setdefault(record.access.value, []).append(window)
-    return windows
+        grouped.setdefault(record.access.value, []).append(record)
+    return grouped
 
 
-def _load(result: Result, test_id: int, access: str, windows: Windows, everything: Windows) -> Load:
+def _windows(records: Sequence[PhaseRecord]) -> Windows:
+    """Return from when to when the ranks were at work in each phase."""
+    return [(float(record.open_start.min()), float(record.close_end.max())) for record in records]
+
+
+def _load(
+    result: Result,
+    test_id: int,
+    access: str,
+    records: Sequence[PhaseRecord],
+    everything: Windows,
+) -> Load:
+    """Return the load of some phases: of the station that bound them, or of the busiest."""
+    windows = _windows(records)
     total = sum(stop - start for start, stop in windows)
     share = _busy(result, windows, everything) / total
+    waits = tuple(phase_waits(records, total))
     found = []
-    for section in result._book.sections:
+    for section in result.book.sections:
         peers = slice(section.first, section.first + section.size)
         working = share[peers][share[peers] > 0.0]
         if len(working):
@@ -133,29 +180,37 @@ def _load(result: Result, test_id: int, access: str, windows: Windows, everythin
                 test_id=test_id,
                 access=access,
                 kind=section.kind,
-                name=result._book.name(top),
+                name=section.label(top - section.first),
                 busy=float(share[top]),
                 mean=float(working.mean()),
                 used=len(working),
                 in_turn=_in_turn(result, peers, windows, everything) / total,
+                felt=_felt(section.kind, records) / total,
+                waits=waits,
             )
             found.append(load)
     return max(found, key=_weight)
 
 
 def _weight(load: Load) -> tuple[bool, bool, float]:
-    """Order loads: a saturated station first, then stations saturated in turn, then any."""
-    return load.busy >= SATURATED, load.saturated, load.busy
+    """Order loads: a station that binds first, then stations that bind in turn, then any."""
+    return load.binds and load.busy >= SATURATED, load.binds, load.busy
+
+
+def _felt(kind: StationKind, records: Sequence[PhaseRecord]) -> float:
+    """Return the seconds in which the last ranks waited for what stations of a kind hold up."""
+    causes = list(_HELD_UP.get(kind, _BULK))
+    return float(sum(record.last_waits[causes].sum() for record in records))
 
 
 def _busy(result: Result, windows: Windows, everything: Windows) -> Floats:
     """Return the seconds in which each station was busy inside some windows of time.
 
     What a station did in a time bin is shared out over the phases that the bin covers, by their
-    length in it. Nodes and links are too many to have bins: what they did is shared out over all
-    phases from their first service to their last.
+    length in it. Links and what is in nodes are too many to have bins: what they did is shared out
+    over all phases from their first service to their last.
     """
-    network = result._plane.tables.network
+    network = result.plane.tables.network
     stations, bins = network.stations, network.bins
     served = stations[stations.requests > 0]
     busy = np.zeros(len(stations))
@@ -171,7 +226,7 @@ def _in_turn(result: Result, peers: slice, windows: Windows, everything: Windows
 
     As far as the time bins can tell; 0 for stations that are not watched.
     """
-    network = result._plane.tables.network
+    network = result.plane.tables.network
     rows = network.stations.row[peers]
     if rows[0] < 0:
         return 0.0

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
@@ -14,11 +13,12 @@ from sim.engine.types import Floats
 from sim.lustre.filesystem import FileSet
 from sim.lustre.plane import LustrePlane
 from sim.lustre.stationbook import StationBook
-from sim.lustre.tables import Cause, StationKind
+from sim.lustre.tables import Cause, Stat, StationKind
+from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord
 
-Counts: TypeAlias = npt.NDArray[np.int64]
+_KINDS = tuple(StationKind)
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,17 @@ class TestOutcome:
     files: FileSet
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class StationUse:
     """How one station was used.
 
+    Not frozen, for speed alone: a run of the whole machine has tens of thousands of them.
+
     Attributes
     ----------
-    name, kind
+    number
+        Of the station, in the plane's table.
+    kind
         What it is.
     bytes, requests
         What it served.
@@ -52,7 +56,8 @@ class StationUse:
         Seconds that messages and requests queued here, summed.
     """
 
-    name: str
+    _book: StationBook = field(repr=False, compare=False)
+    number: int
     kind: StationKind
     bytes: float
     requests: int
@@ -60,6 +65,11 @@ class StationUse:
     first: float
     last: float
     waiting: float
+
+    @property
+    def name(self) -> str:
+        """What a person calls the station."""
+        return self._book.name(self.number)
 
     @property
     def utilisation(self) -> float:
@@ -85,10 +95,12 @@ class Result:
     ----------
     scenario, machine
         What was run.
+    command
+        The IOR command of the scenario, as it was understood.
     tests
-        One outcome for each test of the IOR command.
+        One outcome for each test of the command.
     notes
-        What the user should know about the options.
+        What the user should know about the options: a sentence each.
     simulated
         Simulated seconds.
     events, rpcs, bulk_bytes
@@ -97,10 +109,16 @@ class Result:
         Real seconds that the simulation took.
     waits
         float64 (ranks, causes): seconds that each rank waited, by :class:`Cause`.
+    stats
+        What the locks and the page caches did, counted; sizes in bytes.
+    plane, book
+        The data plane as the run left it, and what its stations are called: for those who want to
+        look into the tables themselves.
     """
 
     scenario: Scenario
     machine: Machine
+    command: IorCommand
     tests: tuple[TestOutcome, ...]
     notes: tuple[str, ...]
     simulated: float
@@ -109,26 +127,19 @@ class Result:
     bulk_bytes: int
     wall: float
     waits: Floats
-    _plane: LustrePlane
-    _book: StationBook
+    stats: dict[Stat, int]
+    plane: LustrePlane
+    book: StationBook
 
     def stations(self) -> list[StationUse]:
         """Return every station that served anything, in the order of their numbers."""
-        table = self._plane.tables.network.stations
-        return [
-            StationUse(
-                name=self._book.name(i),
-                kind=StationKind(station.kind),
-                bytes=float(station.bytes),
-                requests=int(station.requests),
-                busy=float(station.busy),
-                first=float(station.first),
-                last=float(station.free),
-                waiting=float(station.waiting),
-            )
-            for i, station in enumerate(table)
-            if station.requests
-        ]
+        table = self.plane.tables.network.stations
+        numbers = np.flatnonzero(table.requests)
+        used, book = table[numbers], self.book
+        kinds = [_KINDS[kind] for kind in used.kind.tolist()]
+        columns = (used.bytes, used.requests, used.busy, used.first, used.free, used.waiting)
+        rows = zip(numbers.tolist(), kinds, *(column.tolist() for column in columns), strict=True)
+        return [StationUse(book, *row) for row in rows]
 
     def timeline(self, name: str) -> Timeline:
         """Return what a station did over time.
@@ -136,16 +147,23 @@ class Result:
         Raises
         ------
         KeyError
-            If no watched station has this name (nodes and links are not watched).
+            If no watched station has this name (links and what is in a node are not watched).
         """
-        network = self._plane.tables.network
-        for i in np.flatnonzero(network.stations.row >= 0):
-            if self._book.name(int(i)) == name:
-                row = network.stations.row[i]
-                bins = network.bins
-                return Timeline(float(bins.width[0]), bins.bytes[row], bins.busy[row])
-        raise KeyError(f"no station {name!r} is watched")
+        if name not in self._watched:
+            raise KeyError(f"no station {name!r} is watched")
+        row, bins = self._watched[name], self.plane.tables.network.bins
+        return Timeline(float(bins.width[0]), bins.bytes[row], bins.busy[row])
 
     def waiting(self) -> dict[Cause, float]:
         """Return the seconds that a rank waited on average, by cause."""
-        return {cause: float(self.waits[:, cause].mean()) for cause in Cause}
+        return dict(zip(Cause, self.waits.mean(axis=0).tolist(), strict=True))
+
+    @cached_property
+    def _watched(self) -> dict[str, int]:
+        """The rows of the time bins, by the names of their stations."""
+        rows = self.plane.tables.network.stations.row
+        numbers = np.flatnonzero(rows >= 0)
+        return {
+            self.book.name(number): row
+            for number, row in zip(numbers.tolist(), rows[numbers].tolist(), strict=True)
+        }

@@ -14,12 +14,16 @@ from sim.config.machine import Machine
 from sim.config.scenario import Placement, Scenario, machine_of
 from sim.engine.environment import Environment
 from sim.engine.types import Indices
-from sim.lustre.assembly import assemble
+from sim.lustre.assembly import Background, Job, assemble
 from sim.lustre.filesystem import FileSystem
 from sim.lustre.striping import Allocator
+from sim.lustre.tables import Stat
+from sim.node.cores import rank_cores
+from sim.run.checks import check, remarks
 from sim.run.fabric import fabric_of
+from sim.run.memory import limits_beside, occupied_memory
 from sim.run.result import Result, TestOutcome
-from sim.workloads.ior.job import IorJob, Namespace, Ranks, striping_of
+from sim.workloads.ior.job import IorJob, Namespace, Ranks
 from sim.workloads.ior.options import IorCommand, parse_arguments
 from sim.workloads.ior.parameters import IorTest
 from topology import Fabric, place
@@ -52,12 +56,12 @@ def simulate(scenario: Scenario, *, progress: Progress | None = None) -> Result:
     machine = machine_of(scenario)
     command = parse_arguments(scenario.workload.ior)
     tasks = scenario.nodes * scenario.ppn
-    for test in command.tests:
-        _check(test, tasks, machine, scenario)
+    check(command.tests, scenario, machine)
     fabric = fabric_of(machine)
     nodes = place_job(scenario, fabric)
-    program_node = np.repeat(np.arange(scenario.nodes, dtype=np.int32), scenario.ppn)
-    plane, book = assemble(machine, fabric, nodes, program_node, scenario.seed)
+    job = _job(scenario, machine, nodes)
+    background = Background(scenario.background.read, scenario.background.write)
+    plane, book = assemble(machine, fabric, job, background, scenario.seed)
     total = sum(_bytes_to_move(test, tasks) for test in command.tests)
 
     def watch() -> None:
@@ -65,24 +69,27 @@ def simulate(scenario: Scenario, *, progress: Progress | None = None) -> Result:
             progress(int(plane.tables.counts[2]), total)
 
     environment = Environment(plane, watch)
-    filesystem = FileSystem(environment, plane, Allocator.of(machine.lustre, scenario.seed))
+    allocator = Allocator.of(machine.lustre, scenario.seed)
+    filesystem = FileSystem(environment, plane, allocator, machine.lustre.mds.mdts)
     outcomes: list[TestOutcome] = []
-    environment.process(_command(filesystem, command, scenario, tasks, outcomes))
-    environment.run()
+    process = environment.process(_command(filesystem, command, scenario, machine, outcomes))
+    environment.run(until=process)
     counts = plane.tables.counts
     return Result(
         scenario=scenario,
         machine=machine,
+        command=command,
         tests=tuple(outcomes),
-        notes=command.notes,
+        notes=(*command.notes, *remarks(command.tests)),
         simulated=float(environment.now),
         events=int(counts[0]),
         rpcs=int(counts[1]),
         bulk_bytes=int(counts[2]),
         wall=time.perf_counter() - began,
-        waits=plane.tables.waits,
-        _plane=plane,
-        _book=book,
+        waits=_ranks(scenario, tasks).waits(plane.tables.waits),
+        stats={stat: int(plane.tables.stats[stat]) for stat in Stat},
+        plane=plane,
+        book=book,
     )
 
 
@@ -102,49 +109,60 @@ def place_job(scenario: Scenario, fabric: Fabric) -> Indices:
         raise InputError(f"placement: {error}") from error
 
 
+def _programs(scenario: Scenario) -> int:
+    """Return the programs of a rank: itself, and its I/O threads if there are several."""
+    threads = scenario.cores.threads
+    return 1 if threads == 1 else 1 + threads
+
+
+def _ranks(scenario: Scenario, tasks: int) -> Ranks:
+    """Return the first ranks of a job, so many of them."""
+    programs = np.arange(tasks, dtype=np.int64) * _programs(scenario)
+    return Ranks(programs, scenario.ppn, scenario.cores.threads)
+
+
+def _job(scenario: Scenario, machine: Machine, nodes: Indices) -> Job:
+    """Put the programs of all ranks on nodes and cores; a rank is where its first thread is."""
+    threads = scenario.cores.threads
+    usable = machine.nodes.cores - scenario.cores.system
+    cores = rank_cores(
+        scenario.nodes,
+        scenario.ppn * threads,
+        usable,
+        bound=scenario.cores.bind == "cores",
+        seed=scenario.seed,
+    )
+    if threads > 1:
+        per_rank = cores.reshape(-1, threads)
+        cores = np.concatenate([per_rank[:, :1], per_rank], axis=1).ravel()
+    each = scenario.ppn * _programs(scenario)
+    program_node = np.repeat(np.arange(scenario.nodes, dtype=np.int32), each)
+    return Job(nodes, program_node, cores, scenario.cores.system)
+
+
 def _command(
     filesystem: FileSystem,
     command: IorCommand,
     scenario: Scenario,
-    tasks: int,
+    machine: Machine,
     outcomes: list[TestOutcome],
 ) -> Generator[simpy.Event, Any, None]:
     """Run the tests of an IOR command one after the other: the SimPy process of the job."""
-    namespace = Namespace()
+    namespace, plane = Namespace(), filesystem.plane
+    limits = plane.tables.limits
     for test in command.tests:
         started = filesystem.environment.now
-        ranks = Ranks(np.arange(test.tasks or tasks, dtype=np.int64), scenario.ppn)
+        tasks = test.tasks or scenario.nodes * scenario.ppn
+        ranks = _ranks(scenario, tasks)
+        occupied = occupied_memory(test, machine, min(scenario.ppn, tasks))
+        plane.tables = plane.tables._replace(limits=limits_beside(limits, machine, occupied))
         job = IorJob(filesystem, ranks, test, scenario.striping, namespace, scenario.seed)
         yield from job.run()
         assert job.files is not None  # every test has a phase
-        outcomes.append(
-            TestOutcome(test, len(ranks.programs), started, tuple(job.records), job.files)
-        )
+        outcomes.append(TestOutcome(test, tasks, started, tuple(job.records), job.files))
 
 
 def _bytes_to_move(test: IorTest, tasks: int) -> int:
     """Return the bytes that all phases of a test move, if nothing stops them early."""
     phases = test.repetitions * len(test.phases)
     return phases * test.aggregate_bytes(test.tasks or tasks)
-
-
-def _check(test: IorTest, tasks: int, machine: Machine, scenario: Scenario) -> None:
-    """Raise InputError unless the machine can run a test and the simulator knows how."""
-    if test.collective:
-        raise InputError(
-            "-c: collective I/O arrives with collective buffering; "
-            "without -c the same transfers run independently"
-        )
-    if (test.tasks or 0) > tasks:
-        raise InputError(
-            f"-N {test.tasks}: more than the {tasks} ranks of the job "
-            f"({scenario.nodes} nodes x {scenario.ppn})"
-        )
-    striping_of(test, scenario.striping).check(machine.lustre.osts)
-    needed = test.aggregate_bytes(test.tasks or tasks)
-    if needed > machine.lustre.capacity:
-        raise InputError(
-            f"-b {test.block_size} -s {test.segments} on {test.tasks or tasks} tasks makes "
-            f"{needed / 1e15:.1f} PB; the file system of {machine.name} holds "
-            f"{machine.lustre.capacity / 1e15:.1f} PB"
-        )

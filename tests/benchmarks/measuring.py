@@ -11,6 +11,7 @@ from dataclasses import dataclass
 _CODE = """
 import json, resource, sys
 from sim.config.scenario import Scenario
+from sim.lustre.tables import Stat
 from sim.results.ior_phases import reduce
 from sim.run.simulate import simulate
 
@@ -24,6 +25,9 @@ print(json.dumps({
     "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     "rpcs": result.rpcs,
     "events": result.events,
+    "enqueues": result.stats[Stat.ENQUEUES],
+    "matches": result.stats[Stat.MATCHES],
+    "blocking_asts": result.stats[Stat.BLOCKING_ASTS],
     "bandwidth": [row.bandwidth for row in rows],
 }))
 """
@@ -37,15 +41,25 @@ class Run:
     memory: int
     rpcs: int
     events: int
+    enqueues: int
+    matches: int
+    blocking_asts: int
     bandwidth: list[float]
 
 
 def theta(
-    ior: str, nodes: int, ppn: int, *, stripe_count: int = 48, stripe_size: str = "8m"
+    ior: str,
+    nodes: int = 256,
+    ppn: int = 16,
+    *,
+    stripe_count: int = 48,
+    stripe_size: str = "8m",
+    **changes: object,
 ) -> dict[str, object]:
-    """Describe a run on Theta."""
+    """Describe a run on Theta; ``changes`` name its values with ``__`` in place of the dot."""
     return {
         "machine": "theta",
+        "changes": {name.replace("__", "."): value for name, value in changes.items()},
         "nodes": nodes,
         "ppn": ppn,
         "striping": {"count": stripe_count, "size": stripe_size},

@@ -69,9 +69,11 @@ def test_the_same_seed_prints_the_same_and_another_seed_does_not(xc40io):
 @pytest.mark.parametrize(
     ("job", "line", "writes", "reads"),
     [
-        ("--nodes 1024 --ppn 2", "-a POSIX -F -w -r -b 512m -t 1m", 1, 1),
-        ("--nodes 64 --ppn 16", "-a MPIIO -b 8m -t 1m -s 4 -g -C -i 3", 3, 3),
-        ("--nodes 8 --ppn 4", "-a POSIX -w -b 1g -t 4m -z", 1, 0),
+        ("--nodes 256 --ppn 2", "-a POSIX -F -w -r -e -C -b 64m -t 1m", 1, 1),
+        ("--nodes 64 --ppn 16", "-a MPIIO -b 8m -t 1m -s 4 -g -e -C -i 3", 3, 3),
+        ("--nodes 8 --ppn 4", "-a POSIX -w -Y -b 16m -t 4m -z", 1, 0),
+        ("--nodes 32 --ppn 8", "-a POSIX -w -r -B -b 16m -t 4m", 1, 1),
+        ("--nodes 32 --ppn 8", "-a POSIX -w -r --posix.odirect -F -b 16m -t 4m", 1, 1),
     ],
 )
 def test_runs_the_commands_of_daily_life(xc40io, job, line, writes, reads):
@@ -80,6 +82,7 @@ def test_runs_the_commands_of_daily_life(xc40io, job, line, writes, reads):
     rates = bandwidths(result.stdout)
     assert len(rates["write"]) == writes
     assert len(rates.get("read", [])) == reads
+    # Nothing is left in a cache, or was read from one: the disks are the limit.
     assert max(rates["write"]) * 2**20 < 172e9
     assert max(rates.get("read", [0])) * 2**20 < 240e9
 
@@ -93,13 +96,16 @@ def test_runs_a_script_of_three_tests(xc40io, tmp_path):
 
 
 def test_json_is_iors_document_with_one_key_more(xc40io):
-    document = json.loads(xc40io("ior", *SMALL, "--json", "--", *WRITE_READ).stdout)
+    line = (*WRITE_READ, "-e", "-C")
+    document = json.loads(xc40io("ior", *SMALL, "--json", "--", *line).stdout)
     assert [row["access"] for row in document["tests"][0]["Results"]] == ["write", "read"]
     ours = document["xc40io"]
     assert ours["scenario"]["nodes"] == 2
     assert ours["counts"]["bulk_bytes"] == 2 * 4 * 2 * 2**20
     osts = [station for station in ours["stations"] if station["kind"] == "OST"]
     assert sum(station["bytes"] for station in osts) == ours["counts"]["bulk_bytes"]
+    assert ours["lustre"]["enqueues"] > 0
+    assert ours["lustre"]["ost_syncs"] == 4 * 4
     assert sum(wait["share"] for wait in ours["waits"]) == pytest.approx(1.0)
     assert [load["access"] for load in ours["loads"]] == ["write", "read"]
 
@@ -153,14 +159,15 @@ def test_a_list_of_nodes_sets_their_number(xc40io):
     assert re.search(r"^nodes +: 4$", text, re.MULTILINE)
 
 
-def test_a_change_of_the_machine_changes_the_answer(xc40io):
-    def rate(*changes: str) -> float:
-        words = ("--nodes", "16", "--ppn", "4", "--stripe-count", "4", *changes)
-        return bandwidths(xc40io("ior", *words, "--", "-w", "-b", "8m", "-t", "8m").stdout)[
-            "write"
-        ][0]
+def written(xc40io, *words: str, ior: str = "-w -F -B -b 16m -t 8m") -> float:
+    """Return the bandwidth of the first write, MiB/s."""
+    return bandwidths(xc40io("ior", *words, "--", *ior.split()).stdout)["write"][0]
 
-    assert rate("--set", "lustre.ost_write_rate=1 GB/s") < 0.5 * rate()
+
+def test_a_change_of_the_machine_changes_the_answer(xc40io):
+    job = ("--nodes", "16", "--ppn", "4")
+    slow = ("--set", "lustre.ost_write_rate=0.2 GB/s")
+    assert written(xc40io, *job, *slow) < 0.5 * written(xc40io, *job)
 
 
 def test_fewer_tasks_than_ranks_use_fewer_nodes(xc40io):
@@ -170,6 +177,44 @@ def test_fewer_tasks_than_ranks_use_fewer_nodes(xc40io):
 
 
 def test_an_option_that_changes_nothing_is_named_once(xc40io):
-    text = xc40io("ior", *SMALL, "--", "-w", "-l", "random", "-M", "50%").stdout
+    text = xc40io("ior", *SMALL, "--", "-w", "-l", "random", "-V").stdout
     assert text.count("without effect") == 1
-    assert text.count("No page cache is simulated") == 1
+    assert text.count("POSIX does not look at") == 1
+
+
+def test_lustre_stats_count_what_the_locks_did(xc40io):
+    words = ("ior", *SMALL, "--lustre-stats", "--", *WRITE_READ, "-e")
+    text = xc40io(*words).stdout
+    assert re.search(r"^# lock enqueues +\d+ +requests", text, re.MULTILINE)
+    assert re.search(r"^# OST_SYNC +16 ", text, re.MULTILINE)
+    assert re.search(r"^# cache hits +[\d.]+ MB ", text, re.MULTILINE)
+    assert max(len(line) for line in text.partition("\n\n# ")[2].splitlines()) <= 100
+    assert "# lock enqueues" not in xc40io("ior", *SMALL, "--", *WRITE_READ).stdout
+
+
+def test_ranks_without_cores_of_their_own_are_slower(xc40io):
+    job, unbound, ior = ("--nodes", "4", "--ppn", "12"), ("--cpu-bind", "none"), "-w -F -b 64m"
+    text = xc40io("ior", *job, *unbound, "--", "-w").stdout
+    assert "12 ranks, ranks not bound to cores, seed" in text
+    assert written(xc40io, *job, *unbound, ior=ior) < 0.8 * written(xc40io, *job, ior=ior)
+
+
+def test_threads_of_a_rank_share_its_calls(xc40io):
+    job, ior = ("--nodes", "1", "--ppn", "2"), "-w -F -b 64m -t 1m"
+    text = xc40io("ior", *job, "--io-threads", "4", "--", *ior.split()).stdout
+    assert "2 ranks x 4 I/O threads, seed 1" in text
+    assert "copying into and out of the page cache" in text
+    assert bandwidths(text)["write"][0] > 2 * written(xc40io, *job, ior=ior)
+
+
+def test_cores_for_the_system_are_named(xc40io):
+    text = xc40io("ior", *SMALL, "--core-spec", "4", "--", "-w").stdout
+    assert "2 ranks, 4 cores for the system, seed 1" in text
+
+
+def test_other_jobs_slow_the_disks_down(xc40io):
+    job = ("--nodes", "16", "--ppn", "4")
+    others = ("--background-write", "120 GB/s", "--background-read", "1 GB/s")
+    text = xc40io("ior", *SMALL, *others, "--", "-w").stdout.replace("\n#  ", "")
+    assert "1.00 GB/s read by other jobs, 120 GB/s written by other jobs, seed 1" in text
+    assert written(xc40io, *job, *others) < 0.7 * written(xc40io, *job)

@@ -46,10 +46,16 @@ def test_print_shows_a_scenario_that_runs_as_the_first_did(xc40io, scenario, tmp
     document = yaml.safe_load(printed)
     assert document["seed"] == 9
     assert document["machine"]["lustre"]["osts"]["value"] == 56
+    assert document["cores"] == {"system": 0, "bind": "cores", "threads": 1}
+    assert document["background"] == {"read": "0 B/s", "write": "0 B/s"}
     again = tmp_path / "again.yaml"
     again.write_text(printed)
     first = xc40io("run", str(scenario), "--seed", "9")
     assert table(xc40io("run", str(again)).stdout) == table(first.stdout)
+
+
+def test_lustre_stats_are_there_for_scenarios_too(xc40io, scenario):
+    assert "# lock enqueues" in xc40io("run", str(scenario), "--lustre-stats").stdout
 
 
 def test_changes_are_added_to_those_of_the_scenario(xc40io):

@@ -36,6 +36,12 @@ def test_every_value_has_a_source(theta: Machine) -> None:
     assert "172 GB/s" in theta.provenance["lustre.ost_write_rate"].source
 
 
+def test_what_was_fitted_says_to_what(theta: Machine) -> None:
+    fitted = {path: p.source for path, p in theta.provenance.items() if p.firm == "calibrated"}
+    assert fitted.keys() == {"lustre.journal_commit"}
+    assert "60 GB/s" in fitted["lustre.journal_commit"]
+
+
 def test_all_osts_together_stay_below_the_published_rates(theta: Machine) -> None:
     assert 171e9 < theta.lustre.osts * theta.lustre.ost_write_rate <= 172e9
     assert 239e9 < theta.lustre.osts * theta.lustre.ost_read_rate <= 240e9
@@ -152,6 +158,10 @@ def test_firmness_is_one_of_the_words(document: dict[str, Any]) -> None:
         ("lustre.osts_per_oss", 5, "not a multiple of osts_per_oss = 5"),
         ("lustre.default_stripe_count", 57, "more than the 56 OSTs"),
         ("lustre.default_stripe_size", "1 MB", "multiple of 64 KiB"),
+        ("lustre.rpc_size", "1 MB", "rpc_size = 1 MB is not a multiple of the page, 4 KiB"),
+        ("lustre.ost_fullness", 1.1, "ost_fullness = 1.1: should be less than or equal to 1"),
+        ("lustre.partial_stripe_factor", 0.5, "should be greater than or equal to 1"),
+        ("lustre.commit_period", "0 s", "commit_period = '0 s': should be greater than 0"),
     ],
 )
 def test_values_that_cannot_be_are_refused(

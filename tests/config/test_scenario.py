@@ -71,6 +71,22 @@ def test_resolved_text_leaves_nothing_to_a_default(tmp_path: Path) -> None:
     assert "changes" not in resolved
 
 
+def test_cores_and_background_are_there_if_nobody_asks(tmp_path: Path) -> None:
+    scenario = _load(MINIMAL, tmp_path)
+    assert (scenario.cores.system, scenario.cores.bind) == (0, "cores")
+    assert (scenario.background.read, scenario.background.write) == (0.0, 0.0)
+    resolved = yaml.safe_load(resolved_yaml(scenario, machine_of(scenario)))
+    assert resolved["cores"] == {"system": 0, "bind": "cores", "threads": 1}
+    assert resolved["background"] == {"read": "0 B/s", "write": "0 B/s"}
+
+
+def test_cores_and_background_survive_a_file(tmp_path: Path) -> None:
+    asked = {"cores": {"system": 4, "bind": "none"}, "background": {"write": "20 GB/s"}}
+    scenario = _load(MINIMAL | asked, tmp_path)
+    assert (scenario.cores.system, scenario.background.write) == (4, 20e9)
+    assert _reload(dump_scenario(scenario), tmp_path) == scenario
+
+
 def test_arguments_may_be_a_list(tmp_path: Path) -> None:
     scenario = _load(MINIMAL | {"workload": {"ior": ["-b", "8m", "-s", 4]}}, tmp_path)
     assert scenario.workload.ior == ("-b", "8m", "-s", "4")
@@ -105,6 +121,10 @@ def test_a_list_of_nodes(nodes: object, tmp_path: Path) -> None:
         ({"striping": {"cuont": 3}}, "striping.cuont: there is no such field; did you mean count"),
         ({"striping": {"size": "1000"}}, "striping: stripe size 1 kB"),
         ({"striping": {"size": "8 Mb"}}, "striping.size: '8 Mb' is not a size"),
+        ({"cores": {"system": -1}}, "cores.system = -1"),
+        ({"cores": {"threads": 0}}, "cores.threads = 0: should be greater than 0"),
+        ({"cores": {"bind": "loosely"}}, "cores.bind = 'loosely': should be 'cores' or 'none'"),
+        ({"background": {"read": "much"}}, "background.read: 'much' is not a rate"),
         ({"workload": {}}, "workload.ior is missing"),
         ({"workload": {"ior": "-o 'x"}}, "never closed"),
     ],
@@ -125,6 +145,7 @@ def test_fields_that_cannot_be_are_refused(
         ({"nodes": 5000}, "nodes = 5000 is more than the 4392 compute nodes of theta"),
         ({"striping": {"count": 57}}, "57 is more than the 56 OSTs"),
         ({"changes": {"lustre.ost": 1}}, "did you mean lustre.osts"),
+        ({"cores": {"system": 64}}, "cores.system = 64 leaves none of the 64 cores of a node"),
     ],
 )
 def test_what_the_machine_cannot_do_is_refused(

@@ -64,7 +64,7 @@ class Checkout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         source = Path(sim.__file__).parent
-        for package in ("engine", "lustre"):
+        for package in ("engine", "lustre", "node"):
             shutil.copytree(source / package, folder / "sim" / package)
         shutil.copy(source / "__init__.py", folder / "sim")
 
@@ -82,10 +82,11 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-def test_the_cache_folder_follows_every_compiled_source(checkout: Checkout) -> None:
+@pytest.mark.parametrize("name", ["engine/network.py", "lustre/lnet.py", "node/cores.py"])
+def test_the_cache_folder_follows_every_compiled_source(checkout: Checkout, name: str) -> None:
     before = checkout.cache()
     assert Path(before).parent == checkout.folder / "cache"
     assert checkout.cache() == before
-    source = checkout.folder / "sim" / "lustre" / "lnet.py"
+    source = checkout.folder / "sim" / name
     source.write_text(source.read_text() + "\n# another version\n")
     assert checkout.cache() != before

@@ -24,6 +24,8 @@ def record(times: list[list[float]], calls: list[int], moved: int) -> PhaseRecor
         repetition=0,
         calls=np.array(calls),
         bytes_moved=moved,
+        waits=np.zeros(1),
+        last_waits=np.zeros(1),
         **dict(zip(names, readings, strict=True)),
     )
 

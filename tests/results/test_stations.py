@@ -6,8 +6,8 @@ import pytest
 
 from sim import Result, Scenario, simulate
 from sim.lustre.tables import StationKind
-from sim.results.stations import Load, busiest, loads
-from sim.results.waits import waits
+from sim.results.stations import PLURALS, Load, busiest, loads
+from sim.results.waits import Wait
 
 
 def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
@@ -17,32 +17,61 @@ def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
     return simulate(scenario)
 
 
+def load(busy: float, mean: float, *, in_turn: float = 0.0, felt: float = 0.9) -> Load:
+    wait = Wait("lock", "extent locks", 1.0, 0.5)
+    return Load(0, "write", StationKind.OST, "OST 3", busy, mean, 48, in_turn, felt, (wait,))
+
+
 def test_many_nodes_on_one_ost_are_bound_by_it():
-    (load,) = loads(run("-w -b 8m -t 8m", count=1, size="8m"))
-    assert load.kind == StationKind.OST
-    assert load.used == 1
-    assert load.busy > 0.8
-    assert load.sentence().startswith(f"bound by {load.name}, busy")
+    (found,) = loads(run("-w -F -e -b 64m -t 8m", count=1, offset=0))
+    assert found.kind == StationKind.OST
+    assert found.used == 1
+    assert found.sentence().startswith("bound by OST 0, busy")
 
 
-def test_one_node_on_all_osts_is_bound_by_its_nic():
-    (load,) = loads(run("-w -b 256m -t 64m", nodes=1, ppn=16, count=-1, size="1m"))
-    assert load.kind == StationKind.NIC
-    assert load.name.startswith("NIC out of node 0")
+def test_a_node_that_moves_directly_is_bound_by_its_nic():
+    (found,) = loads(run("-w -B -b 256m -t 64m", nodes=1, ppn=16, count=-1, size="8m"))
+    assert found.kind == StationKind.NIC
+    assert found.sentence().startswith("bound by NIC out of node 0")
+
+
+def test_a_node_that_fills_its_cache_is_bound_by_its_memory():
+    (found,) = loads(run("-w -F -b 64m -t 8m", nodes=1, ppn=32, count=8, size="1m"))
+    assert found.kind == StationKind.MEMORY
+    assert found.sentence().startswith("bound by memory of node 0")
+
+
+def test_one_writer_is_bound_by_its_core():
+    (found,) = loads(run("-w -b 64m -t 8m", nodes=1, ppn=1, count=-1, size="1m"))
+    assert found.kind == StationKind.CORE
+    assert found.sentence().startswith("bound by the busiest cores: core 0 of node 0")
 
 
 def test_ranks_in_a_convoy_saturate_one_ost_after_the_other():
     # Blocks of a whole turn over the OSTs: all ranks begin on the same OST and move on together.
-    (load,) = loads(run("-w -b 64m -t 1m", nodes=32, count=8, size="8m"))
-    assert load.busy < 0.5
-    assert load.in_turn > 0.9
-    assert load.sentence().startswith("bound by the OSTs in turn")
+    (found,) = loads(run("-w -B -b 64m -t 1m", nodes=32, count=8, size="8m"))
+    assert found.busy < 0.5
+    assert found.in_turn > 0.9
+    assert found.sentence().startswith("bound by the OSTs in turn")
 
 
 def test_a_small_write_is_bound_by_nothing():
-    (load,) = loads(run("-w -b 64k -t 64k", nodes=1, ppn=1))
-    assert not load.saturated
-    assert "bound by no station" in load.sentence()
+    (found,) = loads(run("-w -b 64k -t 64k", nodes=1, ppn=1))
+    assert not found.binds
+    assert found.sentence().startswith("bound by no station; ranks waited mostly for opens, closes")
+
+
+def test_ranks_that_take_locks_from_each_other_are_bound_by_no_station():
+    (found,) = loads(run("-w -b 256k -t 256k -s 16", count=2))
+    assert found.sentence().startswith("bound by no station; ranks waited mostly for extent locks")
+    assert found.waits[0].cause == "lock"
+
+
+def test_busy_disks_that_nobody_waits_for_bind_nothing():
+    # 128 MiB a node fit the dirty limits: the OSTs write back while the ranks copy on.
+    (found,) = loads(run("-w -F -b 8m -t 8m", nodes=64, ppn=16, count=1))
+    assert "bound by no station" in found.sentence()
+    assert load(0.97, 0.93, felt=0.05).sentence().startswith("bound by no station")
 
 
 def test_each_access_of_each_test_has_its_load():
@@ -51,29 +80,30 @@ def test_each_access_of_each_test_has_its_load():
 
 
 def test_a_long_pause_before_each_phase_hides_no_bottleneck():
-    (load,) = loads(run("-w -b 8m -t 8m -d 600 -i 3", count=1, size="8m", offset=0))
-    assert load.kind == StationKind.OST
-    assert load.busy > 0.8
+    (found,) = loads(run("-w -B -F -b 16m -t 8m -d 600 -i 3", count=1, size="8m", offset=0))
+    assert found.kind == StationKind.OST
+    assert found.busy > 0.9
+
+
+def test_what_the_ranks_waited_for_adds_up_to_each_phase():
+    for found in loads(run("-w -r -e -b 4m -d 1 -i 2", count=4)):
+        assert sum(wait.share for wait in found.waits) == pytest.approx(1.0)
 
 
 def test_uneven_load_is_told_from_even_load():
-    even = Load(0, "write", StationKind.OST, "OST 3", 0.97, 0.93, 48, 1.0)
-    uneven = Load(0, "write", StationKind.OST, "OST 3", 0.97, 0.33, 48, 1.0)
-    assert even.sentence().startswith("bound by the OSTs: OST 3 was busy 97 %")
-    assert uneven.sentence().startswith("bound by the busiest OSTs: OST 3 was busy 97 %")
+    assert load(0.97, 0.93).sentence().startswith("bound by the OSTs: OST 3 was busy 97 %")
+    assert load(0.97, 0.33).sentence().startswith("bound by the busiest OSTs: OST 3 was busy 97 %")
+    assert load(0.3, 0.3, in_turn=0.9).sentence().startswith("bound by the OSTs in turn: 90 %")
+
+
+def test_every_kind_of_station_has_a_plural():
+    assert PLURALS.keys() == set(StationKind)
 
 
 def test_the_busiest_of_each_kind_come_in_the_order_of_the_path():
-    uses = run("-w -e -b 4m", count=4).stations()
+    uses = run("-w -r -C -e -b 4m -t 4m", count=4).stations()
     best = busiest(uses)
     kinds = [use.kind for use in best]
     assert kinds == sorted(StationKind)
     for use in best:
         assert use.busy == max(other.busy for other in uses if other.kind == use.kind)
-
-
-def test_waits_add_up_to_the_whole():
-    result = run("-w -r -e -b 4m -d 1", count=4)
-    found = waits(result)
-    assert sum(wait.seconds for wait in found) == pytest.approx(result.simulated)
-    assert found == sorted(found, key=lambda wait: -wait.seconds)

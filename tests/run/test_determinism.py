@@ -9,8 +9,10 @@ from multiprocessing import get_context
 from theta_runs import scenario
 
 from sim.config.scenario import Scenario
+from sim.results.ior_phases import reduce
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.workloads.ior.parameters import Access
 
 JOB = scenario("-w -r -e -C -i 2 -b 6m -t 2m", 16, 8, count=8, size="4m")
 
@@ -46,6 +48,24 @@ def test_the_same_seed_gives_the_same_result_in_any_process() -> None:
 def test_another_seed_gives_another_result() -> None:
     other = JOB.model_copy(update={"seed": 2})
     assert simulated_fingerprint(other) != simulated_fingerprint(JOB)
+
+
+def test_repetitions_differ_but_not_from_one_run_to_the_next() -> None:
+    job = scenario("-w -r -C -e -i 3 -b 4m -t 1m", 8, 4, count=4)
+    once, again = ([reduce(record) for record in simulate(job).tests[0].records] for _ in "12")
+    assert [row.total for row in once] == [row.total for row in again]
+    for access in Access.WRITE, Access.READ:
+        assert len({row.bandwidth for row in once if row.access is access}) == 3
+
+
+def test_everything_random_follows_from_the_seed() -> None:
+    """Background traffic, unbound ranks, random offsets, shuffled tasks."""
+    job = scenario(
+        "-w -r -e -F -z -Z -b 4m -t 1m", 6, 6, count=5, bind="none", background="100 GB/s"
+    )
+    here = simulated_fingerprint(job)
+    assert simulated_fingerprint(job) == here
+    assert simulated_fingerprint(job.model_copy(update={"seed": 2})) != here
 
 
 def test_the_result_does_not_depend_on_what_ran_before() -> None:

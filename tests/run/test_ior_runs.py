@@ -7,7 +7,7 @@ import pytest
 from theta_runs import MIB, headline, rows, run, used
 
 from sim.config.errors import InputError
-from sim.lustre.tables import StationKind
+from sim.lustre.tables import Stat, StationKind
 from sim.run.result import Result
 from sim.workloads.ior.parameters import Access
 
@@ -139,13 +139,19 @@ def test_wearing_out_evens_the_ranks() -> None:
     assert set(record.calls.tolist()) == {record.stonewall.calls_max}
 
 
-def test_every_size_arrives_whole_however_it_lies_on_the_stripes() -> None:
+@pytest.mark.parametrize("sizes", ["-b 1528k -t 764k", "-b 8k -t 8", "-b 3000008 -t 3000008"])
+def test_every_size_arrives_whole_however_it_lies_on_the_stripes(sizes: str) -> None:
     """Calls that cross stripes and RPC boundaries move their bytes, no more and no less."""
-    for sizes in ("-b 1528k -t 764k", "-b 8k -t 8", "-b 3000008 -t 3000008"):
-        for access in ("-w -e", "-r"):
-            result = run(f"{access} -s 2 {sizes}", 2, 3, count=5)
-            asked = result.tests[0].test.aggregate_bytes(6)
-            assert rows(result)[0].bytes_moved == result.bulk_bytes == asked
+    for access in ("-w -e", "-w --posix.odirect", "-r --posix.odirect"):
+        result = run(f"{access} -s 2 {sizes}", 2, 3, count=5)
+        asked = result.tests[0].test.aggregate_bytes(6)
+        assert rows(result)[0].bytes_moved == result.bulk_bytes == asked
+    # The cache reads whole pages, of two pieces of the file on either node, and some ahead.
+    result = run(f"-r -s 2 {sizes}", 2, 3, count=5)
+    ahead = result.stats[Stat.AHEAD_BYTES]
+    assert rows(result)[0].bytes_moved == asked
+    assert asked <= result.bulk_bytes + result.stats[Stat.HIT_BYTES]
+    assert result.bulk_bytes <= asked + ahead + 2 * 2 * 2 * 4096
 
 
 def test_a_bulk_rpc_never_holds_more_than_its_size() -> None:

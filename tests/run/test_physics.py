@@ -7,7 +7,7 @@ import pytest
 from theta_runs import MIB, headline, rows, run, stations, total_bytes, used
 
 from sim.config.machine import Machine
-from sim.lustre.tables import Cause, StationKind
+from sim.lustre.tables import Cause, Stat, StationKind
 from sim.run.fabric import fabric_of
 from sim.run.result import Result
 from sim.workloads.ior.parameters import Access
@@ -29,9 +29,10 @@ HOMEWARD = [
 ]
 
 
-def ost_bound(access: str, osts: int = 56) -> Result:
+def ost_bound(access: str, osts: int = 56, mib: int = 32) -> Result:
     """Enough for every OST and every client to be busy; written data is on the disks (-e)."""
-    return run(f"{access} -e -k -F -b 32m -t 8m", 256, 16, count=7, size="8m", lustre__osts=osts)
+    job = f"{access} -e -k -F -b {mib}m -t 8m"
+    return run(job, 256, 16, count=7, size="8m", lustre__osts=osts)
 
 
 @pytest.fixture(
@@ -74,9 +75,17 @@ def test_no_station_is_ever_above_its_rate(result: Result) -> None:
         assert use.waiting >= 0
 
 
+WATCHED = {
+    *(StationKind.LNET, StationKind.IB, StationKind.OSS),
+    *(StationKind.OST, StationKind.SERVICE, StationKind.MDS),
+}
+
+
 def test_no_station_is_busier_than_time_passes(result: Result) -> None:
     watched = [
-        use for use in stations(result) if use.kind not in (StationKind.NIC, StationKind.LINK)
+        use
+        for use in stations(result)
+        if use.kind in WATCHED and not use.name.endswith("directory lock")
     ]
     sample = watched[:: max(1, len(watched) // 40)]
     for use in sample:
@@ -94,9 +103,11 @@ def test_bytes_in_are_bytes_out_all_along_the_path(result: Result) -> None:
     moved = {Access.WRITE: 0, Access.READ: 0}
     for row in rows(result):
         moved[row.access] += row.bytes_moved
-    assert written == {moved[Access.WRITE]}
-    # What a node has just written it may find in its own memory.
-    assert read == {moved[Access.READ]} or result.tests[0].test.write
+    assert written == {moved[Access.WRITE]}  # all of these runs sync what they write
+    # What a node has written or read before it finds in its own memory.
+    stats = result.stats
+    assert stats[Stat.HIT_BYTES] + stats[Stat.MISS_BYTES] == moved[Access.READ]
+    assert read == {stats[Stat.MISS_BYTES] + stats[Stat.AHEAD_BYTES]}
 
 
 def test_every_oss_hands_all_it_gets_to_its_ost(result: Result) -> None:
@@ -120,9 +131,12 @@ def test_a_fine_grained_group_of_routers_serves_its_own_osss_alone() -> None:
     assert routers == groups
 
 
-@pytest.mark.parametrize("access", ["-w", "-r"])
-def test_an_ost_bound_run_comes_close_to_what_theta_sustains_and_never_above(access: str) -> None:
-    row = rows(ost_bound(access))[0]
+@pytest.mark.parametrize(("access", "mib"), [("-w", 128), ("-r", 32)])
+def test_an_ost_bound_run_comes_close_to_what_theta_sustains_and_never_above(
+    access: str, mib: int
+) -> None:
+    """Writes need more bytes for that: opening and syncing the files takes its time as well."""
+    row = rows(ost_bound(access, mib=mib))[0]
     assert 0.85 * THETA[row.access] < row.bandwidth < THETA[row.access]
 
 
@@ -149,7 +163,7 @@ ONE_STREAM = "-e -b 256m -t 64m --posix.odirect"
 def test_one_client_and_one_ost_are_as_fast_as_the_smallest_station_between(
     access: str, smallest: float, changes: dict[str, object]
 ) -> None:
-    still = {"lustre__ost_spread": 0.0, **changes}
+    still = {"lustre__ost_spread": 0.0, "lustre__journal_commit": "1 ms", **changes}
     result = run(f"{access} {ONE_STREAM}", 1, 1, count=1, size="64m", **still)
     bandwidth = rows(result)[0].bandwidth
     assert 0.6 * smallest < bandwidth <= smallest
@@ -191,4 +205,5 @@ def test_work_grows_with_the_bytes() -> None:
     )
     assert twice.rpcs == 2 * once.rpcs
     assert twice.bulk_bytes == 2 * once.bulk_bytes == 2 * 1024 * 8 * MIB
-    assert twice.events == pytest.approx(2 * once.events, rel=0.1)
+    # Locks are asked for once, and so cost less each in the larger run.
+    assert 1.5 * once.events < twice.events <= 2 * once.events

@@ -23,9 +23,15 @@ def scenario(
     count: int = 48,
     size: str = "1m",
     seed: int = 1,
+    system_cores: int = 0,
+    bind: str = "cores",
+    background: str = "0 GB/s",
     **changes: object,
 ) -> Scenario:
-    """Describe a run; ``changes`` name the machine's values with ``__`` in place of the dot."""
+    """Describe a run; ``changes`` name the machine's values with ``__`` in place of the dot.
+
+    Other jobs write at the rate ``background``.
+    """
     return Scenario.model_validate(
         {
             "machine": "theta",
@@ -34,6 +40,8 @@ def scenario(
             "ppn": ppn,
             "striping": {"count": count, "size": size},
             "workload": {"ior": ior},
+            "cores": {"system": system_cores, "bind": bind},
+            "background": {"write": background},
             "seed": seed,
         }
     )

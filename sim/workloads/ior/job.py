@@ -16,10 +16,10 @@ import simpy
 
 from sim.config.errors import InputError
 from sim.config.striping import StripeRequest
-from sim.engine.types import Integers
+from sim.engine.types import Floats, Integers
 from sim.lustre.batch import Batch
 from sim.lustre.filesystem import FileSet, FileSystem
-from sim.lustre.tables import Op
+from sim.lustre.tables import Cause, Op
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import Pattern, file_indices, file_name, offsets, pretend_ranks
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
@@ -40,10 +40,31 @@ class Ranks:
         int64 (ranks,): the program of each.
     per_node
         Ranks on a node; neighbours share a node.
+    threads
+        I/O threads of a rank. One is the rank itself; several are the programs that follow its
+        own, and its calls are dealt to them in turn.
     """
 
     programs: Integers
     per_node: int
+    threads: int = 1
+
+    @property
+    def followers(self) -> Integers:
+        """The programs of the threads where a rank has several: int64 (ranks, threads)."""
+        return self.programs[:, None] + 1 + np.arange(self.threads)
+
+    def waits(self, of_programs: Floats) -> Floats:
+        """Return the seconds that each rank waited: float64 (ranks, causes).
+
+        What its threads waited for, on average, stands in place of the rank's wait for them.
+        """
+        waits = of_programs[self.programs]
+        if self.threads > 1:
+            of_threads = of_programs[self.followers].mean(axis=1)
+            waits += of_threads
+            waits[:, Cause.THREADS] -= of_threads.sum(axis=1)
+        return waits
 
 
 @dataclass
@@ -129,7 +150,7 @@ class IorJob:
         self.files, fresh = self._open_files(access, repetition)
         phase = _Phase(
             filesystem=self._filesystem,
-            programs=ranks.programs,
+            ranks=ranks,
             test=test,
             access=access,
             pattern=offsets(test, access, pretend, seed=self._seed),
@@ -149,9 +170,18 @@ class IorJob:
         name = self._name(repetition)
         known = self._namespace.files.get(name)
         keeps = access is not Access.WRITE or test.use_existing_file
+        direct = test.direct_io and test.api == "POSIX"
         if known is not None and keeps and len(known.osts) >= count:
+            self._filesystem.plane.tables.files.direct[known.first :][: len(known.osts)] = direct
             return known, False
-        files = self._filesystem.allocate(count, self._striping)
+        bytes_each = test.aggregate_bytes(len(self._ranks.programs)) // count
+        files = self._filesystem.allocate(
+            count,
+            self._striping,
+            size=0 if access is Access.WRITE else bytes_each,
+            direct=direct,
+            shared_directory=not test.unique_directory,
+        )
         self._namespace.files[name] = files
         return files, access is Access.WRITE
 
@@ -178,8 +208,6 @@ class IorJob:
         batch = Batch(self._ranks.programs[: len(files.osts)])
         batch.add(Op.UNLINK, file=files.first + np.arange(len(batch.programs)))
         yield self._filesystem.run(batch)
-        if not self._namespace.files:
-            self._filesystem.plane.forget_files()
 
 
 @dataclass(kw_only=True)
@@ -191,7 +219,7 @@ class _Phase:
     """
 
     filesystem: FileSystem
-    programs: Integers
+    ranks: Ranks
     test: IorTest
     access: Access
     pattern: Pattern
@@ -203,35 +231,48 @@ class _Phase:
     def run(self) -> Waiting:
         """Open, transfer, close; meet in between if the test asks for it."""
         test = self.test
-        self._calls = np.zeros(len(self.programs), np.int64)
-        batch = self._opening(Batch(self.programs))
+        self._calls = np.zeros(len(self.ranks.programs), np.int64)
+        self._waited = self._waits()
+        batch = self._opening(self._batch(threads=not test.barriers))
         if test.barriers:
             yield from self._do(batch)
-            batch = Batch(self.programs)
-        if test.deadline:
-            batch.add(Op.LIMIT, seconds=test.deadline)
-        batch.add(Op.MARK, offset=_IO_START)
+            batch = self._batch()
+        self._add(batch, Op.MARK, offset=_IO_START)
         self._transfers(batch, np.zeros_like(self._calls), self._all_calls())
         if test.wear_out:
-            batch.add(Op.MARK, offset=_IO_END)
+            self._add(batch, Op.MARK, offset=_IO_END)
             yield from self._do(batch)
-            batch = self._worn_out(Batch(self.programs))
+            batch = self._worn_out(self._batch())
         if test.min_duration:
-            batch.add(Op.REPEAT, offset=_IO_START, seconds=test.min_duration)
+            self._add(batch, Op.REPEAT, offset=_IO_START, seconds=test.min_duration)
         if test.fsync and self.access is Access.WRITE:
-            batch.add(Op.FSYNC, file=self.file)
-        batch.add(Op.MARK, offset=_IO_END)
+            self._add(batch, Op.FSYNC, file=self.file)
+        self._add(batch, Op.MARK, offset=_IO_END)
         if test.barriers:
             yield from self._do(batch)
-            batch = Batch(self.programs)
-        batch.add(Op.MARK, offset=_CLOSE_START)
-        batch.add(Op.CLOSE, file=self.file)
-        batch.add(Op.MARK, offset=_CLOSE_END)
+            batch = self._batch(threads=False)
+        self._add(batch, Op.MARK, offset=_CLOSE_START)
+        self._add(batch, Op.CLOSE, file=self.file)
+        self._add(batch, Op.MARK, offset=_CLOSE_END)
         yield from self._do(batch)
+
+    def _batch(self, *, threads: bool = True) -> Batch:
+        """Return an empty batch of all ranks, their threads resting unless it has none."""
+        leaders = self.ranks.programs
+        if self.ranks.threads == 1 or not threads:
+            return Batch(leaders)
+        batch = Batch(np.concatenate([leaders, self.ranks.followers.ravel()]))
+        batch.add(Op.PARK, np.arange(len(leaders), len(batch.programs)))
+        return batch
+
+    def _add(self, batch: Batch, kind: Op | Integers, **fields: npt.ArrayLike) -> None:
+        """Let every rank do one more operation."""
+        batch.add(kind, np.arange(len(self.ranks.programs)), **fields)
 
     def record(self, repetition: int) -> PhaseRecord:
         """Return the clock readings of all ranks."""
-        times = self.filesystem.marks(self.programs)
+        times = self.filesystem.marks(self.ranks.programs)
+        waits = self._waits() - self._waited
         return PhaseRecord(
             access=self.access,
             repetition=repetition,
@@ -243,13 +284,21 @@ class _Phase:
             close_end=times[:, _CLOSE_END],
             calls=self._calls,
             bytes_moved=int(self._calls.sum()) * self.test.transfer_size,
+            waits=waits.mean(axis=0),
+            last_waits=waits[times[:, _CLOSE_END].argmax()],
             stonewall=self.stonewall,
         )
+
+    def _waits(self) -> Floats:
+        """Return the seconds that each rank has waited so far: float64 (ranks, causes)."""
+        return self.ranks.waits(self.filesystem.plane.tables.waits)
 
     def _do(self, batch: Batch) -> Waiting:
         """Run a batch and count its calls."""
         yield self.filesystem.run(batch)
-        self._calls += self.filesystem.calls(self.programs)
+        calls = self.filesystem.calls(batch.programs)
+        ranks = len(self.ranks.programs)
+        self._calls += calls[:ranks] + calls[ranks:].reshape(ranks, -1).sum(axis=1)
 
     def _all_calls(self) -> Integers:
         """Return how many calls each rank is to make."""
@@ -261,20 +310,33 @@ class _Phase:
         creates = np.zeros(len(self.file), bool)
         if self.fresh:
             creates[np.unique(self.file, return_index=True)[1]] = True
-        batch.add(Op.MARK, offset=_OPEN_START)
-        batch.add(np.where(creates, Op.CREATE, Op.OPEN), file=self.file)
-        batch.add(Op.MARK, offset=_OPEN_END)
+        self._add(batch, Op.MARK, offset=_OPEN_START)
+        self._add(batch, np.where(creates, Op.CREATE, Op.OPEN), file=self.file)
+        self._add(batch, Op.MARK, offset=_OPEN_END)
         return batch
 
     def _transfers(self, batch: Batch, begin: Integers, end: Integers) -> None:
-        """Let rank r make its calls ``begin[r]`` to ``end[r] - 1``."""
+        """Let rank r make its calls ``begin[r]`` to ``end[r] - 1``, by itself or by its threads."""
+        ranks, threads = len(self.ranks.programs), self.ranks.threads
+        count = np.maximum(end - begin, 0)
+        rank = np.repeat(np.arange(ranks), count)
+        turn = np.arange(len(rank)) - np.repeat(np.cumsum(count) - count, count)
+        offset = self.pattern.offset[self.pattern.first[rank] + begin[rank] + turn]
+        workers = np.arange(ranks) if threads == 1 else np.arange(ranks, ranks * (1 + threads))
+        worker = rank if threads == 1 else ranks + rank * threads + turn % threads
+        if self.test.deadline and not self._calls.any():
+            batch.add(Op.LIMIT, workers, seconds=self.test.deadline)
+        if threads > 1:
+            self._add(batch, Op.FORK, count=threads)
+        order = np.argsort(worker, kind="stable")
+        self._call(batch, worker[order], self.file[rank[order]], offset[order])
+        if threads > 1:
+            self._add(batch, Op.JOIN)
+
+    def _call(self, batch: Batch, worker: Integers, file: Integers, offset: Integers) -> None:
+        """Let workers make calls, each followed by an fsync or a delay if the test asks for it."""
         test, size = self.test, self.test.transfer_size
         kind = Op.READ if self.access.reads else Op.WRITE
-        count = np.maximum(end - begin, 0)
-        owner = np.repeat(np.arange(len(count)), count)
-        turn = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-        offset = self.pattern.offset[self.pattern.first[owner] + begin[owner] + turn]
-        file = self.file[owner]
         between: list[Op] = []
         if test.fsync_per_write and kind is Op.WRITE:
             between.append(Op.FSYNC)
@@ -283,8 +345,8 @@ class _Phase:
         if between:
             kinds = [kind, *between]
             batch.add(
-                np.tile(kinds, len(owner)),
-                np.repeat(owner, len(kinds)),
+                np.tile(kinds, len(worker)),
+                np.repeat(worker, len(kinds)),
                 file=np.repeat(file, len(kinds)),
                 offset=np.repeat(offset, len(kinds)),
                 length=size,
@@ -292,10 +354,10 @@ class _Phase:
                 seconds=test.call_delay,
             )
             return
-        start, calls = _runs(owner, offset, size)
+        start, calls = _runs(worker, offset, size)
         batch.add(
             kind,
-            owner[start],
+            worker[start],
             file=file[start],
             offset=offset[start],
             length=size,
@@ -306,7 +368,7 @@ class _Phase:
     def _worn_out(self, batch: Batch) -> Batch:
         """After the deadline, let all ranks make as many calls as the fastest has made."""
         test, done = self.test, self._calls.copy()
-        times = self.filesystem.marks(self.programs)
+        times = self.filesystem.marks(self.ranks.programs)
         self.stonewall = Stonewall(
             time=float(times[0, _IO_END] - times[0, _IO_START]),
             calls_min=int(done.min()),

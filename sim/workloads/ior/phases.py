@@ -56,6 +56,9 @@ class PhaseRecord:
         int64[ranks]: transfers that each rank made.
     bytes_moved
         Bytes that all ranks moved together.
+    waits, last_waits
+        float64[causes]: seconds that a rank waited in the phase on average, by
+        :class:`~sim.lustre.tables.Cause`; and those of the rank that ended it last.
     stonewall
         The state at the deadline, if the ranks then wore on.
     """
@@ -70,4 +73,6 @@ class PhaseRecord:
     close_end: _Times
     calls: NDArray[np.int64]
     bytes_moved: int
+    waits: _Times
+    last_waits: _Times
     stonewall: Stonewall | None = None

@@ -1,0 +1,73 @@
+"""A map from pairs of numbers to rows of a table: open addressing with linear probing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.engine.jit import njit
+from sim.engine.types import Indices, Integers
+
+_EMPTY = -1
+_MULTIPLIER = -7046029254386353131  # 2^64 / golden ratio, as a signed number: spreads the keys
+
+
+class HashMap(NamedTuple):
+    """``keys[i]`` maps to ``rows[i]``; the size is a power of two, ``used`` of it are taken."""
+
+    keys: Integers
+    rows: Indices
+    used: Integers
+
+
+def make_map(size: int) -> HashMap:
+    """Return an empty map; ``size`` is a power of two, at least twice the pairs to come."""
+    return HashMap(np.full(size, _EMPTY, np.int64), np.zeros(size, np.int32), np.zeros(1, np.int64))
+
+
+def enlarge_map(table: HashMap) -> HashMap:
+    """Return the same map in twice the room."""
+    larger = make_map(2 * len(table.keys))
+    _copy(table, larger)
+    return larger
+
+
+@njit
+def pair_key(first: int, second: int) -> int:
+    """Return the key of two numbers of at most 31 bits."""
+    return (int(first) << 31) | int(second)
+
+
+@njit
+def _slot(table: HashMap, key: int) -> int:
+    """Return where a key is, or the free slot where it would be."""
+    mask = len(table.keys) - 1
+    slot = ((int(key) * _MULTIPLIER) >> 20) & mask
+    while table.keys[slot] != key and table.keys[slot] != _EMPTY:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit
+def find(table: HashMap, key: int) -> int:
+    """Return the row of a key; -1 when it has none."""
+    slot = _slot(table, key)
+    return table.rows[slot] if table.keys[slot] == key else -1
+
+
+@njit
+def put(table: HashMap, key: int, row: int) -> None:
+    """Give a new key its row."""
+    slot = _slot(table, key)
+    table.keys[slot] = key
+    table.rows[slot] = row
+    table.used[0] += 1
+
+
+@njit
+def _copy(table: HashMap, larger: HashMap) -> None:
+    """Put all pairs of one map into another."""
+    for slot in range(len(table.keys)):
+        if table.keys[slot] != _EMPTY:
+            put(larger, table.keys[slot], table.rows[slot])

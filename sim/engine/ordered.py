@@ -1,0 +1,140 @@
+"""Many sorted lists over one set of rows: find, insert and remove in logarithmic time.
+
+A skip list: every row is linked on level 0, about a quarter of them also on level 1, a quarter of
+those on level 2, and so on. A search starts on the top level, goes right as far as it may, and
+drops a level. How high a row reaches is a hash of its number, so that the same run always builds
+the same lists. A row is in one list at a time; the keys within a list differ.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.engine.jit import njit
+from sim.engine.types import Indices, Integers, make_table
+
+LEVELS = 8
+"""Levels of a list; a quarter of the rows reach each next one, so 4**8 rows are served well."""
+
+_WORD = 0xFFFF_FFFF
+
+
+# A search looks at a row's key and, if that is small enough, at the row that follows: together in
+# memory they cost one wait for it, not two.
+_ROW = np.dtype([("key", "i8"), ("next", "i4", LEVELS)], align=True)
+
+
+class Ordered(NamedTuple):
+    """The sorted lists.
+
+    Attributes
+    ----------
+    next
+        int32 (rows, LEVELS): the row that follows on each level, or -1.
+    heads
+        int32 (lists, LEVELS): the first row of each list on each level, or -1.
+    keys
+        int64 (rows,): what the lists are sorted by.
+    """
+
+    next: Indices
+    heads: Indices
+    keys: Integers
+
+
+def make_ordered(lists: int, rows: int) -> Ordered:
+    """Return empty lists over rows 0 to ``rows - 1``."""
+    table = make_table(_ROW, rows)
+    table["next"] = -1
+    return Ordered(table["next"], np.full((lists, LEVELS), -1, np.int32), table["key"])
+
+
+def enlarge_ordered(ordered: Ordered, lists: int, rows: int) -> Ordered:
+    """Return the same lists, with empty ones added up to ``lists`` and rows up to ``rows``."""
+    larger = make_ordered(lists, rows)
+    larger.next[: len(ordered.next)] = ordered.next
+    larger.heads[: len(ordered.heads)] = ordered.heads
+    larger.keys[: len(ordered.keys)] = ordered.keys
+    return larger
+
+
+@njit
+def _height(row: int) -> int:
+    """Return on how many levels a row is linked: 1 for three of four, 2 for three of 16, ..."""
+    # Products of two 31-bit words stay within 63 bits, in compiled code and in Python alike.
+    bits = ((int(row) + 1) * 0x1E35_A7BD) & _WORD
+    bits = ((bits >> 15) ^ bits) & 0x7FFF_FFFF
+    bits = (bits * 0x2545_F491) & _WORD
+    bits ^= bits >> 16
+    height = 1
+    while height < LEVELS and bits & 3 == 0:
+        height += 1
+        bits >>= 2
+    return height
+
+
+@njit
+def _after(ordered: Ordered, list_id: int, row: int, level: int) -> int:
+    """Return the row that follows ``row`` on a level; row -1 stands before the first."""
+    return ordered.heads[list_id, level] if row < 0 else ordered.next[row, level]
+
+
+@njit
+def _link(ordered: Ordered, list_id: int, row: int, level: int, follower: int) -> None:
+    """Let ``follower`` follow ``row`` on a level; row -1 stands before the first."""
+    if row < 0:
+        ordered.heads[list_id, level] = follower
+    else:
+        ordered.next[row, level] = follower
+
+
+@njit
+def _advance(ordered: Ordered, list_id: int, row: int, level: int, key: int) -> int:
+    """Go from ``row`` to the last row of a level whose key is at most ``key``."""
+    follower = _after(ordered, list_id, row, level)
+    while follower >= 0 and ordered.keys[follower] <= key:
+        row = follower
+        follower = ordered.next[row, level]
+    return row
+
+
+@njit
+def insert(ordered: Ordered, list_id: int, row: int, key: int) -> None:
+    """Add a row to a list that does not hold its key."""
+    ordered.keys[row] = key
+    height = _height(row)
+    before = -1
+    for level in range(LEVELS - 1, -1, -1):
+        before = _advance(ordered, list_id, before, level, key)
+        if level < height:
+            ordered.next[row, level] = _after(ordered, list_id, before, level)
+            _link(ordered, list_id, before, level, row)
+
+
+@njit
+def remove(ordered: Ordered, list_id: int, row: int) -> None:
+    """Take a row out of the list that holds it."""
+    smaller = ordered.keys[row] - 1
+    height = _height(row)
+    before = -1
+    for level in range(LEVELS - 1, -1, -1):
+        before = _advance(ordered, list_id, before, level, smaller)
+        if level < height:
+            _link(ordered, list_id, before, level, ordered.next[row, level])
+
+
+@njit
+def last_not_after(ordered: Ordered, list_id: int, key: int) -> int:
+    """Return the row with the largest key that is at most ``key``, or -1."""
+    row = -1
+    for level in range(LEVELS - 1, -1, -1):
+        row = _advance(ordered, list_id, row, level, key)
+    return row
+
+
+@njit
+def following(ordered: Ordered, list_id: int, row: int) -> int:
+    """Return the row that follows ``row`` in a list, or -1; the first one for row -1."""
+    return _after(ordered, list_id, row, 0)

@@ -1,0 +1,465 @@
+"""Read and write calls: what a client does between the system call and the OSC.
+
+A call is a serial loop over stripe chunks (Lustre 2.7 lov_io.c, lov_io_rw_iter_init; cl_io.c,
+cl_io_loop): for each part of the call that lies in one stripe, and so in one object, the client
+gets one extent lock, moves the bytes, and releases the lock, before it turns to the next. There is
+no parallelism across stripes inside one call.
+
+A *buffered write* copies its chunk into the page cache, an RPC's worth at a time: it waits for room
+among the OSC's dirty pages, copies at the pace of its core, and lets the pages be dirty. A
+*buffered read* finds its pages in the cache, or asks for them and waits; a reader that goes
+through a file in order has pages beyond its call read ahead. *Direct* I/O (O_DIRECT) hands the
+whole chunk to the OSC and waits for it: synchronous, chunk by chunk (Lustre 2.7 rw26.c,
+ll_direct_IO_26).
+
+Writers of one file on one node exclude each other only where their calls overlap: the byte-range
+lock of Lustre 2.7 (LU-1669, llite/range_lock.c).
+"""
+
+from __future__ import annotations
+
+from sim.engine.jit import njit
+from sim.lustre.events import GO_ON, GONE
+from sim.lustre.ldlm import ask, covering, match, release
+from sim.lustre.locks import MODE_PR, MODE_PW
+from sim.lustre.osc import (
+    channel_of,
+    dirty_pages,
+    pump,
+    release_room,
+    reserve_room,
+    submit,
+    wake_all,
+)
+from sim.lustre.pages import (
+    PAGE,
+    READING,
+    add_window,
+    find_view,
+    find_window,
+    inode_of,
+    not_cached,
+    view_of,
+)
+from sim.lustre.requests import GLIMPSE, send_to_objects
+from sim.lustre.tables import Cause, Lustre, Op, Stat
+from sim.node.cores import copy
+
+_READ, _WRITE = int(Op.READ), int(Op.WRITE)
+_LOCK, _COPY, _CACHE = int(Cause.LOCK), int(Cause.COPY), int(Cause.CACHE)
+_RANGE, _CORE, _MEMORY = int(Cause.RANGE), int(Cause.CORE), int(Cause.MEMORY)
+_METADATA = int(Cause.METADATA)
+_HITS, _MISSES, _AHEAD = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES), int(Stat.AHEAD_BYTES)
+
+# Where a program is in a run of calls.
+_NEXT_CALL = 0  # before a call
+_RANGED = 1  # may try for its range of bytes again
+_GLIMPSED = 2  # knows how long the file is
+_NEXT_CHUNK = 3  # before a stripe chunk
+_LOCKED = 4  # has the lock of the chunk
+_ROOM = 5  # may try for room again
+_COPIED = 6  # has copied into the cache
+_MOVED = 7  # has been told that its direct I/O is done
+_FILLED = 8  # has the pages that it reads
+_TAKEN = 9  # has copied out of the cache
+
+_AHEAD_ALIGNMENT = 4 << 20  # a window ends where a BRW RPC of the largest size would
+_SMALL_FILE = 2 << 20  # a file of this size is read whole (max_read_ahead_whole_mb)
+_SEEK = 8 * PAGE  # a reader that jumps further is not sequential
+
+
+@njit
+def transfer(lustre: Lustre, program_id: int, now: float) -> float:
+    """Take a run of reads or writes one step further."""
+    phase = lustre.programs[program_id].phase
+    if phase <= _NEXT_CHUNK:
+        return _transfer_between_chunks(lustre, program_id, phase, now)
+    if phase == _LOCKED:
+        _charge(lustre, program_id, _LOCK, now)
+        return _move(lustre, program_id, now)
+    if phase == _ROOM:
+        _charge(lustre, program_id, _CACHE, now)
+        return _write_piece(lustre, program_id, now)
+    if phase == _COPIED:
+        return _let_be_dirty(lustre, program_id, now)
+    if phase == _FILLED:
+        return _copy_chunk(lustre, program_id, now)
+    return _end_chunk(lustre, program_id, now)
+
+
+@njit
+def _transfer_between_chunks(lustre: Lustre, program_id: int, phase: int, now: float) -> float:
+    """Take a run of reads or writes further that is at no chunk."""
+    if phase == _NEXT_CALL:
+        return _next_call(lustre, program_id, now)
+    if phase == _RANGED:
+        _charge(lustre, program_id, _RANGE, now)
+        return _begin_write(lustre, program_id, now)
+    if phase == _GLIMPSED:
+        _charge(lustre, program_id, _METADATA, now)
+        _clip_to_file(lustre, program_id)
+    return _next_chunk(lustre, program_id, now)
+
+
+@njit
+def _charge(lustre: Lustre, program_id: int, cause: int, now: float) -> None:
+    """Charge what a program has waited to a cause."""
+    lustre.waits[program_id, cause] += now - lustre.programs[program_id].since
+
+
+@njit
+def _next_call(lustre: Lustre, program_id: int, now: float) -> float:
+    """Begin the next call of the run, if there is one and it is not too late for it."""
+    program = lustre.programs[program_id]
+    operation = lustre.operations[program.op]
+    if program.call == operation.count or now > program.limit:
+        program.call = 0
+        program.op += 1
+        return GO_ON
+    program.inode = inode_of(lustre, operation.file, program.node)
+    program.call_start = now
+    program.length = operation.length
+    program.done = 0
+    if operation.kind == _WRITE:
+        return _begin_write(lustre, program_id, now)
+    start = _start_of_call(lustre, program_id)
+    _note_order(lustre, program_id, start, operation.length)
+    if start + operation.length > lustre.files[operation.file].end:
+        program.phase = _GLIMPSED
+        program.since = now
+        send_to_objects(lustre, program_id, GLIMPSE, operation.file, now)
+        return GONE
+    return _next_chunk(lustre, program_id, now)
+
+
+@njit
+def _start_of_call(lustre: Lustre, program_id: int) -> int:
+    """Return where in the file the present call of a program begins."""
+    program = lustre.programs[program_id]
+    operation = lustre.operations[program.op]
+    return operation.offset + program.call * operation.stride
+
+
+@njit
+def _clip_to_file(lustre: Lustre, program_id: int) -> None:
+    """Let a read end where the file ends."""
+    program = lustre.programs[program_id]
+    file = lustre.files[lustre.operations[program.op].file]
+    left = file.end - _start_of_call(lustre, program_id)
+    program.length = max(min(program.length, left), 0)
+
+
+@njit
+def _begin_write(lustre: Lustre, program_id: int, now: float) -> float:
+    """Take the range of bytes of a write; wait if another write of the node has some of them.
+
+    Programs that hold a group lock answer for themselves.
+    """
+    program = lustre.programs[program_id]
+    inode = lustre.inodes[program.inode]
+    start = _start_of_call(lustre, program_id)
+    if program.group == 0 and _others_write(lustre, inode.writers, start, program.length):
+        program.phase = _RANGED
+        program.since = now
+        program.next = -1
+        if inode.range_head < 0:
+            inode.range_head = program_id
+        else:
+            lustre.programs[inode.range_tail].next = program_id
+        inode.range_tail = program_id
+        return GONE
+    program.writer_next = inode.writers
+    inode.writers = program_id
+    return _next_chunk(lustre, program_id, now)
+
+
+@njit
+def _next_chunk(lustre: Lustre, program_id: int, now: float) -> float:
+    """Turn to the next stripe chunk; end the call where there is none."""
+    program = lustre.programs[program_id]
+    if program.done == program.length:
+        return _end_call(lustre, program_id, now)
+    file = lustre.files[lustre.operations[program.op].file]
+    start = _start_of_call(lustre, program_id) + program.done
+    stripe = start // file.stripe_size
+    inside = start - stripe * file.stripe_size
+    row = stripe // file.stripe_count
+    object_id = file.first_object + stripe - row * file.stripe_count
+    program.view_id = view_of(lustre, object_id, program.node, program.inode)
+    program.offset = row * file.stripe_size + inside
+    program.left = min(program.length - program.done, file.stripe_size - inside)
+    program.done += program.left
+    return _lock(lustre, program_id, now)
+
+
+@njit
+def _lock(lustre: Lustre, program_id: int, now: float) -> float:
+    """Find a lock for the chunk, or ask for one: whole pages, read or write."""
+    program = lustre.programs[program_id]
+    mode = MODE_PW if lustre.operations[program.op].kind == _WRITE else MODE_PR
+    start = program.offset // PAGE * PAGE
+    end = -(-(program.offset + program.left) // PAGE) * PAGE - 1
+    program.phase = _LOCKED
+    program.lock = match(lustre, program_id, mode, start, end)
+    program.since = now
+    if program.lock >= 0:
+        return _move(lustre, program_id, now)
+    ask(lustre, program_id, mode, start, end, now)
+    return GONE
+
+
+@njit
+def _others_write(lustre: Lustre, writers: int, start: int, length: int) -> bool:
+    """Tell whether a program of a list has a call under way that overlaps a range of bytes."""
+    while writers >= 0:
+        other = lustre.programs[writers]
+        operation = lustre.operations[other.op]
+        other_start = operation.offset + other.call * operation.stride
+        if other_start < start + length and start < other_start + operation.length:
+            return True
+        writers = other.writer_next
+    return False
+
+
+@njit
+def _end_call(lustre: Lustre, program_id: int, now: float) -> float:
+    """Count a call as done; let those go on who waited for its range of bytes."""
+    program = lustre.programs[program_id]
+    operation = lustre.operations[program.op]
+    if operation.kind == _WRITE:
+        file = lustre.files[operation.file]
+        file.end = max(file.end, _start_of_call(lustre, program_id) + program.length)
+        _leave_writers(lustre, program_id)
+        inode = lustre.inodes[program.inode]
+        wake_all(lustre, inode.range_head, now)
+        inode.range_head = -1
+    program.call += 1
+    program.calls += 1
+    program.call_time += now - program.call_start
+    program.phase = _NEXT_CALL
+    return GO_ON
+
+
+@njit
+def _leave_writers(lustre: Lustre, program_id: int) -> None:
+    """Take a program out of its inode's list of writers."""
+    inode = lustre.inodes[lustre.programs[program_id].inode]
+    if inode.writers == program_id:
+        inode.writers = lustre.programs[program_id].writer_next
+        return
+    previous = inode.writers
+    while lustre.programs[previous].writer_next != program_id:
+        previous = lustre.programs[previous].writer_next
+    lustre.programs[previous].writer_next = lustre.programs[program_id].writer_next
+
+
+@njit
+def _move(lustre: Lustre, program_id: int, now: float) -> float:
+    """Move the bytes of a locked chunk."""
+    program = lustre.programs[program_id]
+    operation = lustre.operations[program.op]
+    if lustre.files[operation.file].direct:
+        return _move_directly(lustre, program_id, now)
+    if operation.kind == _WRITE:
+        return _write_piece(lustre, program_id, now)
+    return _read_chunk(lustre, program_id, now)
+
+
+@njit
+def _move_directly(lustre: Lustre, program_id: int, now: float) -> float:
+    """Hand a whole chunk to the OSC; the program goes on when all of it has been moved."""
+    program = lustre.programs[program_id]
+    program.phase = _MOVED
+    program.pending = program.left
+    program.since = now
+    submit(
+        lustre,
+        program_id,
+        -1,
+        lustre.views[program.view_id].object,
+        program.node,
+        program.offset,
+        program.left,
+        lustre.operations[program.op].kind,
+        now,
+    )
+    return GONE
+
+
+@njit
+def _write_piece(lustre: Lustre, program_id: int, now: float) -> float:
+    """Copy an RPC's worth of the chunk into the page cache, once there is room for it."""
+    program = lustre.programs[program_id]
+    view = lustre.views[program.view_id]
+    rpc_size = lustre.limits.rpc_size
+    piece = min(program.left, rpc_size - program.offset % rpc_size)
+    channel_id = channel_of(lustre, view.node, view.object)
+    if not reserve_room(lustre, channel_id, piece):
+        program.phase = _ROOM
+        program.since = now
+        program.next = -1
+        channel = lustre.channels[channel_id]
+        if channel.waiter_head < 0:
+            channel.waiter_head = program_id
+        else:
+            lustre.programs[channel.waiter_tail].next = program_id
+        channel.waiter_tail = program_id
+        pump(lustre, channel_id, now)
+        return GONE
+    program.phase = _COPIED
+    return _copied(lustre, program_id, piece, piece * lustre.limits.write_copy, now)
+
+
+@njit
+def _copied(lustre: Lustre, program_id: int, size: int, seconds: float, now: float) -> float:
+    """Let a program's core copy bytes; return when it has, and charge the program for it."""
+    program = lustre.programs[program_id]
+    memory = lustre.stations.memory + program.node
+    queue = max(lustre.network.stations[program.core].free - now, 0.0)
+    done = copy(lustre.network, program.core, memory, size, seconds, now)
+    lustre.waits[program_id, _CORE] += queue
+    lustre.waits[program_id, _COPY] += seconds
+    lustre.waits[program_id, _MEMORY] += done - now - queue - seconds
+    return done
+
+
+@njit
+def _let_be_dirty(lustre: Lustre, program_id: int, now: float) -> float:
+    """Let the piece just copied be dirty, and turn to the next."""
+    program = lustre.programs[program_id]
+    view = lustre.views[program.view_id]
+    rpc_size = lustre.limits.rpc_size
+    piece = min(program.left, rpc_size - program.offset % rpc_size)
+    channel_id = channel_of(lustre, view.node, view.object)
+    again = dirty_pages(lustre, program.view_id, program.offset, piece)
+    if again > 0:  # dirty before: they had their room
+        release_room(lustre, channel_id, again)
+    pump(lustre, channel_id, now)
+    program.offset += piece
+    program.left -= piece
+    if program.left > 0:
+        return _write_piece(lustre, program_id, now)
+    return _end_chunk(lustre, program_id, now)
+
+
+@njit
+def _read_chunk(lustre: Lustre, program_id: int, now: float) -> float:
+    """Ask for the pages of the chunk that are not in the cache, and for some beyond."""
+    program = lustre.programs[program_id]
+    stop = program.offset + program.left
+    missing = 0
+    offset = program.offset
+    while offset < stop:
+        missing += _ask_for_pages(lustre, program.view_id, offset, stop, now)
+        offset = _next_window(lustre, offset)
+    lustre.stats[_MISSES] += missing
+    lustre.stats[_HITS] += program.left - missing
+    _read_ahead(lustre, program_id, now)
+    if missing == 0:
+        return _copy_chunk(lustre, program_id, now)
+    view = lustre.views[program.view_id]
+    program.pending = missing
+    program.phase = _FILLED
+    program.since = now
+    program.next = view.readers
+    view.readers = program_id
+    return GONE
+
+
+@njit
+def _next_window(lustre: Lustre, offset: int) -> int:
+    """Return where the window after the one of an offset begins."""
+    return (offset // lustre.limits.rpc_size + 1) * lustre.limits.rpc_size
+
+
+@njit
+def _ask_for_pages(lustre: Lustre, view_id: int, offset: int, stop: int, now: float) -> int:
+    """Ask for the pages from ``offset`` to ``stop``, or to the end of their window, if need be.
+
+    Returns how many of these bytes are not in the cache yet.
+    """
+    stop = min(stop, _next_window(lustre, offset))
+    first, last = offset // PAGE * PAGE, -(-stop // PAGE) * PAGE
+    first, last = not_cached(lustre, view_id, first, last)
+    if first == last:
+        return 0
+    if not _are_coming(lustre, view_id, first, last):
+        view = lustre.views[view_id]
+        window_id = add_window(lustre, view_id, first, last - first, READING)
+        submit(lustre, -1, window_id, view.object, view.node, first, last - first, _READ, now)
+    return min(stop, last) - max(offset, first)
+
+
+@njit
+def _are_coming(lustre: Lustre, view_id: int, offset: int, stop: int) -> bool:
+    """Tell whether pages of one window have been asked for already."""
+    window_id = find_window(lustre, view_id, offset // lustre.limits.rpc_size, READING)
+    if window_id < 0:
+        return False
+    window = lustre.windows[window_id]
+    return window.low <= offset and window.high >= stop
+
+
+@njit
+def _note_order(lustre: Lustre, program_id: int, start: int, length: int) -> None:
+    """Widen the read-ahead of a program that reads in order; end it for one that jumps.
+
+    From the second consecutive read on it grows by a step each (Lustre 2.7 llite/rw.c,
+    ras_update; RAS_INCREASE_STEP).
+    """
+    program = lustre.programs[program_id]
+    jump = start - program.next_read
+    if program.next_read >= 0 and -_SEEK <= jump <= _SEEK:
+        limit = lustre.limits.readahead_limit
+        program.ahead = min(program.ahead + lustre.limits.readahead_step, limit)
+    else:
+        program.ahead = 0
+        program.ahead_done = 0
+    program.next_read = start + length
+
+
+@njit
+def _read_ahead(lustre: Lustre, program_id: int, now: float) -> None:
+    """Ask for pages beyond the call, as far as its window reaches and the node has locks."""
+    program = lustre.programs[program_id]
+    if program.ahead == 0:
+        return
+    operation = lustre.operations[program.op]
+    file = lustre.files[operation.file]
+    limit = program.next_read + program.ahead
+    boundary = limit // _AHEAD_ALIGNMENT * _AHEAD_ALIGNMENT
+    if boundary > program.next_read:
+        limit = boundary
+    limit = file.end if file.end <= _SMALL_FILE else min(limit, file.end)
+    at = max(program.ahead_done, program.next_read)
+    while at < limit:
+        stripe = at // file.stripe_size
+        inside = at - stripe * file.stripe_size
+        row = stripe // file.stripe_count
+        object_id = file.first_object + stripe - row * file.stripe_count
+        view_id = find_view(lustre, object_id, program.node)
+        offset = row * file.stripe_size + inside
+        size = min(_next_window(lustre, offset) - offset, file.stripe_size - inside, limit - at)
+        if view_id < 0 or covering(lustre, view_id, MODE_PR, offset, offset + size - 1) < 0:
+            return
+        if not _are_coming(lustre, view_id, offset, offset + size):
+            lustre.stats[_AHEAD] += _ask_for_pages(lustre, view_id, offset, offset + size, now)
+        at += size
+        program.ahead_done = at
+
+
+@njit
+def _copy_chunk(lustre: Lustre, program_id: int, now: float) -> float:
+    """Copy a chunk out of the page cache."""
+    program = lustre.programs[program_id]
+    program.phase = _TAKEN
+    return _copied(lustre, program_id, program.left, program.left * lustre.limits.read_copy, now)
+
+
+@njit
+def _end_chunk(lustre: Lustre, program_id: int, now: float) -> float:
+    """Release the lock of a chunk and turn to the next."""
+    program = lustre.programs[program_id]
+    release(lustre, program.lock, now)
+    program.phase = _NEXT_CHUNK
+    return GO_ON

@@ -1,0 +1,13 @@
+"""The kinds of entities in the calendar of the data plane, and what their handlers answer."""
+
+MESSAGE_EVENT = 0
+PROGRAM_EVENT = 1
+REQUEST_EVENT = 2
+LOCK_EVENT = 3
+BACKGROUND_EVENT = 4
+
+GONE = -1.0
+"""A handler's answer: the entity has no further event for now; others will wake it, or it ended."""
+
+GO_ON = -2.0
+"""The answer of a part of an entity's work: it is done, and the entity goes on at once."""

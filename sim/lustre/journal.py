@@ -1,0 +1,100 @@
+"""Journal commits: what makes written data safe, and what waiting for that costs.
+
+A target (OST or MDT) has one running transaction at a time. A *commit* ends it and makes everything
+durable that was written before the commit began. Who needs durability waits for a commit that
+began late enough: for the one under way if its own write came before that began, else for the next
+one, which begins when the one under way has ended, or at once. All who wait share it. Without
+anybody asking, a target commits every few seconds (ext4's default is 5).
+
+With asynchronous journals Lustre syncs an object whenever a write lock (PW or GROUP) on it is
+cancelled (``sync_on_lock_cancel``; Lustre 2.7 ofd_dev.c, ofd_slc_set; tgt_handler.c,
+tgt_blocking_ast), and on an OST_SYNC. If what the object holds is committed already, that is free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.jit import njit
+from sim.engine.types import Table
+
+JOURNAL = np.dtype(
+    [
+        ("durable", "f8"),  # all that was written before this is durable: start of an ended commit
+        ("running_start", "f8"),  # the commit under way, or the latest one
+        ("running_end", "f8"),
+        ("next_start", "f8"),  # the commit after that, if someone waits for it
+        ("next_end", "f8"),
+        ("commits", "i8"),  # begun because someone waited
+    ],
+    align=True,
+)
+
+NEVER = -1.0
+"""Time of the latest write of an object that was never written."""
+
+
+@njit
+def committed_at(journals: Table, target: int, written: float, now: float, seconds: float) -> float:
+    """Return when data written at ``written`` is durable for someone who asks ``now``.
+
+    Parameters
+    ----------
+    journals, target
+        The journals, and whose is asked.
+    written
+        When the latest write was complete; ``NEVER`` if there was none.
+    now
+        The time, in seconds.
+    seconds
+        How long a commit takes.
+    """
+    journal = journals[target]
+    _catch_up(journals, target, now)
+    if written == NEVER or written <= journal.durable:
+        return now
+    if written <= journal.running_start:
+        return journal.running_end
+    if now >= journal.running_end:
+        journal.running_start = now
+        journal.running_end = now + seconds
+        journal.commits += 1
+        return journal.running_end
+    if journal.next_start < journal.running_end:
+        journal.next_start = journal.running_end
+        journal.next_end = journal.running_end + seconds
+        journal.commits += 1
+    return journal.next_end
+
+
+@njit
+def _catch_up(journals: Table, target: int, now: float) -> None:
+    """Let commits that should have begun or ended by now have done so."""
+    journal = journals[target]
+    if now >= journal.next_start and journal.next_start > journal.running_start:
+        journal.durable = journal.running_start
+        journal.running_start = journal.next_start
+        journal.running_end = journal.next_end
+    if now >= journal.running_end:
+        journal.durable = journal.running_start
+
+
+@njit
+def commit_periodically(
+    journals: Table, target: int, now: float, seconds: float, period: float
+) -> None:
+    """Account for the commits that a target makes by itself every ``period`` seconds.
+
+    Called before anybody asks: if the latest multiple of the period has passed since the latest
+    commit began, a commit began then; and one began at the multiple before that.
+    """
+    journal = journals[target]
+    _catch_up(journals, target, now)
+    start = np.floor(now / period) * period
+    before = start - period
+    if before + seconds <= now:
+        journal.durable = max(journal.durable, before)
+    if start > 0.0 and start > journal.running_end and start > journal.next_end:
+        journal.running_start = start
+        journal.running_end = start + seconds
+        _catch_up(journals, target, now)

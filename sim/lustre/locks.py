@@ -1,0 +1,532 @@
+"""LDLM: the extent locks that an OST grants on its objects.
+
+Before a client node may cache bytes of an object, clean or dirty, it holds a *lock* on an extent of
+it from the object's OST, and it may keep the lock when it is done: the next access finds it and
+costs nothing. The price comes when somebody else wants the same bytes. A lock has a mode:
+
+========= ======================================= ========================================
+mode      taken for                               shares its bytes with
+========= ======================================= ========================================
+``PR``    reading                                 ``PR``
+``PW``    writing                                 nobody, not even ``PW`` of the same node
+``GROUP`` users who agreed on a number, the *gid* ``GROUP`` of the same gid
+========= ======================================= ========================================
+
+The life of a request, with the function that decides each step:
+
+1. :func:`enqueue`. Conflicts are sought with what the client *asked for*, among the granted locks
+   and among the requests that already wait. Every lock found is to be given back: its holder gets a
+   *blocking AST*, once. (A request that still waits gets it together with its grant.) The new
+   request waits at the end of the queue of the object.
+2. :func:`cancel`. A holder that got a blocking AST writes back the dirty pages under the lock and
+   cancels it.
+3. :func:`reprocess`. The queue is served first come, first served: the head is granted once no
+   granted lock conflicts with it; as long as it cannot be, nobody behind it is.
+4. :func:`expand`. Whoever is granted gets more than it asked for, in the hope that it will go on:
+   all that is free of others, within limits that tighten with contention. So the first writer of an
+   object gets the whole of it; a second one takes that away and gets what lies from its request on;
+   and while many wait, each gets little more than it asked for.
+
+Nothing here knows of time; the caller sends the messages. The rules are those of Lustre 2.7
+(ldlm_extent.c, ldlm_lock.c, interval_tree.c); extents are in bytes, their ends inclusive.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.engine.jit import njit
+from sim.engine.ordered import (
+    Ordered,
+    enlarge_ordered,
+    following,
+    insert,
+    last_not_after,
+    make_ordered,
+    remove,
+)
+from sim.engine.pool import Pool, enlarge_pool, make_pool
+from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
+
+MODE_PR = 0
+MODE_PW = 1
+MODE_GROUP = 2
+
+EOF = 2**63 - 1
+"""Where an extent ends that goes to the end of the object (OBD_OBJECT_EOF)."""
+
+PAGE = 4096
+"""Bytes of a page of the server: no page is ever covered by two write locks (PAGE_CACHE_SIZE)."""
+
+MANY_CONFLICTS = 4
+"""Waiting conflicts beyond which a lock does not grow downwards (ldlm_extent_internal_policy)."""
+
+CONTENDED = 32
+"""Conflicts beyond which a write lock grows no further than ``GROWN_EXTENT`` (..._policy_fixup)."""
+
+GROWN_EXTENT = 32 << 20
+"""Bytes of a write lock on a contended object (LDLM_MAX_GROWN_EXTENT, plus one)."""
+
+LOCK = np.dtype(
+    [
+        ("start", "i8"),  # what it was granted; what it asked for while it waits
+        ("end", "i8"),
+        ("mode", "i4"),  # up to in_lru: what searches look at, together in a line of the cache
+        ("next", "i4"),  # neighbours in the queue or among the object's sharers, or -1
+        ("owner", "i4"),  # the client node
+        ("ast_sent", "i4"),  # a blocking AST was sent
+        ("view_id", "i4"),
+        ("state", "i4"),
+        ("blocked", "i4"),  # a blocking AST has arrived at the client
+        ("users", "i4"),  # chunks of its node being moved below it
+        ("in_lru", "i4"),
+        ("previous", "i4"),
+        ("request_start", "i8"),  # what the client asked for
+        ("request_end", "i8"),
+        ("group", "i8"),  # gid of a GROUP lock
+        ("resource", "i4"),  # the object
+        ("no_expand", "i4"),  # grant exactly what was asked for (LDLM_FL_NO_EXPANSION)
+        ("speculative", "i4"),  # asked for ahead of use: dropped if anybody is in its way
+        ("granted", "i4"),
+        ("program", "i4"),  # the rest belongs to the client that holds the lock
+        ("flush_left", "i4"),
+        ("sibling", "i4"),
+        ("lru_previous", "i4"),
+        ("lru_next", "i4"),
+    ],
+    align=True,
+)
+
+RESOURCE = np.dtype(
+    [
+        ("waiting_head", "i4"),  # queue of requests, or -1
+        ("waiting_tail", "i4"),
+        ("waiting_count", "i4"),
+        ("sharers_head", "i4"),  # granted PR or GROUP locks (never both at a time), or -1
+        ("granted_pr", "i4"),  # how many locks of each mode are granted
+        ("granted_pw", "i4"),
+        ("granted_group", "i4"),
+    ],
+    align=True,
+)
+
+
+class Locks(NamedTuple):
+    """The lock tables of the OSTs.
+
+    Attributes
+    ----------
+    locks
+        ``LOCK`` records: one row a lock, granted or waiting.
+    spare
+        Rows of ``locks`` that are free; the caller takes and gives them.
+    resources
+        ``RESOURCE`` records: one row an object.
+    order
+        The granted PW locks of each object, which never overlap, by where they start.
+    asts
+        int32 (locks,): ``asts[: ast_count[0]]`` are the locks whose holders the latest
+        :func:`enqueue` wants to get a blocking AST.
+    ast_count
+        int64 (1,).
+    """
+
+    locks: Table
+    spare: Pool
+    resources: Table
+    order: Ordered
+    asts: Indices
+    ast_count: Integers
+
+
+def make_locks(resources: int, rows: int) -> Locks:
+    """Return tables for so many objects and so many locks, none of them in use."""
+    return Locks(
+        make_table(LOCK, rows),
+        make_pool(rows),
+        _idle(make_table(RESOURCE, resources), 0),
+        make_ordered(resources, rows),
+        np.zeros(rows, np.int32),
+        np.zeros(1, np.int64),
+    )
+
+
+def enlarge_locks(locks: Locks, rows: int) -> Locks:
+    """Return the same locks with room for ``rows`` of them."""
+    asts = np.zeros(rows, np.int32)
+    asts[: len(locks.asts)] = locks.asts
+    return locks._replace(
+        locks=enlarge_table(locks.locks, rows),
+        spare=enlarge_pool(locks.spare, rows),
+        order=enlarge_ordered(locks.order, len(locks.resources), rows),
+        asts=asts,
+    )
+
+
+def enlarge_resources(locks: Locks, resources: int) -> Locks:
+    """Return the same locks with objects added up to ``resources``."""
+    return locks._replace(
+        resources=_idle(enlarge_table(locks.resources, resources), len(locks.resources)),
+        order=enlarge_ordered(locks.order, resources, len(locks.locks)),
+    )
+
+
+def _idle(resources: Table, first: int) -> Table:
+    """Return a table of objects of which those from ``first`` on have no lock."""
+    for head in ("waiting_head", "waiting_tail", "sharers_head"):
+        resources[head][first:] = -1
+    return resources
+
+
+@njit
+def compatible(mode_a: int, group_a: int, mode_b: int, group_b: int) -> bool:
+    """Tell whether two locks may cover the same bytes."""
+    if mode_a == MODE_GROUP:
+        return mode_b == MODE_GROUP and group_a == group_b
+    return mode_a == MODE_PR and mode_b == MODE_PR
+
+
+@njit
+def enqueue(locks: Locks, lock_id: int) -> bool:
+    """Ask for a lock: grant it at once or queue it; return whether it was granted.
+
+    The caller has filled in ``resource``, ``owner``, ``mode``, ``group``, ``no_expand`` and the
+    requested extent. A GROUP lock is for the whole object whatever was asked for: that is how
+    clients ask (llite, ll_get_grouplock). Whoever has to give back a lock is listed in ``asts``
+    (ldlm_process_extent_lock).
+    """
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    locks.ast_count[0] = 0
+    lock.ast_sent = lock.granted = 0
+    if lock.mode == MODE_GROUP:
+        lock.request_start, lock.request_end = 0, EOF
+    lock.start, lock.end = lock.request_start, lock.request_end
+    blocked = _blocked_by_granted(locks, lock_id, True)
+    place = -1
+    if lock.mode != MODE_GROUP:
+        blocked |= _blocked_by_waiting(locks, lock_id)
+    elif resource.granted_group == 0 or blocked:
+        blocked |= resource.waiting_head >= 0
+        place = _place_of_group(locks, lock_id)
+    # else it joins the group that holds the object, past all that wait.
+    if blocked:
+        _wait(locks, lock_id, place)
+    else:
+        _grant(locks, lock_id)
+    return not blocked
+
+
+@njit
+def is_free(locks: Locks, lock_id: int) -> bool:
+    """Tell whether a request that has not been made yet would be granted at once.
+
+    A lock asked for ahead of its use (lock-ahead, LDLM_FL_SPECULATIVE) never waits and takes
+    nothing from anybody: the server drops the request unless this holds.
+    """
+    lock = locks.locks[lock_id]
+    if _blocked_by_granted(locks, lock_id, False):
+        return False
+    row = locks.resources[lock.resource].waiting_head
+    while row >= 0:
+        waiter = locks.locks[row]
+        if waiter.start <= lock.request_end and waiter.end >= lock.request_start:
+            return False
+        row = waiter.next
+    return True
+
+
+@njit
+def reprocess(locks: Locks, resource_id: int) -> int:
+    """Grant the request that has waited longest if it can be; return it, or -1.
+
+    Call it after every cancel until it returns -1 (ldlm_reprocess_queue: the first request that
+    cannot be granted ends the pass). No blocking AST comes of it: all that conflicts with a waiting
+    request got one when that request was made, or will get it with its own grant.
+    """
+    resource = locks.resources[resource_id]
+    head = resource.waiting_head
+    if head < 0 or _blocked_by_granted(locks, head, False):
+        return -1
+    resource.waiting_head = locks.locks[head].next
+    if resource.waiting_head >= 0:
+        locks.locks[resource.waiting_head].previous = -1
+    else:
+        resource.waiting_tail = -1
+    resource.waiting_count -= 1
+    _grant(locks, head)
+    return head
+
+
+@njit
+def cancel(locks: Locks, lock_id: int) -> None:
+    """Take back a granted lock; the caller reprocesses its object and gives back the row."""
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    lock.granted = 0
+    if lock.mode == MODE_PW:
+        remove(locks.order, lock.resource, lock_id)
+        resource.granted_pw -= 1
+        return
+    if lock.mode == MODE_PR:
+        resource.granted_pr -= 1
+    else:
+        resource.granted_group -= 1
+    if lock.previous >= 0:
+        locks.locks[lock.previous].next = lock.next
+    else:
+        resource.sharers_head = lock.next
+    if lock.next >= 0:
+        locks.locks[lock.next].previous = lock.previous
+
+
+@njit
+def highest_writer(locks: Locks, resource_id: int, owner: int) -> int:
+    """Return the granted PW lock of a node other than ``owner`` that ends last, or -1.
+
+    Its holder knows how long the object is: a glimpse asks it (ofd_intent_policy).
+    """
+    row = last_not_after(locks.order, resource_id, EOF)
+    while row >= 0 and locks.locks[row].owner == owner:
+        row = last_not_after(locks.order, resource_id, locks.locks[row].start - 1)
+    return row
+
+
+# ------------------------------------------------------------------------------------- conflicts
+
+
+@njit
+def _blocked_by_granted(locks: Locks, lock_id: int, ask: bool) -> bool:
+    """Tell whether a granted lock conflicts with a request; if ``ask``, ask all of them back.
+
+    Granted extents count, but only what the request asks for (ldlm_extent_compat_queue).
+    """
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    if resource.granted_group > 0:
+        # It holds the whole object, until its users release it: they are not asked.
+        holder = locks.locks[resource.sharers_head]
+        return not compatible(lock.mode, lock.group, holder.mode, holder.group)
+    blocked = False
+    row = _first_writer(locks, lock.resource, lock.request_start)
+    while row >= 0 and locks.locks[row].start <= lock.request_end:
+        if not ask:
+            return True
+        blocked = True
+        _ask_back(locks, row)
+        row = following(locks.order, lock.resource, row)
+    if lock.mode == MODE_PR:
+        return blocked
+    row = resource.sharers_head
+    while row >= 0:
+        reader = locks.locks[row]
+        if reader.start <= lock.request_end and reader.end >= lock.request_start:
+            if not ask:
+                return True
+            blocked = True
+            _ask_back(locks, row)
+        row = reader.next
+    return blocked
+
+
+@njit
+def _blocked_by_waiting(locks: Locks, lock_id: int) -> bool:
+    """Tell whether a PR or PW request has to wait behind another one, and ask those back.
+
+    Overtaking a request that conflicts would keep that one waiting for ever.
+    """
+    lock = locks.locks[lock_id]
+    blocked = False
+    row = locks.resources[lock.resource].waiting_head
+    while row >= 0:
+        waiter = locks.locks[row]
+        if (
+            not compatible(lock.mode, lock.group, waiter.mode, waiter.group)
+            and waiter.start <= lock.request_end
+            and waiter.end >= lock.request_start
+        ):
+            blocked = True
+            if waiter.mode != MODE_GROUP:
+                _ask_back(locks, row)
+        row = waiter.next
+    return blocked
+
+
+@njit
+def _ask_back(locks: Locks, lock_id: int) -> None:
+    """List a lock for a blocking AST, unless it got one before."""
+    if locks.locks[lock_id].ast_sent == 0:
+        locks.locks[lock_id].ast_sent = 1
+        locks.asts[locks.ast_count[0]] = lock_id
+        locks.ast_count[0] += 1
+
+
+@njit
+def _first_writer(locks: Locks, resource_id: int, start: int) -> int:
+    """Return the first granted PW lock of an object that does not end before ``start``, or -1."""
+    row = last_not_after(locks.order, resource_id, start)
+    if row >= 0 and locks.locks[row].end >= start:
+        return row
+    return following(locks.order, resource_id, row)
+
+
+# ----------------------------------------------------------------------------- queue and grants
+
+
+@njit
+def _place_of_group(locks: Locks, lock_id: int) -> int:
+    """Return the request before which a GROUP request waits, or -1 for the end of the queue.
+
+    Requests of one gid stand together, so that they are granted together; groups stand before all
+    others, which they would block in any case.
+    """
+    lock = locks.locks[lock_id]
+    row = locks.resources[lock.resource].waiting_head
+    while row >= 0:
+        waiter = locks.locks[row]
+        if waiter.mode != MODE_GROUP:
+            return row
+        if waiter.group == lock.group:
+            return waiter.next
+        row = waiter.next
+    return -1
+
+
+@njit
+def _wait(locks: Locks, lock_id: int, place: int) -> None:
+    """Queue a request before the request ``place``, or at the end for -1."""
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    resource.waiting_count += 1
+    lock.next = place
+    if place >= 0:
+        lock.previous = locks.locks[place].previous
+        locks.locks[place].previous = lock_id
+    else:
+        lock.previous = resource.waiting_tail
+        resource.waiting_tail = lock_id
+    if lock.previous >= 0:
+        locks.locks[lock.previous].next = lock_id
+    else:
+        resource.waiting_head = lock_id
+
+
+@njit
+def _grant(locks: Locks, lock_id: int) -> None:
+    """Settle the extent of a lock with which nothing conflicts, and add it to the granted ones."""
+    expand(locks, lock_id)
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    lock.granted = 1
+    if lock.mode == MODE_PW:
+        insert(locks.order, lock.resource, lock_id, lock.start)
+        resource.granted_pw += 1
+        return
+    if lock.mode == MODE_PR:
+        resource.granted_pr += 1
+    else:
+        resource.granted_group += 1
+    lock.previous = -1
+    lock.next = resource.sharers_head
+    if lock.next >= 0:
+        locks.locks[lock.next].previous = lock_id
+    resource.sharers_head = lock_id
+
+
+# --------------------------------------------------------------------------- the extent policy
+
+
+@njit
+def expand(locks: Locks, lock_id: int) -> None:
+    """Let the extent of a lock that is being granted grow as far as it may (ldlm_extent_policy).
+
+    Requests for the whole object have nothing to gain; others may have asked not to grow.
+    """
+    lock = locks.locks[lock_id]
+    if (lock.request_start == 0 and lock.request_end == EOF) or lock.no_expand:
+        return
+    lock.start, lock.end = 0, EOF
+    policy_granted(locks, lock_id)
+    policy_waiting(locks, lock_id)
+
+
+@njit
+def policy_granted(locks: Locks, lock_id: int) -> None:
+    """Cut the extent of a PR or PW lock back to what granted locks of conflicting modes leave.
+
+    Upwards it ends before the nearest of them. Downwards it does not grow at all if there is one,
+    wherever it is: interval_expand_low looks for none but the empty tree, as programs seldom go
+    backwards. (Hence the 4 of ldlm_extent_internal_policy_granted changes nothing.) Every one
+    counts as a conflict, those of the same node too.
+    """
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    conflicts = resource.granted_pw
+    row = _first_writer(locks, lock.resource, lock.request_start)
+    if row >= 0:
+        lock.end = locks.locks[row].start - 1
+    if lock.mode == MODE_PW:
+        conflicts += resource.granted_pr
+        row = resource.sharers_head
+        while row >= 0:
+            reader = locks.locks[row]
+            if reader.start > lock.request_end:
+                lock.end = min(lock.end, reader.start - 1)
+            row = reader.next
+    if conflicts > 0:
+        lock.start = lock.request_start
+    fixup(locks, lock_id, conflicts)
+
+
+@njit
+def policy_waiting(locks: Locks, lock_id: int) -> None:
+    """Cut the extent of a PR or PW lock back to what the waiting requests leave.
+
+    It spares what conflicting requests ask for, and so do compatible ones of its own node; except
+    where that overlaps what it was asked for itself: one of the two must lose it in any case. With
+    more than ``MANY_CONFLICTS`` it does not grow downwards at all. A waiting lock's extent is what
+    it asks for, so of ldlm_extent_internal_policy_waiting two cases remain, below and above.
+    """
+    lock = locks.locks[lock_id]
+    conflicts = 0
+    row = locks.resources[lock.resource].waiting_head
+    while row >= 0:
+        if lock.start == lock.request_start and lock.end == lock.request_end:
+            return
+        waiter = locks.locks[row]
+        row = waiter.next
+        shares = compatible(lock.mode, lock.group, waiter.mode, waiter.group)
+        if shares and lock.owner != waiter.owner:
+            continue
+        conflicts += 1
+        if conflicts > MANY_CONFLICTS:
+            lock.start = lock.request_start
+        if waiter.end < lock.request_start:
+            lock.start = max(lock.start, waiter.end + 1)
+        elif waiter.start > lock.request_end:
+            lock.end = min(lock.end, waiter.start - 1)
+    fixup(locks, lock_id, conflicts)
+
+
+@njit
+def fixup(locks: Locks, lock_id: int, conflicts: int) -> None:
+    """Limit a grown extent under contention, and align it as the request is aligned.
+
+    The alignment is the largest power of two, at least a page, that divides where the request
+    starts and where it stops; a request that is not aligned to pages keeps its own bounds where
+    rounding would cut into it (ldlm_extent_internal_policy_fixup).
+    """
+    lock = locks.locks[lock_id]
+    if conflicts > CONTENDED and lock.mode == MODE_PW:
+        limit = lock.request_start + GROWN_EXTENT - 1
+        if lock.request_end < limit:
+            lock.end = min(lock.end, limit)
+    bounds = lock.request_start
+    if lock.request_end < EOF:  # the end of the object is aligned to everything
+        bounds |= lock.request_end + 1
+    unit = max(PAGE, bounds & -bounds)
+    lock.start = min((lock.start + unit - 1) & -unit, lock.request_start)
+    if lock.end < EOF:
+        lock.end = max(((lock.end + 1) & -unit) - 1, lock.request_end)

@@ -1,0 +1,310 @@
+"""The page cache of a client node, seen object by object.
+
+A *view* is what one client node knows of one object: the locks it holds there and the pages it
+caches. Cached pages are kept as runs of bytes. Dirty pages wait in *windows*, parts of the object
+of the size and alignment of an RPC, because no RPC crosses such a boundary (Lustre 2.7
+osc_cache.c: an osc_extent neither); a window lives from the first dirty byte, or from the read
+request, until its RPC is done.
+
+Pages leave the cache when the lock that covers them is cancelled, or, clean ones, when the node
+caches more than it may (``max_cached_mb``): then all clean pages of the object that has been in
+the cache longest go at once, where Lustre takes them page by page in the order of their last use.
+"""
+
+from __future__ import annotations
+
+from sim.engine.calendar import schedule
+from sim.engine.hashmap import find, pair_key, put
+from sim.engine.jit import njit
+from sim.engine.ordered import following, insert, last_not_after, remove
+from sim.engine.pool import give, take
+from sim.lustre.events import LOCK_EVENT
+from sim.lustre.tables import Lustre, Stat
+
+PAGE = 4096
+"""Bytes of a page of the client."""
+
+DIRTY = 0
+WRITING = 1
+READING = 2
+
+CALM = 0  # goes when an RPC is full
+URGENT = 1  # goes soon: someone syncs
+PRESSING = 2  # goes first: someone waits for the lock (a high-priority RPC)
+
+_EVICTED = int(Stat.EVICTED_BYTES)
+
+
+@njit
+def view_of(lustre: Lustre, object_id: int, node: int, inode: int) -> int:
+    """Return the view that a node has of an object; a new one at the first time."""
+    key = pair_key(object_id, node)
+    view_id = find(lustre.views_by_pair, key)
+    if view_id >= 0:
+        return view_id
+    view_id = take(lustre.spare_views)
+    put(lustre.views_by_pair, key, view_id)
+    view = lustre.views[view_id]
+    view.outstanding = 0
+    view.unsent = 0
+    view.node = node
+    view.object = object_id
+    view.inode = inode
+    view.shared_locks = -1
+    view.flushing = -1
+    view.windows = -1
+    view.readers = -1
+    view.urgent = 0
+    view.pressing = 0
+    view.listed = 0
+    view.next = -1
+    view.cached_listed = 0
+    view.sibling = lustre.objects[object_id].views
+    lustre.objects[object_id].views = view_id
+    return view_id
+
+
+@njit
+def find_view(lustre: Lustre, object_id: int, node: int) -> int:
+    """Return the view that a node has of an object; -1 if it has none."""
+    return find(lustre.views_by_pair, pair_key(object_id, node))
+
+
+@njit
+def inode_of(lustre: Lustre, file: int, node: int) -> int:
+    """Return the inode of a file on a node; a new one at the first time."""
+    key = pair_key(file, node)
+    inode_id = find(lustre.inodes_by_pair, key)
+    if inode_id >= 0:
+        return inode_id
+    inode_id = take(lustre.spare_inodes)
+    put(lustre.inodes_by_pair, key, inode_id)
+    inode = lustre.inodes[inode_id]
+    inode.outstanding = 0
+    inode.flush_head = -1
+    inode.mutex_held = 0
+    inode.mutex_head = -1
+    inode.mutex_tail = -1
+    inode.writers = -1
+    inode.range_head = -1
+    inode.range_tail = -1
+    return inode_id
+
+
+@njit
+def add_window(lustre: Lustre, view_id: int, offset: int, size: int, state: int) -> int:
+    """Put a new window with ``size`` bytes from ``offset`` among those of a view."""
+    window_id = take(lustre.spare_windows)
+    window = lustre.windows[window_id]
+    window.index = offset // lustre.limits.rpc_size
+    window.low = offset
+    window.high = offset + size
+    window.bytes = size
+    window.pieces = 1
+    window.state = state
+    window.urgency = CALM
+    window.view_id = view_id
+    window.next_of_rpc = -1
+    previous = -1
+    after = lustre.views[view_id].windows
+    while after >= 0 and lustre.windows[after].index <= window.index:
+        previous = after
+        after = lustre.windows[after].next
+    window.next = after
+    if previous < 0:
+        lustre.views[view_id].windows = window_id
+    else:
+        lustre.windows[previous].next = window_id
+    return window_id
+
+
+@njit
+def drop_window(lustre: Lustre, window_id: int) -> None:
+    """Take a window out of its view, and give its row back."""
+    window = lustre.windows[window_id]
+    view = lustre.views[window.view_id]
+    if view.windows == window_id:
+        view.windows = window.next
+    else:
+        previous = view.windows
+        while lustre.windows[previous].next != window_id:
+            previous = lustre.windows[previous].next
+        lustre.windows[previous].next = window.next
+    give(lustre.spare_windows, window_id)
+
+
+@njit
+def find_window(lustre: Lustre, view_id: int, index: int, state: int) -> int:
+    """Return the window of a view at an index in a state; -1 if there is none."""
+    window_id = lustre.views[view_id].windows
+    while window_id >= 0 and lustre.windows[window_id].index <= index:
+        window = lustre.windows[window_id]
+        if window.index == index and window.state == state:
+            return window_id
+        window_id = window.next
+    return -1
+
+
+@njit
+def grow_window(lustre: Lustre, window_id: int, offset: int, size: int) -> int:
+    """Make bytes of a dirty window dirty; return how many were not so before.
+
+    A window remembers the hull of its dirty bytes and how many pieces they lie in: enough to know
+    which writes fill whole stripes of the RAID.
+    """
+    window = lustre.windows[window_id]
+    stop = offset + size
+    if window.pieces == 1 and offset <= window.high and stop >= window.low:
+        added = max(window.low - offset, 0) + max(stop - window.high, 0)
+    else:
+        added = min(size, lustre.limits.rpc_size - window.bytes)
+        window.pieces += 1
+    window.low = min(window.low, offset)
+    window.high = max(window.high, stop)
+    window.bytes += added
+    if window.bytes == window.high - window.low:
+        window.pieces = 1
+    return added
+
+
+@njit
+def window_done(lustre: Lustre, view_id: int, low: int, high: int, now: float) -> None:
+    """Let locks that are to be cancelled know that bytes below them are no longer on their way."""
+    lock_id = lustre.views[view_id].flushing
+    while lock_id >= 0:
+        lock = lustre.locks.locks[lock_id]
+        if lock.start < high and lock.end >= low:
+            lock.flush_left -= 1
+            if lock.flush_left == 0:
+                schedule(lustre.network.calendar, now, LOCK_EVENT, lock_id)
+        lock_id = lock.sibling
+
+
+@njit
+def not_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> tuple[int, int]:
+    """Return what is left of some bytes of an object without the cached ones at both ends."""
+    run_id = last_not_after(lustre.cached, view_id, start)
+    if run_id >= 0:
+        start = max(start, min(lustre.runs[run_id].stop, stop))
+    run_id = last_not_after(lustre.cached, view_id, stop - 1)
+    if run_id >= 0 and lustre.runs[run_id].stop >= stop:
+        stop = max(start, lustre.runs[run_id].start)
+    return start, stop
+
+
+@njit
+def add_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> None:
+    """Put bytes of an object into the cache; runs that touch become one."""
+    added = stop - start
+    before = last_not_after(lustre.cached, view_id, start)
+    if before >= 0 and lustre.runs[before].stop >= start:
+        if lustre.runs[before].stop >= stop:
+            return
+        added -= lustre.runs[before].stop - start
+        run_id = before
+        lustre.runs[run_id].stop = stop
+    else:
+        run_id = take(lustre.spare_runs)
+        lustre.runs[run_id].start = start
+        lustre.runs[run_id].stop = stop
+        insert(lustre.cached, view_id, run_id, start)
+    after = following(lustre.cached, view_id, run_id)
+    while after >= 0 and lustre.runs[after].start <= stop:
+        run = lustre.runs[after]
+        added -= min(run.stop, stop) - run.start
+        if run.stop > lustre.runs[run_id].stop:
+            lustre.runs[run_id].stop = run.stop
+        remove(lustre.cached, view_id, after)
+        give(lustre.spare_runs, after)
+        after = following(lustre.cached, view_id, run_id)
+    _count_cached(lustre, view_id, added)
+
+
+@njit
+def drop_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
+    """Take bytes of an object out of the cache; return how many were in it."""
+    if stop <= start:
+        return 0
+    dropped = 0
+    run_id = last_not_after(lustre.cached, view_id, start)
+    if run_id < 0 or lustre.runs[run_id].stop <= start:
+        run_id = following(lustre.cached, view_id, run_id)
+    while run_id >= 0 and lustre.runs[run_id].start < stop:
+        after = following(lustre.cached, view_id, run_id)
+        first, last = lustre.runs[run_id].start, lustre.runs[run_id].stop
+        dropped += min(last, stop) - max(first, start)
+        remove(lustre.cached, view_id, run_id)
+        give(lustre.spare_runs, run_id)
+        if first < start:
+            _add_run(lustre, view_id, first, start)
+        if last > stop:
+            _add_run(lustre, view_id, stop, last)
+        run_id = after
+    lustre.nodes[lustre.views[view_id].node].cached -= dropped
+    return dropped
+
+
+@njit
+def _add_run(lustre: Lustre, view_id: int, start: int, stop: int) -> None:
+    """Add a run that touches no other."""
+    run_id = take(lustre.spare_runs)
+    lustre.runs[run_id].start = start
+    lustre.runs[run_id].stop = stop
+    insert(lustre.cached, view_id, run_id, start)
+
+
+@njit
+def _count_cached(lustre: Lustre, view_id: int, added: int) -> None:
+    """Count bytes that came into a node's cache; make room if they are too many."""
+    view = lustre.views[view_id]
+    node = lustre.nodes[view.node]
+    node.cached += added
+    if view.cached_listed == 0:
+        _list_cached(lustre, view_id)
+    if node.cached > lustre.limits.max_node_cache:
+        _evict(lustre, view.node)
+
+
+@njit
+def _evict(lustre: Lustre, node_id: int) -> None:
+    """Drop clean pages, those of the view cached longest first, until few enough are left."""
+    node = lustre.nodes[node_id]
+    first_kept = -1
+    while node.cached > lustre.limits.max_node_cache and node.evict_head != first_kept:
+        view_id = node.evict_head
+        view = lustre.views[view_id]
+        node.evict_head = view.cached_next
+        lustre.stats[_EVICTED] += _drop_clean(lustre, view_id)
+        view.cached_listed = 0
+        if view.outstanding > 0:  # some of its pages are dirty: its turn comes again
+            _list_cached(lustre, view_id)
+            first_kept = view_id if first_kept < 0 else first_kept
+
+
+@njit
+def _drop_clean(lustre: Lustre, view_id: int) -> int:
+    """Drop the pages of a view that are not on their way to disk; return their bytes."""
+    dropped = 0
+    start = 0
+    window_id = lustre.views[view_id].windows
+    while window_id >= 0:
+        window = lustre.windows[window_id]
+        if window.state != READING:
+            dropped += drop_cached(lustre, view_id, start, window.low // PAGE * PAGE)
+            start = max(start, -(-window.high // PAGE) * PAGE)
+        window_id = window.next
+    return dropped + drop_cached(lustre, view_id, start, 1 << 62)
+
+
+@njit
+def _list_cached(lustre: Lustre, view_id: int) -> None:
+    """Put a view at the end of its node's order of eviction."""
+    view = lustre.views[view_id]
+    node = lustre.nodes[view.node]
+    view.cached_listed = 1
+    view.cached_next = -1
+    if node.evict_head < 0:
+        node.evict_head = view_id
+    else:
+        lustre.views[node.evict_tail].cached_next = view_id
+    node.evict_tail = view_id

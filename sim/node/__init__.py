@@ -1,0 +1,1 @@
+"""The compute node: its cores, and what it takes to copy memory."""

@@ -1,0 +1,46 @@
+"""What the extent locks and the page caches did in a run, counted (``--lustre-stats``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sim.lustre.tables import Stat
+
+_BYTES = frozenset(
+    {Stat.FLUSHED_BYTES, Stat.HIT_BYTES, Stat.MISS_BYTES, Stat.AHEAD_BYTES, Stat.EVICTED_BYTES}
+)
+
+WORDS = {
+    Stat.ENQUEUES: ("lock enqueues", "requests to OSTs for an extent lock"),
+    Stat.MATCHES: ("lock matches", "uses of a lock that the node held already"),
+    Stat.BLOCKING_ASTS: ("blocking ASTs", "locks asked back because another node waited"),
+    Stat.CANCELS: ("lock cancels", "locks given back"),
+    Stat.LRU_CANCELS: ("LRU cancels", "of these, unused ones beyond what a node keeps"),
+    Stat.FLUSHED_BYTES: ("flushed below locks", "dirty data written before a lock was given back"),
+    Stat.CANCEL_SYNCS: ("syncs on cancel", "cancels that waited for a journal commit"),
+    Stat.GLIMPSES: ("glimpses", "questions to OSTs for the size of an object"),
+    Stat.GLIMPSE_ASTS: ("glimpse ASTs", "of these, passed on to a node that wrote it"),
+    Stat.MDS_SYNCS: ("MDS_SYNC", "fsync: requests to the MDS"),
+    Stat.OST_SYNCS: ("OST_SYNC", "fsync: requests to OSTs, one for each object"),
+    Stat.HIT_BYTES: ("cache hits", "read from the page cache of the node"),
+    Stat.MISS_BYTES: ("cache misses", "read while the rank waited for the servers"),
+    Stat.AHEAD_BYTES: ("read ahead", "asked for before a rank wanted it"),
+    Stat.EVICTED_BYTES: ("evicted", "dropped from full page caches"),
+    Stat.PARTIAL_STRIPES: ("partial RAID stripes", "write RPCs that filled such stripes in part"),
+}
+"""What each count is called, and what it counts, in the order in which they are printed."""
+
+
+def lustre_lines(stats: Mapping[Stat, int]) -> Iterator[str]:
+    """Print the counts, one a line, aligned, sizes in MB = 10^6 bytes."""
+    yield "Lustre's locks and page caches on all nodes (MB = 10^6 bytes)"
+    width = max(len(label) for label, _ in WORDS.values())
+    for stat, (label, meaning) in WORDS.items():
+        count = stats[stat]
+        number = f"{count / 1e6:,.1f} MB" if stat in _BYTES else f"{count:,}   "
+        yield f"{label:<{width}} {number:>16}  {meaning}"
+
+
+def lustre_counts(stats: Mapping[Stat, int]) -> dict[str, int]:
+    """Return the counts by name, in lower case; sizes in bytes."""
+    return {stat.name.lower(): stats[stat] for stat in WORDS}

@@ -1,0 +1,209 @@
+"""The page cache: no dirty byte is lost, none is written twice, and the node keeps its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plans import Plan, disjoint_writes, plans
+from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
+
+from sim.engine.pool import Pool
+from sim.engine.types import Indices
+from sim.lustre.tables import LockState, Op, Stat, StationKind
+
+some = settings(max_examples=60)
+writes = plans(Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)
+anything = plans(Op.READ, Op.WRITE, Op.FSYNC, Op.STAT, Op.THINK)
+
+
+def on_disk(plane: SmallPlane) -> int:
+    return int(plane.served(StationKind.OST).sum())
+
+
+def free(pool: Pool) -> Indices:
+    return pool.rows[: pool.left[0]]
+
+
+def assert_clean(plane: SmallPlane) -> None:
+    """Nothing is dirty, nothing is under way, and all room has been given back."""
+    tables = plane.tables
+    views = tables.views[np.setdiff1d(np.arange(len(tables.views)), free(tables.spare_views))]
+    assert not views.unsent.any()
+    assert not views.outstanding.any()
+    assert not tables.inodes.outstanding.any()
+    assert not tables.nodes.dirty.any()
+    assert not tables.channels.dirty.any()
+    assert not tables.channels.in_flight.any()
+    assert not tables.channels.pressing.any()
+    assert len(free(tables.spare_windows)) == len(tables.windows)
+    assert len(free(tables.spare_rpcs)) == len(tables.rpcs)
+    assert len(free(tables.network.spare)) == len(tables.network.messages)
+
+
+@some
+@given(disjoint_writes())
+def test_every_byte_is_written_once(plan: Plan) -> None:
+    plane = plan.plane()
+    plane.run(plan.programs)
+    # What has not been written yet is dirty.
+    dirty = int(plane.tables.channels.dirty.sum())
+    assert on_disk(plane) + dirty == plan.written() == plan.covered()
+    plane.run(plan.synced())
+    assert on_disk(plane) == plan.written()
+    assert_clean(plane)
+
+
+@some
+@given(disjoint_writes())
+def test_every_byte_reaches_the_ost_that_it_belongs_to(plan: Plan) -> None:
+    plane = plan.plane()
+    plane.run(plan.programs)
+    plane.run(plan.synced())
+    expected = np.zeros(OSTS)
+    for program in plan.programs:
+        for step in program:
+            byte = np.arange(step.offset, step.offset + step.length)
+            stripe = byte // plan.stripe_size % plan.stripes
+            expected += np.bincount(stripe, minlength=OSTS)
+    assert plane.served(StationKind.OST).tolist() == expected.tolist()
+
+
+@some
+@given(writes)
+def test_bytes_written_over_before_they_left_are_written_once(plan: Plan) -> None:
+    plane = plan.plane()
+    plane.run(plan.programs)
+    plane.run(plan.synced())
+    assert plan.covered() <= on_disk(plane) <= plan.written()
+    assert_clean(plane)
+
+
+@some
+@given(writes)
+def test_direct_io_writes_all_that_is_asked_for(plan: Plan) -> None:
+    plane = plan.plane(direct=True)
+    plane.run(plan.programs)
+    assert on_disk(plane) == plan.written()
+    assert_clean(plane)
+
+
+def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
+    """Return (view, start, stop) of every run of cached bytes."""
+    tables = plane.tables
+    runs = []
+    for view in range(len(tables.views)):
+        run = tables.cached.heads[view, 0]
+        while run >= 0:
+            runs.append((view, int(tables.runs[run].start), int(tables.runs[run].stop)))
+            run = tables.cached.next[run, 0]
+    return runs
+
+
+def assert_cache_is_under_locks(plane: SmallPlane) -> None:
+    """What a node caches lies below locks that it holds, and is as much as it counts."""
+    tables = plane.tables
+    rows = np.setdiff1d(np.arange(len(tables.locks.locks)), free(tables.locks.spare))
+    locks = tables.locks.locks[rows]
+    held = locks[(locks.state == LockState.HELD) | (locks.state == LockState.FLUSHING)]
+    cached = np.zeros(plane.nodes, np.int64)
+    for view_id, start, stop in cached_runs(plane):
+        view = tables.views[view_id]
+        cached[view.node] += stop - start
+        own = held[(held.resource == view["object"]) & (held.owner == view.node)]
+        at = start
+        for lock in own[np.argsort(own.start)]:
+            if lock.start <= at <= lock.end:
+                at = int(lock.end) + 1
+        assert at >= stop, f"bytes {at} to {stop} are cached without a lock"
+    assert cached.tolist() == tables.nodes.cached.tolist()
+
+
+@some
+@given(anything)
+def test_only_what_a_lock_covers_is_cached(plan: Plan) -> None:
+    plan.plane(size=1 << 20).run(plan.programs, assert_cache_is_under_locks)
+
+
+SMALL_MEMORY = 16 * RPC  # half of it for the cache
+
+
+def assert_memory_suffices(plane: SmallPlane) -> None:
+    nodes, limits = plane.tables.nodes, plane.tables.limits
+    assert nodes.cached.max() <= limits.max_node_cache
+    assert nodes.dirty.max() <= limits.max_node_dirty
+
+
+@some
+@given(anything)
+def test_a_node_never_caches_more_than_it_may(plan: Plan) -> None:
+    plane = plan.plane(size=1 << 20, nodes__memory=SMALL_MEMORY)
+    plane.run(plan.programs, assert_memory_suffices)
+
+
+@some
+@given(anything, st.booleans())
+def test_all_time_of_a_program_has_one_cause(plan: Plan, direct: bool) -> None:
+    plane = plan.plane(size=1 << 20, direct=direct)
+    took = plane.run(plan.programs)
+    waits = plane.tables.waits[[bool(program) for program in plan.programs]]
+    np.testing.assert_allclose(waits.sum(axis=1), took, rtol=1e-9, atol=1e-15)
+    assert waits.min() >= -1e-15
+
+
+def test_a_file_that_does_not_fit_is_read_again_and_one_that_does_is_not() -> None:
+    for size, again in ((4 * RPC, 0), (12 * RPC, 12 * RPC)):
+        plane = SmallPlane(1, nodes__memory=SMALL_MEMORY, lustre__readahead=0)
+        plane.add_files(2, size=size)
+        read = [[Step(Op.READ, file, length=RPC, count=size // RPC, stride=RPC) for file in (0, 1)]]
+        plane.run(read)
+        before = plane.stat(Stat.MISS_BYTES)
+        assert before == 2 * size
+        plane.run([read[0][:1]])
+        assert plane.stat(Stat.MISS_BYTES) - before == again
+        assert (plane.stat(Stat.EVICTED_BYTES) > 0) == (again > 0)
+
+
+def test_what_a_node_wrote_it_reads_from_its_memory() -> None:
+    plane = SmallPlane(2)
+    plane.add_files()
+    write, read = Step(Op.WRITE, length=2 * RPC), Step(Op.READ, length=2 * RPC)
+    plane.run([[write, read], []])
+    assert plane.stat(Stat.HIT_BYTES) == 2 * RPC
+    plane.run([[], [read]])
+    assert plane.stat(Stat.HIT_BYTES) == 2 * RPC
+    assert plane.stat(Stat.MISS_BYTES) == 2 * RPC
+    assert plane.stat(Stat.FLUSHED_BYTES) <= 2 * RPC
+    assert on_disk(plane) == 2 * RPC + 2 * RPC
+
+
+def test_a_write_back_drops_nothing_until_the_lock_goes() -> None:
+    plane = SmallPlane(2)
+    plane.add_files()
+    plane.run([[Step(Op.WRITE, length=RPC), Step(Op.FSYNC)], []])
+    assert plane.tables.nodes.cached.tolist() == [RPC, 0]
+    plane.run([[], [Step(Op.WRITE, length=PAGE)]])
+    assert plane.tables.nodes.cached.tolist() == [0, PAGE]
+
+
+@pytest.mark.parametrize("unit", [1000, PAGE, 5000, RPC, 100 * KIB])
+def test_a_page_is_read_from_the_ost_once(unit: int) -> None:
+    plane = SmallPlane(1)
+    plane.add_files(1, 2, size=1 << 24)
+    plane.run([[Step(Op.READ, length=unit, count=40, stride=unit)]])
+    needed = -(-40 * unit // PAGE) * PAGE
+    ahead = plane.stat(Stat.AHEAD_BYTES)
+    assert needed <= on_disk(plane) <= needed + ahead
+    assert plane.stat(Stat.HIT_BYTES) + plane.stat(Stat.MISS_BYTES) == 40 * unit
+
+
+def test_a_reader_in_order_has_its_pages_read_ahead() -> None:
+    sizes = {"lustre__readahead": 64 * RPC, "lustre__readahead_step": 64 * RPC}
+    took = {}
+    for step in (RPC, 3 * RPC):  # in order, and jumping
+        plane = SmallPlane(1, **sizes)
+        plane.add_files(1, 1, size=1 << 27)
+        took[step] = plane.run([[Step(Op.READ, length=RPC, count=100, stride=step)]])[0]
+        assert (plane.stat(Stat.AHEAD_BYTES) > 0) == (step == RPC)
+    assert took[RPC] < took[3 * RPC]

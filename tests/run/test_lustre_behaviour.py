@@ -1,0 +1,207 @@
+"""The published curves of Theta are curves of Lustre's behaviour: each effect, with its figure.
+
+256 nodes x 16 ranks unless said otherwise. ``pytest -s`` prints what ``xc40io ior`` would.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from theta_runs import MIB, rows, run
+
+from sim.lustre.tables import Stat
+from sim.results.ior_phases import IorRow
+from sim.run.result import Result
+
+DISKS = 172e9
+"""Sustained write bytes/s of all 56 OSTs (Theta I/O slides)."""
+
+NODES, PPN = 256, 16
+
+
+def write(result: Result, what: str) -> IorRow:
+    """Return the first write phase; print its bandwidth."""
+    row = rows(result)[0]
+    print(f"\n{what:<60} {row.bandwidth / 1e9:7.2f} GB/s", end="")
+    return row
+
+
+def shared_file(mib: int, *, osts: int = 48, stripe: int = 8, fsync: bool = True) -> IorRow:
+    ior = f"-w {'-e ' if fsync else ''}-b {mib}m -t {min(mib, 8)}m"
+    result = run(ior, NODES, PPN, count=osts, size=f"{stripe}m")
+    return write(result, f"shared file, {ior}, {osts} OSTs x {stripe} MiB")
+
+
+def file_per_process(mib: int, *, fsync: bool = True) -> IorRow:
+    ior = f"-w -F {'-e ' if fsync else ''}-b {mib}m -t {min(mib, 8)}m"
+    return write(run(ior, NODES, PPN, count=1, size="8m"), f"file per process, {ior}")
+
+
+def one_node(ranks: int, **cores: object) -> IorRow:
+    result = run("-w -F -b 128m -t 1m", 1, ranks, count=1, **cores)
+    bound = ", ".join(f"{name} {value}" for name, value in cores.items())
+    return write(result, f"one node, {ranks} ranks, a file each, 128 MiB {bound}")
+
+
+# ------------------------------------------------------------------------------- a shared file
+
+
+def test_a_shared_file_is_four_times_as_fast_with_8_mib_a_rank_as_with_1() -> None:
+    large, small = shared_file(8).bandwidth, shared_file(1).bandwidth
+    assert large == pytest.approx(60e9, rel=0.25)
+    assert small == pytest.approx(15e9, rel=0.25)
+    assert 3 < large / small < 5
+
+
+def test_more_osts_are_better() -> None:
+    bandwidth = [shared_file(8, osts=osts).bandwidth for osts in (1, 2, 4, 8, 16, 32, 48, 56)]
+    assert all(after > 0.99 * before for before, after in pairwise(bandwidth))
+    assert bandwidth[-1] > 15 * bandwidth[0]
+
+
+def test_stripes_of_8_mib_are_large_enough() -> None:
+    sizes = (1, 2, 4, 8, 16, 32)
+    bandwidth = {size: shared_file(8, stripe=size).bandwidth for size in sizes}
+    assert max(bandwidth.values()) < 1.15 * bandwidth[8]
+    assert max(bandwidth[size] for size in (1, 2, 4)) < 1.01 * bandwidth[8]
+
+
+# ------------------------------------------------------------------------------ the page cache
+
+
+def test_what_fits_the_dirty_limits_is_written_faster_than_the_disks_can() -> None:
+    assert shared_file(32, fsync=False).bandwidth > 1.2 * DISKS
+    assert file_per_process(32, fsync=False).bandwidth > 1.2 * DISKS
+
+
+def test_beyond_the_dirty_limits_writes_fall_back_to_what_the_disks_sustain() -> None:
+    bandwidth = [file_per_process(mib, fsync=False).bandwidth for mib in (32, 64, 128)]
+    assert bandwidth == sorted(bandwidth, reverse=True)
+    assert DISKS < bandwidth[-1] < 1.25 * DISKS
+    assert shared_file(160, fsync=False).bandwidth < DISKS
+
+
+@pytest.mark.parametrize("file", ["", "-F"])
+def test_a_read_after_a_write_finds_the_data_in_memory_unless_tasks_are_reordered(
+    file: str,
+) -> None:
+    shares = {}
+    for reorder in ("", "-C"):
+        ior = f"-w -r {file} {reorder} -b 8m -t 8m"
+        result = run(ior, NODES, PPN, count=1 if file else 48, size="8m")
+        hits, missed = result.stats[Stat.HIT_BYTES], result.stats[Stat.MISS_BYTES]
+        read = rows(result)[1]
+        assert hits + missed == read.bytes_moved
+        shares[reorder] = hits / read.bytes_moved
+        print(f"\n{ior:<30} {shares[reorder]:7.1%} of the bytes from memory,", end="")
+        print(f"{read.bandwidth / 1e9:7.2f} GB/s", end="")
+    assert shares["-C"] == 0
+    # In a shared file some have lost their first lock, and the pages below it, to another node.
+    assert shares[""] == 1 if file else shares[""] > 0.9
+
+
+def test_a_close_without_fsync_leaves_what_fills_no_rpc_in_the_cache() -> None:
+    unsynced, synced = (
+        run(f"-w -F -k {option} -b 2560k -t 512k", 4, 4, count=1) for option in ("", "-e")
+    )
+    dirty = int(unsynced.plane.tables.nodes.dirty.sum())
+    assert (unsynced.bulk_bytes, dirty) == (16 * 2 * MIB, 16 * MIB // 2)
+    assert (synced.bulk_bytes, int(synced.plane.tables.nodes.dirty.sum())) == (40 * MIB, 0)
+
+
+# --------------------------------------------------------------------------- a file per process
+
+
+def test_a_file_per_process_writes_as_fast_as_its_osts() -> None:
+    row = file_per_process(128)
+    assert 0.85 * DISKS < row.bandwidth < DISKS
+    assert row.open < 0.1 * row.total
+
+
+def test_creates_hold_small_files_back() -> None:
+    row, shared = file_per_process(1), shared_file(1)
+    print(
+        f"\n  opens take {row.open:.3f} of {row.total:.3f} s, {shared.open:.3f} if shared", end=""
+    )
+    assert row.bandwidth < 0.15 * DISKS
+    assert row.open > 0.4 * row.total
+    assert row.open > 3 * shared.open
+
+
+# ----------------------------------------------------------------------------------- the locks
+
+
+def traffic(result: Result, what: str) -> dict[Stat, int]:
+    """Print the lock traffic of a run."""
+    stats = result.stats
+    print(
+        f"\n{what}: {stats[Stat.ENQUEUES]:,} enqueues, {stats[Stat.MATCHES]:,} matches, "
+        f"{stats[Stat.BLOCKING_ASTS]:,} blocking ASTs, {stats[Stat.CANCELS]:,} cancels, "
+        f"{stats[Stat.FLUSHED_BYTES] / 1e9:.3f} GB flushed by them",
+        end="",
+    )
+    return stats
+
+
+def test_one_writer_of_an_object_is_never_asked_for_its_lock() -> None:
+    result = run("-w -F -e -b 8m -t 1m", NODES, PPN, count=1, size="8m")
+    stats = traffic(result, "file per process, 8 calls each")
+    assert stats[Stat.BLOCKING_ASTS] == stats[Stat.CANCELS] == stats[Stat.FLUSHED_BYTES] == 0
+    assert (stats[Stat.ENQUEUES], stats[Stat.MATCHES]) == (4096, 7 * 4096)
+
+
+@pytest.mark.parametrize("repetitions", [1, 2, 5])
+def test_every_change_of_hands_costs_one_blocking_ast(repetitions: int) -> None:
+    """Two nodes write a file each, and with ``-C`` read the other's: 2 i - 1 changes a file."""
+    ior = f"-w -r -C -F -k -E -i {repetitions} -b 4m -t 1m"
+    stats = traffic(run(ior, 2, 1, count=1), f"two nodes, {ior}")
+    assert stats[Stat.BLOCKING_ASTS] == stats[Stat.CANCELS] == 2 * (2 * repetitions - 1)
+
+
+def test_a_shared_file_causes_lock_traffic_and_aligned_stripes_little_of_it() -> None:
+    jobs = {size: run("-w -e -b 8m -t 8m", NODES, PPN, size=size) for size in ("8m", "1m")}
+    stats = {size: traffic(job, f"shared file, stripes of {size}") for size, job in jobs.items()}
+    # A stripe belongs to one rank, or eight stripes do: eight times the chunks.
+    assert stats["8m"][Stat.ENQUEUES] + stats["8m"][Stat.MATCHES] == 4096
+    assert stats["1m"][Stat.ENQUEUES] + stats["1m"][Stat.MATCHES] == 8 * 4096
+    assert stats["1m"][Stat.BLOCKING_ASTS] > 2 * stats["8m"][Stat.BLOCKING_ASTS] > 0
+
+
+# -------------------------------------------------------------------------------------- a node
+
+
+def test_a_core_and_a_node_copy_as_slowly_as_knights_landing() -> None:
+    assert 0.1e9 < one_node(1).bandwidth < 0.35e9
+    assert 1.5e9 < one_node(64).bandwidth < 3e9
+
+
+def test_cores_for_the_system_do_not_hurt() -> None:
+    """60 ranks, with four cores left over: for whoever comes, or for the system alone."""
+    assert one_node(60, system_cores=4).bandwidth >= 0.99 * one_node(60).bandwidth
+
+
+def test_few_unbound_ranks_share_cores_while_others_idle() -> None:
+    assert one_node(16, bind="none").bandwidth < 0.9 * one_node(16).bandwidth
+
+
+# ----------------------------------------------------------------------------------- variation
+
+
+def test_repetitions_differ_as_real_ones_do() -> None:
+    result = run("-w -e -i 3 -b 8m -t 8m", NODES, PPN, size="8m")
+    bandwidth = [row.bandwidth for row in rows(result)]
+    print("\n-i 3:", *(f"{value / 1e9:.2f}" for value in bandwidth), "GB/s", end="")
+    assert len(set(bandwidth)) == 3
+    assert max(bandwidth) < 1.25 * min(bandwidth)
+
+
+def test_other_jobs_take_their_share() -> None:
+    quiet, busy = (
+        write(
+            run("-w -F -e -b 16m -t 1m", 64, 16, count=1, background=background),
+            f"file per process, others write {background}",
+        ).bandwidth
+        for background in ("0 GB/s", "86 GB/s")
+    )
+    assert 0.3 * quiet < busy < 0.9 * quiet

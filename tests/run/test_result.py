@@ -1,0 +1,55 @@
+"""What a finished run can be asked for."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from theta_runs import run
+
+from sim.lustre.tables import Cause, Stat, StationKind
+
+
+def test_stations_are_those_that_served_something() -> None:
+    result = run("-w -r -e -b 4m -t 1m")
+    table = result.plane.tables.network.stations
+    uses = result.stations()
+    assert [use.number for use in uses] == np.flatnonzero(table.requests).tolist()
+    for use in uses[:: len(uses) // 50]:
+        assert use.name == result.book.name(use.number)
+        assert use.kind == StationKind(table.kind[use.number])
+        assert (use.requests, use.busy) == (table.requests[use.number], table.busy[use.number])
+        assert 0.0 <= use.utilisation <= 1.0 + 1e-9
+
+
+def test_thousands_of_stations_take_no_time() -> None:
+    result = run("-w -b 1m -t 1m", 256, 16)
+    began = time.perf_counter()
+    uses = result.stations()
+    assert len(uses) > 10_000
+    assert time.perf_counter() - began < 1.0  # a fiftieth of it on an idle machine
+
+
+def test_a_timeline_is_asked_for_by_name() -> None:
+    result = run("-w -e -F -b 4m -t 1m")
+    (ost,) = [use for use in result.stations() if use.name == "OST 7"]
+    line = result.timeline("OST 7")
+    assert line.bytes.sum() == pytest.approx(ost.bytes)
+    assert line.busy.sum() == pytest.approx(ost.busy)
+    assert line.width > 0
+
+
+@pytest.mark.parametrize("name", ["OST 56", "core 0 of node 0 (c0-0c0s0)"])
+def test_what_is_not_watched_has_no_timeline(name: str) -> None:
+    with pytest.raises(KeyError, match="is watched"):
+        run("-w -e -F -b 4m -t 1m").timeline(name)
+
+
+def test_counts_and_waits_go_by_their_names() -> None:
+    result = run("-w -e -F -b 4m -t 1m")
+    assert result.stats.keys() == set(Stat)
+    assert result.stats[Stat.MDS_SYNCS] == 16
+    assert result.waiting().keys() == set(Cause)
+    assert result.waiting()[Cause.COPY] > 0.0
+    assert result.command.command_line == "ior -w -e -F -b 4m -t 1m"
