@@ -133,6 +133,7 @@ def _ask(lustre: Lustre, view_id: int, mode: int, start: int, end: int, now: flo
     lock.users = 0
     lock.blocked = 0
     lock.in_lru = 0
+    lock.holders = 0
     lock.state = _ASKED
     if mode != MODE_PW:
         lock.sibling = view.shared_locks
@@ -170,19 +171,27 @@ def join_group(lustre: Lustre, program_id: int, view_id: int, group: int, now: f
     if lock_id >= 0:
         lustre.stats[_MATCHES] += 1
         lustre.locks.locks[lock_id].users += 1
+        lustre.locks.locks[lock_id].holders += 1
         return True
     lock = lustre.locks.locks[_ask(lustre, view_id, MODE_GROUP, 0, EOF, now)]
     lock.group = group
     lock.program = program_id
     lock.users = 1
+    lock.holders = 1
     return False
 
 
 @njit
 def leave_group(lustre: Lustre, view_id: int, group: int, now: float) -> None:
-    """End the use of a group's lock on an object; the last user of the node gives it up."""
+    """Let one program less hold a group's lock on an object; without users it is given up.
+
+    Ranks that asked at the same time have a lock each; any of them that is held will do.
+    """
     lock_id = _group_lock(lustre, view_id, group)
+    while lock_id >= 0 and lustre.locks.locks[lock_id].holders == 0:
+        lock_id = lustre.locks.locks[lock_id].sibling
     if lock_id >= 0:
+        lustre.locks.locks[lock_id].holders -= 1
         release(lustre, lock_id, now)
 
 

@@ -82,6 +82,7 @@ LOCK = np.dtype(
         ("blocked", "i4"),  # a blocking AST has arrived at the client
         ("users", "i4"),  # chunks of its node being moved below it
         ("in_lru", "i4"),
+        ("holders", "i4"),  # programs of its node that have a GROUP lock taken
         ("previous", "i4"),
         ("request_start", "i8"),  # what the client asked for
         ("request_end", "i8"),
