@@ -699,7 +699,8 @@ def _charge(lustre: Lustre, program: int, message_id: int, start: float, now: fl
     lustre.waits[program, _OSC] += start - since
     transfer = now - start
     for kind in range(MESSAGE_KINDS):
-        waited = lustre.network.waits[message_id, kind]
+        # Who joins a read under way waited for the rest of it alone: its latest queues.
+        waited = min(lustre.network.waits[message_id, kind], transfer)
         lustre.waits[program, kind] += waited
         transfer -= waited
     lustre.waits[program, _TRANSFER] += transfer

@@ -11,7 +11,7 @@ from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
 from sim.engine.pool import Pool
 from sim.engine.types import Indices
-from sim.lustre.tables import LockState, Op, Stat, StationKind
+from sim.lustre.tables import Cause, LockState, Op, Stat, StationKind
 
 some = settings(max_examples=60)
 writes = plans(Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)
@@ -150,6 +150,22 @@ def test_all_time_of_a_program_has_one_cause(plan: Plan, direct: bool) -> None:
     waits = plane.tables.waits[[bool(program) for program in plan.programs]]
     np.testing.assert_allclose(waits.sum(axis=1), took, rtol=1e-9, atol=1e-15)
     assert waits.min() >= -1e-15
+
+
+@pytest.mark.parametrize("later", [1e-3, 10e-3, 30e-3])
+def test_who_joins_a_read_under_way_waits_for_the_rest_of_it(later: float) -> None:
+    """The read of file 4 queues for 26 ms behind that of file 0, on the same OST."""
+    slow = {"lustre__ost_read_rate": "10 MB/s", "lustre__max_rpcs_in_flight": 8}
+    plane = SmallPlane(2, 2, lustre__ost_spread=0.0, **slow)
+    plane.add_files(5, 1, 4 * RPC, size=4 * RPC)
+    before, read = Step(Op.READ, 0, length=4 * RPC), Step(Op.READ, 4, length=RPC)
+    think = Step(Op.THINK, seconds=1e-3)
+    plane.run([[before], [], [think, read], [think._replace(seconds=1e-3 + later), read]])
+    first, joined = plane.tables.waits[2], plane.tables.waits[3]
+    assert joined.sum() == pytest.approx(first.sum())  # they get it at the same time
+    assert joined.min() >= 0.0
+    assert first[Cause.OST] > 20e-3
+    assert joined[Cause.OST] <= first[Cause.OST]
 
 
 def test_a_file_that_does_not_fit_is_read_again_and_one_that_does_is_not() -> None:
