@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from sim.config.scenario import Placement, Scenario, Workload, load_scenario
     from sim.config.striping import StripeRequest
     from sim.results.ior_run import ior_report, ior_rows
-    from sim.run.result import Result
+    from sim.run.result import IorResult, KernelResult, Result
     from sim.run.simulate import simulate
 
 __all__ = [
     "InputError",
+    "IorResult",
+    "KernelResult",
     "Machine",
     "Placement",
     "Result",
@@ -45,6 +47,8 @@ __all__ = [
 
 _HOMES = {
     "InputError": "sim.config.errors",
+    "IorResult": "sim.run.result",
+    "KernelResult": "sim.run.result",
     "Machine": "sim.config.machine",
     "Placement": "sim.config.scenario",
     "Result": "sim.run.result",

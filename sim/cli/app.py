@@ -6,6 +6,7 @@ import click
 
 from sim.cli.face import Face
 from sim.cli.ior import ior
+from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
 from sim.cli.scenario import run
@@ -20,5 +21,5 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (ior, run, machine, machines, scenarios):
+for command in (ior, kernel, run, machine, machines, scenarios):
     cli.add_command(command)

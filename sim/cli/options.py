@@ -27,4 +27,10 @@ def output(command: Command) -> Command:
     lustre_stats = click.option(
         "--lustre-stats", is_flag=True, help="Also print what locks and page caches did."
     )
-    return as_json(getstripe(lustre_stats(command)))
+    mpiio_stats = click.option(
+        "--mpiio-stats",
+        is_flag=True,
+        help="Also print MPI-IO's hints, aggregators, access counts and times, as MPICH_MPIIO_"
+        "HINTS_DISPLAY, _AGGREGATOR_PLACEMENT_DISPLAY, _STATS and _TIMERS do.",
+    )
+    return as_json(getstripe(lustre_stats(mpiio_stats(command))))

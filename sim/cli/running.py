@@ -1,4 +1,4 @@
-"""Running a scenario and printing what comes of it; shared by ``xc40io ior`` and ``xc40io run``."""
+"""Running a scenario and printing what comes of it; shared by the commands that run something."""
 
 from __future__ import annotations
 
@@ -11,25 +11,46 @@ from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
 from sim.results.ior_json import format_json
 from sim.results.ior_run import ior_report
 from sim.results.ior_text import format_text
-from sim.run.result import Result
+from sim.run.result import IorResult, KernelResult, Result
 from sim.workloads.ior.options import Access, IorCommand, parse_arguments
 
 _FORMATS = {"default": format_text, "JSON": format_json, "CSV": format_csv}
+_DISPLAYS = (
+    "MPICH_MPIIO_HINTS_DISPLAY",
+    "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
+    "MPICH_MPIIO_STATS",
+    "MPICH_MPIIO_TIMERS",
+)
 _SUMMARY, _RANKS = "summaryFile", "saveRankPerformanceDetailsCSV"
 
 
 def run_and_print(
-    scenario: Scenario, *, as_json: bool, getstripe: bool, lustre_stats: bool
+    scenario: Scenario,
+    *,
+    as_json: bool,
+    getstripe: bool,
+    lustre_stats: bool,
+    mpiio_stats: bool,
 ) -> None:
     """Run a scenario; write the files that its IOR command names; print the rest.
 
     As with IOR, ``summaryFile`` takes what would be printed otherwise. What only a simulator knows
-    stands below IOR's table; where IOR's output on standard output is JSON or CSV, which must stay
-    readable, it goes to standard error. With `as_json` everything is one JSON document.
+    stands below the table; where IOR's output on standard output is JSON or CSV, which must stay
+    readable, it goes to standard error, and so does what MPI-IO prints. With `as_json` everything
+    is one JSON document. With `mpiio_stats` MPI-IO finds in its environment that it is to print
+    all that it can.
     """
-    for path, option in _files(parse_arguments(scenario.workload.ior)):
-        check_writable(path, option)
+    if mpiio_stats:
+        environment = scenario.environment | dict.fromkeys(_DISPLAYS, "1")
+        scenario = scenario.model_copy(update={"environment": environment})
+    if scenario.workload.ior is not None:
+        for path, option in _files(parse_arguments(scenario.workload.ior)):
+            check_writable(path, option)
     result = _simulate(scenario)
+    if isinstance(result, KernelResult):
+        _print_kernel(result, as_json=as_json, getstripe=getstripe, lustre_stats=lustre_stats)
+        return
+    assert isinstance(result, IorResult)
     _write_files(result)
     if as_json:
         from sim.results.run_json import format_run_json
@@ -37,6 +58,22 @@ def run_and_print(
         click.echo(format_run_json(result), nl=False)
         return
     _print(result, getstripe=getstripe, lustre_stats=lustre_stats)
+
+
+def _print_kernel(
+    result: KernelResult, *, as_json: bool, getstripe: bool, lustre_stats: bool
+) -> None:
+    from sim.results.kernel_json import format_kernel_json
+    from sim.results.kernel_text import format_kernel, format_kernel_layouts
+    from sim.results.run_text import format_run
+
+    if as_json:
+        click.echo(format_kernel_json(result), nl=False)
+        return
+    click.echo(format_kernel(result))
+    if getstripe:
+        click.echo(format_kernel_layouts(result))
+    click.echo(format_run(result, lustre_stats=lustre_stats), nl=False)
 
 
 def _simulate(scenario: Scenario) -> Result:
@@ -53,7 +90,7 @@ def _files(command: IorCommand) -> list[tuple[str, str]]:
     return [(path, option) for path, option in found if path is not None]
 
 
-def _write_files(result: Result) -> None:
+def _write_files(result: IorResult) -> None:
     command = result.command
     if command.summary_file is not None:
         text = _FORMATS[command.summary_format](ior_report(result))
@@ -69,13 +106,16 @@ def _write_files(result: Result) -> None:
         write_whole(path, text, _RANKS)
 
 
-def _print(result: Result, *, getstripe: bool, lustre_stats: bool) -> None:
+def _print(result: IorResult, *, getstripe: bool, lustre_stats: bool) -> None:
+    from sim.results.ior_mpiio import ior_mpiio_text
     from sim.results.run_text import format_layouts, format_run
 
     command = result.command
     mixed = command.summary_format == "default" or command.summary_file is not None
     if command.summary_file is None:
         click.echo(_FORMATS[command.summary_format](ior_report(result)), nl=mixed)
+    if printed := ior_mpiio_text(result):
+        click.echo(printed, err=not mixed)
     if getstripe:
         click.echo(format_layouts(result), err=not mixed)
     click.echo(format_run(result, lustre_stats=lustre_stats), nl=False, err=not mixed)

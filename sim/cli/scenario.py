@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sim.cli import options
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+from sim.cli.environment import environment as environment_options
+from sim.cli.environment import variables_of
 
 
 @click.command(short_help="Run a scenario file.")
@@ -13,6 +20,7 @@ from sim.cli import options
 @click.option(
     "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
 )
+@environment_options
 @options.changes
 @options.output
 def run(
@@ -20,10 +28,13 @@ def run(
     name: str | None,
     seed: int | None,
     only_print: bool,
+    hints: str | None,
+    environment: tuple[str, ...],
     assignments: tuple[str, ...],
     as_json: bool,
     getstripe: bool,
     lustre_stats: bool,
+    mpiio_stats: bool,
 ) -> None:
     """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
 
@@ -40,13 +51,35 @@ def run(
             "a file of your own is given by its path, which ends in .yaml"
         )
     scenario = load_scenario(name)
-    updates: dict[str, object] = {"changes": scenario.changes | parse_changes(assignments)}
+    updates: dict[str, object] = {
+        "changes": scenario.changes | parse_changes(assignments),
+        "environment": variables_of(scenario.environment, hints, environment),
+    }
     if seed is not None:
         updates |= {"seed": seed}
     scenario = scenario.model_copy(update=updates)
     if only_print:
-        click.echo(resolved_yaml(scenario, machine_of(scenario)), nl=False)
+        click.echo(resolved_yaml(_with_all_options(scenario), machine_of(scenario)), nl=False)
         return
     from sim.cli.running import run_and_print
 
-    run_and_print(scenario, as_json=as_json, getstripe=getstripe, lustre_stats=lustre_stats)
+    run_and_print(
+        scenario,
+        as_json=as_json,
+        getstripe=getstripe,
+        lustre_stats=lustre_stats,
+        mpiio_stats=mpiio_stats,
+    )
+
+
+def _with_all_options(scenario: Scenario) -> Scenario:
+    """Return a scenario with nothing of its kernel left to a default."""
+    from sim.config.scenario import Workload
+    from sim.workloads.kernels import make_kernel
+
+    if scenario.workload.kernel is None:
+        return scenario
+    kernel = make_kernel(scenario.workload.kernel)
+    said = kernel.model_dump(mode="json", exclude_none=True)
+    workload = Workload(kernel={"name": kernel.name, **said})
+    return scenario.model_copy(update={"workload": workload})

@@ -135,6 +135,9 @@ class Nodes(Model):
         Bytes/s at which one core moves data through the Lustre client's page cache.
     node_copy_rate
         Bytes/s of the same for all cores of a node together.
+    tree_page_time, tree_handover_time
+        Seconds to enter a page into the tree of cached pages of its file, of which a node has one a
+        file, under a spinlock; and seconds more for each other core that waits for that lock.
     rpc_thread_rate
         Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
     lock_thread_time
@@ -150,6 +153,8 @@ class Nodes(Model):
     write_copy_rate: Rate
     read_copy_rate: Rate
     node_copy_rate: Rate
+    tree_page_time: Seconds
+    tree_handover_time: Seconds
     rpc_thread_rate: Rate
     lock_thread_time: Seconds
 
@@ -354,6 +359,66 @@ class Lustre(Model):
         return self
 
 
+class Mpi(Model):
+    """The MPI library: what its messages and collectives cost, and how its MPI-IO goes about.
+
+    Attributes
+    ----------
+    library
+        Whose MPI-IO it is. ``cray``: the collective buffer is one stripe, whatever
+        ``cb_buffer_size`` says, there are ``striping_factor`` aggregators unless told otherwise,
+        and files are read in stripe-cyclic domains too. ``romio``: the collective buffer is
+        ``cb_buffer_size``, there is an aggregator on each node, and file domains of reads are even
+        parts of what is read.
+    step_latency
+        Seconds of one message of a collective between two nodes; a tree of n nodes has log2(n)
+        steps.
+    step_rate
+        Bytes/s of such a message.
+    node_rate
+        Bytes/s of the messages of all ranks of a node together.
+    reduce_rate
+        Bytes/s at which a core adds up what an allreduce brought.
+    straggling
+        Seconds that each node of a collective adds: noise that the slowest passes on.
+    barrier_skew
+        Seconds within which the ranks come out of a barrier, one a little after the other.
+    gather_latency
+        Seconds of a gather of a few bytes from every node.
+    local_latency
+        Seconds of one message of a collective between two ranks of a node.
+    message_time
+        Seconds that a rank spends on each message that it sends or receives.
+    put_time
+        Seconds that a rank spends on each one-sided put.
+    scan_time
+        Seconds that a rank spends, in every round of collective buffering, on each rank of the
+        communicator, to find out whether anything goes there or comes from there.
+    piece_time
+        Seconds that a rank spends on each contiguous piece of a datatype or a request list.
+    copy_rate
+        Bytes/s at which one core copies from memory to memory.
+    messages_under_way
+        Messages of one long transfer that are under way at once.
+    """
+
+    library: Literal["cray", "romio"]
+    step_latency: Seconds
+    step_rate: Rate
+    node_rate: Rate
+    reduce_rate: Rate
+    straggling: Seconds
+    barrier_skew: Seconds
+    gather_latency: Seconds
+    local_latency: Seconds
+    message_time: Seconds
+    put_time: Seconds
+    scan_time: Seconds
+    piece_time: Seconds
+    copy_rate: Rate
+    messages_under_way: Count
+
+
 class Machine(Model):
     """A whole machine: what :func:`load_machine` returns.
 
@@ -361,7 +426,7 @@ class Machine(Model):
     ----------
     name, title, description
         What it is called, in one word, one line and one paragraph.
-    network, nodes, lnet, lustre
+    network, nodes, mpi, lnet, lustre
         Its parts, from the compute node to the disks.
     """
 
@@ -370,6 +435,7 @@ class Machine(Model):
     description: str
     network: Network
     nodes: Nodes
+    mpi: Mpi
     lnet: Lnet
     lustre: Lustre
     _provenance: dict[str, Provenance] = PrivateAttr(default_factory=dict)

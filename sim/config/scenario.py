@@ -9,6 +9,11 @@ line, and may change the machine for a what-if study::
     ppn: 16
     striping: {count: 48, size: 8m}
     workload: {ior: -a POSIX -w -r -e -b 8m -t 8m}
+
+or, for a workload that is no IOR command, and with what MPI-IO finds in its environment::
+
+    environment: {MPICH_MPIIO_HINTS: "*:cray_cb_nodes_multiplier=4"}
+    workload: {kernel: {name: adios, method: MPI_AGGREGATE, num_aggregators: 48}}
 """
 
 from __future__ import annotations
@@ -18,7 +23,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BeforeValidator, Field, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    ValidationError,
+    field_serializer,
+    model_validator,
+)
 
 from sim.config.errors import InputError
 from sim.config.files import explain, find, read_mapping
@@ -27,6 +39,8 @@ from sim.config.striping import StripeRequest
 from sim.config.units import Load
 
 Seed = Annotated[int, Field(ge=0)]
+
+_HINTS_FILE = "ROMIO_HINTS"
 
 
 def _node_list(value: object) -> object:
@@ -80,6 +94,21 @@ def _arguments(value: object) -> object:
     return value
 
 
+def _kernel(value: object) -> object:
+    """Let a name stand for a kernel whose options are all at their defaults."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _variables(value: object) -> object:
+    """Let the value of an environment variable be typed as a number."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
+        for name, text in value.items()
+    }
+
+
 def _machine(value: object) -> str | Machine:
     """Let a machine be a name, a path or a whole machine that was read already."""
     if isinstance(value, str | Machine):
@@ -114,16 +143,28 @@ class Background(Model):
 
 
 class Workload(Model):
-    """What the job does.
+    """What the job does: one of the two.
 
     Attributes
     ----------
     ior
-        The arguments of IOR, word by word. A script (``-f``) is found relative to the file that
-        the scenario is in.
+        The arguments of IOR, word by word. A script (``-f``) and a file of hints (``-U``) are found
+        relative to the file that the scenario is in.
+    kernel
+        The ``name`` of a kernel, and its options; a name alone leaves all at their defaults. What
+        options there are, the kernel itself says: ``xc40io kernel NAME --help``.
     """
 
-    ior: Annotated[tuple[str, ...], BeforeValidator(_arguments)]
+    ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
+    kernel: Annotated[dict[str, Any] | None, BeforeValidator(_kernel)] = None
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Workload:
+        if (self.ior is None) == (self.kernel is None):
+            raise ValueError(
+                "right would be one of ior: ARGUMENTS and kernel: {name: NAME, OPTION: VALUE}"
+            )
+        return self
 
 
 class Scenario(Model):
@@ -147,6 +188,9 @@ class Scenario(Model):
         Other jobs on the same file system.
     striping
         Of the files that the job writes.
+    environment
+        Environment variables of the job: ``MPICH_MPIIO_HINTS`` and whatever else MPI-IO looks at.
+        A file that ``ROMIO_HINTS`` names is found relative to the file that the scenario is in.
     workload
         What the job does.
     seed
@@ -163,8 +207,16 @@ class Scenario(Model):
     cores: Cores = Cores()
     background: Background = Background()
     striping: StripeRequest = StripeRequest()
+    environment: Annotated[dict[str, str], BeforeValidator(_variables)] = Field(
+        default_factory=dict
+    )
     workload: Workload
     seed: Seed = 1
+
+    @field_serializer("machine")
+    def _machine_written_out(self, machine: str | Machine) -> Any:
+        """Write a machine that was handed over in full."""
+        return machine.model_dump(mode="json") if isinstance(machine, Machine) else machine
 
 
 def load_scenario(name_or_path: str | Path) -> Scenario:
@@ -193,14 +245,24 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
         scenario = Scenario.model_validate(document)
     except ValidationError as error:
         raise explain(error, str(path), Scenario) from error
-    workload = Workload(ior=_with_script_found(scenario.workload.ior, path.parent))
-    return scenario.model_copy(update={"workload": workload})
+    return _with_files_found(scenario, path.parent)
+
+
+def _with_files_found(scenario: Scenario, folder: Path) -> Scenario:
+    """Return a scenario with the paths of the files that it names made absolute."""
+    updates: dict[str, object] = {}
+    if scenario.workload.ior is not None:
+        updates["workload"] = Workload(ior=_with_script_found(scenario.workload.ior, folder))
+    if _HINTS_FILE in scenario.environment:
+        found = str((folder / scenario.environment[_HINTS_FILE]).resolve())
+        updates["environment"] = scenario.environment | {_HINTS_FILE: found}
+    return scenario.model_copy(update=updates)
 
 
 def _with_script_found(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Return IOR's arguments with the path of a script (``-f``) made absolute."""
+    """Return IOR's arguments with the paths of a script (``-f``) and of hints (``-U``) absolute."""
     return tuple(
-        str((folder / word).resolve()) if option == "-f" else word
+        str((folder / word).resolve()) if option in ("-f", "-U") else word
         for option, word in zip(("", *arguments), arguments, strict=False)
     )
 
@@ -236,7 +298,9 @@ def machine_of(scenario: Scenario) -> Machine:
 def dump_scenario(scenario: Scenario) -> str:
     """Return a scenario as the text of a YAML file; :func:`load_scenario` reads it back."""
     document = scenario.model_dump(mode="json", exclude={"machine", "workload"}, exclude_none=True)
-    document["workload"] = {"ior": shlex.join(scenario.workload.ior)}
+    ior = scenario.workload.ior
+    kernel = scenario.workload.kernel
+    document["workload"] = {"kernel": kernel} if ior is None else {"ior": shlex.join(ior)}
     ordered = {
         name: document[name] for name in Scenario.model_fields if document.get(name) not in _EMPTY
     }

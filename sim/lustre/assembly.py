@@ -21,12 +21,15 @@ from sim.lustre.background import BACKGROUND
 from sim.lustre.events import BACKGROUND_EVENT
 from sim.lustre.journal import JOURNAL
 from sim.lustre.locks import make_locks
+from sim.lustre.peers import MINIMAL, VALIANT, PeerRoutes
 from sim.lustre.plane import LustrePlane
 from sim.lustre.stationbook import StationBook
 from sim.lustre.tables import (
     CHANNEL,
     FILE,
+    GATE,
     INODE,
+    MEETING,
     MESSAGE_KINDS,
     NODE,
     OBJECT,
@@ -36,6 +39,8 @@ from sim.lustre.tables import (
     REQUEST,
     RPC,
     RUN,
+    TIMERS,
+    TRANSFER,
     VIEW,
     WINDOW,
     WORK,
@@ -53,7 +58,6 @@ from topology import Fabric, candidate_routes
 MARKS = 8
 """Times that a program can note in one batch."""
 
-_MINIMAL, _VALIANT = 2, 2
 _BINS, _BIN_WIDTH = 1024, 1e-3  # 1 s at first; the width doubles as often as the run needs
 _JITTER_FACTORS = 4096
 _SLOWEST_OST = 0.1  # of the mean: a slower one would be taken out of service
@@ -115,6 +119,7 @@ def assemble(
     stations, first_link = _stations(book, machine, fabric, job.nodes)
     routers, router_index = np.unique(fabric.compute_router[job.nodes], return_inverse=True)
     outward, homeward, path = _routes(fabric, routers, first_link, seed)
+    peers = PeerRoutes(fabric, job.nodes, first_link, path, seed)
     lustre = machine.lustre
     parts = -(-lustre.rpc_size // machine.lnet.message_size)
     room = 2 * (lustre.max_rpcs_in_flight + 1) * parts + lustre.osts + 64
@@ -138,11 +143,15 @@ def assemble(
         network=network,
         stations=stations,
         limits=limits,
-        routing=_routing(machine, router_index.astype(np.int32), outward, homeward),
+        routing=_routing(machine, router_index.astype(np.int32), outward, homeward, peers.table),
         operations=make_table(OPERATION, 0),
         programs=programs,
         waits=np.zeros((len(programs), len(Cause))),
         marks=np.zeros((len(programs), MARKS)),
+        timers=np.zeros((len(programs), TIMERS)),
+        transfers=make_table(TRANSFER, 0),
+        gates=make_table(GATE, 0),
+        meetings=make_table(MEETING, 0),
         files=make_table(FILE, 0),
         objects=make_table(OBJECT, 0),
         nodes=_nodes(job, limits.first_system_core),
@@ -181,7 +190,7 @@ def assemble(
     )
     for source in range(len(sources)):
         schedule(network.calendar, 0.0, BACKGROUND_EVENT, source)
-    return Assembly(LustrePlane(tables, room), book)
+    return Assembly(LustrePlane(tables, peers, room), book)
 
 
 def _nodes(job: Job, first_system_core: int) -> Table:
@@ -309,10 +318,10 @@ def _routes(
 
     Returns the two tables of :class:`Routing` and the network's path.
     """
-    shape = (len(routers), len(fabric.lnet_router), _MINIMAL + _VALIANT)
+    shape = (len(routers), len(fabric.lnet_router), MINIMAL + VALIANT)
     sources = np.repeat(routers, shape[1])
     targets = np.tile(fabric.lnet_router, shape[0])
-    out = candidate_routes(fabric, sources, targets, seed, minimal=_MINIMAL, valiant=_VALIANT)
+    out = candidate_routes(fabric, sources, targets, seed, minimal=MINIMAL, valiant=VALIANT)
     home = out.reversed(fabric)
     path = first_link + np.concatenate([out.links, home.links])
     outward = np.stack([out.start, out.stop], axis=-1).reshape(*shape, 2)
@@ -321,7 +330,7 @@ def _routes(
 
 
 def _routing(
-    machine: Machine, router_index: Indices, outward: Indices, homeward: Indices
+    machine: Machine, router_index: Indices, outward: Indices, homeward: Indices, peers: Indices
 ) -> Routing:
     """Share the LNET routers out over the groups of fine-grained routing."""
     lnet, osss = machine.lnet, machine.lustre.oss_count
@@ -331,7 +340,8 @@ def _routing(
         router_index=router_index,
         outward=outward,
         homeward=homeward,
-        minimal=np.array([_MINIMAL]),
+        peers=peers,
+        minimal=np.array([MINIMAL]),
         group_of_oss=np.arange(osss, dtype=np.int32) // lnet.oss_per_group,
         gateways=gateways.reshape(lnet.groups, lnet.routers_per_group),
         alive=np.ones(lnet.routers, np.int32),
@@ -367,6 +377,11 @@ def _limits(machine: Machine, job: Job, seed: int) -> Limits:
         max_unused_locks=lustre.unused_locks_per_core * nodes.cores,
         write_copy=1.0 / nodes.write_copy_rate,
         read_copy=1.0 / nodes.read_copy_rate,
+        tree_page=nodes.tree_page_time,
+        tree_handover=nodes.tree_handover_time,
+        memory_copy=1.0 / machine.mpi.copy_rate,
+        barrier_skew=machine.mpi.barrier_skew,
+        peer_messages=machine.mpi.messages_under_way,
         thread_work=1.0 / nodes.rpc_thread_rate,
         cores=nodes.cores,
         first_system_core=nodes.cores - job.system_cores if job.system_cores else 0,
@@ -423,5 +438,7 @@ def _metadata(machine: Machine) -> Floats:
     seconds[Op.STAT] = 1.0 / mds.stat_rate
     seconds[Op.UNLINK] = 1.0 / mds.unlink_rate
     seconds[Op.MKDIR] = 1.0 / mds.create_rate
+    seconds[Op.TRUNCATE] = 1.0 / mds.close_rate
+    seconds[Op.FLOCK] = 1.0 / mds.open_rate
     seconds[Op.FSYNC] = 1.0 / mds.sync_rate
     return seconds

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Integers
+from sim.engine.types import Indices, Integers
 from sim.lustre.tables import OPERATION, Op
 
 Operations = npt.NDArray[Any]
+
+
+class Transfers(NamedTuple):
+    """Bytes that go from node to node for the ``EXCHANGE`` operations of a batch.
+
+    Attributes
+    ----------
+    source, target
+        int32 (n,): nodes of the job.
+    size
+        int64 (n,): bytes.
+    turn
+        int64 (n,): a node begins with its transfers of one turn only when all its transfers of the
+        turns before have ended, as a rank does that waits for its sends of one round before it
+        turns to the next. -1: it need not wait.
+    """
+
+    source: Indices
+    target: Indices
+    size: Integers
+    turn: Integers
 
 
 class Batch:
@@ -26,6 +47,8 @@ class Batch:
         self.programs = programs
         self._owners: list[Integers] = []
         self._operations: list[Operations] = []
+        self._transfers: list[Transfers] = []
+        self._transfer_count = 0
 
     def add(
         self, kind: Op | Integers, owner: Integers | None = None, **fields: npt.ArrayLike
@@ -58,3 +81,33 @@ class Batch:
         counts = np.bincount(owners, minlength=len(self.programs))
         bounds = np.concatenate(([0], np.cumsum(counts)))
         return np.concatenate(self._operations)[order], bounds
+
+    def add_transfers(
+        self,
+        source: npt.ArrayLike,
+        target: npt.ArrayLike,
+        size: npt.ArrayLike,
+        turn: npt.ArrayLike = -1,
+    ) -> int:
+        """Add transfers for ``EXCHANGE`` operations; return the number of the first.
+
+        The parameters are the columns of :class:`Transfers`, each a scalar or of shape (n,). The
+        turns of one call of this method have nothing to do with those of another.
+        """
+        columns = np.broadcast_arrays(source, target, size, turn)
+        first = self._transfer_count
+        self._transfers.append(
+            Transfers(
+                columns[0].astype(np.int32),
+                columns[1].astype(np.int32),
+                columns[2].astype(np.int64),
+                columns[3].astype(np.int64),
+            )
+        )
+        self._transfer_count += columns[0].size
+        return first
+
+    @property
+    def transfers(self) -> list[Transfers]:
+        """All transfers, as they were added; they are numbered in this order."""
+        return self._transfers

@@ -13,7 +13,9 @@ whole chunk to the OSC and waits for it: synchronous, chunk by chunk (Lustre 2.7
 ll_direct_IO_26).
 
 Writers of one file on one node exclude each other only where their calls overlap: the byte-range
-lock of Lustre 2.7 (LU-1669, llite/range_lock.c).
+lock of Lustre 2.7 (LU-1669, llite/range_lock.c). Yet every page that they write enters the one tree
+of cached pages of the file, one after another under its lock: many ranks of a node write one file
+slower than as many files.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from sim.node.cores import copy
 _READ, _WRITE = int(Op.READ), int(Op.WRITE)
 _LOCK, _COPY, _CACHE = int(Cause.LOCK), int(Cause.COPY), int(Cause.CACHE)
 _RANGE, _CORE, _MEMORY = int(Cause.RANGE), int(Cause.CORE), int(Cause.MEMORY)
-_METADATA = int(Cause.METADATA)
+_METADATA, _TREE = int(Cause.METADATA), int(Cause.TREE)
 _HITS, _MISSES, _AHEAD = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES), int(Stat.AHEAD_BYTES)
 
 # Where a program is in a run of calls.
@@ -117,7 +119,6 @@ def _next_call(lustre: Lustre, program_id: int, now: float) -> float:
         program.op += 1
         return GO_ON
     program.inode = inode_of(lustre, operation.file, program.node)
-    program.call_start = now
     program.length = operation.length
     program.done = 0
     if operation.kind == _WRITE:
@@ -235,7 +236,6 @@ def _end_call(lustre: Lustre, program_id: int, now: float) -> float:
         inode.range_head = -1
     program.call += 1
     program.calls += 1
-    program.call_time += now - program.call_start
     program.phase = _NEXT_CALL
     return GO_ON
 
@@ -307,7 +307,25 @@ def _write_piece(lustre: Lustre, program_id: int, now: float) -> float:
         pump(lustre, channel_id, now)
         return GONE
     program.phase = _COPIED
-    return _copied(lustre, program_id, piece, piece * lustre.limits.write_copy, now)
+    done = _copied(lustre, program_id, piece, piece * lustre.limits.write_copy, now)
+    entered = _enter_tree(lustre, program.inode, piece, now)
+    lustre.waits[program_id, _TREE] += max(entered - done, 0.0)
+    return max(done, entered)
+
+
+@njit
+def _enter_tree(lustre: Lustre, inode_id: int, size: int, now: float) -> float:
+    """Queue pages for the tree of cached pages of their file; return when they are in it.
+
+    The tree's lock is a ticket spinlock: whenever it is released, every core that waits for it
+    fetches the line of memory that it is in, one after another, and delays the hand-over (Boyd-
+    Wickizer et al., Non-scalable locks are dangerous, 2012).
+    """
+    inode = lustre.inodes[inode_id]
+    service = lustre.limits.tree_page + inode.tree_users * lustre.limits.tree_handover
+    inode.tree_free = max(inode.tree_free, now) + size / PAGE * service
+    inode.tree_users += 1
+    return inode.tree_free
 
 
 @njit
@@ -330,6 +348,7 @@ def _let_be_dirty(lustre: Lustre, program_id: int, now: float) -> float:
     view = lustre.views[program.view_id]
     rpc_size = lustre.limits.rpc_size
     piece = min(program.left, rpc_size - program.offset % rpc_size)
+    lustre.inodes[program.inode].tree_users -= 1
     channel_id = channel_of(lustre, view.node, view.object)
     again = dirty_pages(lustre, program.view_id, program.offset, piece)
     if again > 0:  # dirty before: they had their room

@@ -90,8 +90,17 @@ class FileSystem:
 
     def run(self, batch: Batch) -> simpy.Event:
         """Start the programs of a batch; return the event that comes when all have ended."""
-        number = self.plane.submit(batch.programs, *batch.listing(), self.environment.now)
+        now = self.environment.now
+        number = self.plane.submit(batch.programs, *batch.listing(), now, batch.transfers)
         return self.environment.batch_event(number)
+
+    def meetings(self, count: int = 1) -> int:
+        """Return the number of the first of new meetings, one for each communicator."""
+        return self.plane.add_meetings(count)
+
+    def timers(self, programs: Integers) -> Floats:
+        """Return what the timers of programs show: float64 (programs, ``TIMERS``), a copy."""
+        return self.plane.tables.timers[programs]
 
     def marks(self, programs: Integers) -> Floats:
         """Return the times that programs have noted: float64 (programs, marks), a copy."""

@@ -157,6 +157,18 @@ def ask(lustre: Lustre, program_id: int, mode: int, start: int, end: int, now: f
 
 
 @njit
+def ask_to_drive_away(
+    lustre: Lustre, program_id: int, view_id: int, start: int, end: int, now: float
+) -> None:
+    """Ask for a write lock that takes an extent from all others; its program waits for the grant.
+
+    The program counts what it asks for in ``pending``; it does not use the lock.
+    """
+    lock = lustre.locks.locks[_ask(lustre, view_id, MODE_PW, start, end, now)]
+    lock.program = program_id
+
+
+@njit
 def ask_ahead(lustre: Lustre, view_id: int, start: int, end: int, now: float) -> None:
     """Ask for a write lock on exactly an extent, ahead of its use."""
     lock = lustre.locks.locks[_ask(lustre, view_id, MODE_PW, start, end, now)]
@@ -242,9 +254,10 @@ def _arrive(lustre: Lustre, lock_id: int, now: float) -> None:
     """Let a granted lock be with its client; the program that waits for it goes on."""
     lock = lustre.locks.locks[lock_id]
     lock.state = _HELD
-    if lock.program < 0:  # asked for ahead: nobody uses it yet
+    if lock.users == 0:  # asked for ahead, or to drive others away: nobody uses it
         lock.users = 1
         release(lustre, lock_id, now)
+    if lock.program < 0:
         return
     program = lustre.programs[lock.program]
     program.lock = lock_id

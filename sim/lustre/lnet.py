@@ -72,7 +72,7 @@ def choose_route(
 
 
 @njit
-def _enter_aries(
+def enter_aries(
     lustre: Lustre, message_id: int, routes: np.ndarray, first: int, last: int, now: float
 ) -> None:
     """Send a message over the best of some routes, from station ``first`` to ``last``."""
@@ -89,7 +89,7 @@ def enter_aries_outward(lustre: Lustre, message_id: int, node: int, now: float) 
     gateway = lustre.network.messages[message_id].gateway
     routes = routing.outward[routing.router_index[node], gateway]
     first, last = stations.nic_out + node, stations.lnet_in + gateway
-    _enter_aries(lustre, message_id, routes, first, last, now)
+    enter_aries(lustre, message_id, routes, first, last, now)
 
 
 @inlined
@@ -99,7 +99,7 @@ def enter_aries_homeward(lustre: Lustre, message_id: int, node: int, now: float)
     gateway = lustre.network.messages[message_id].gateway
     routes = routing.homeward[routing.router_index[node], gateway]
     first, last = stations.lnet_out + gateway, stations.nic_in + node
-    _enter_aries(lustre, message_id, routes, first, last, now)
+    enter_aries(lustre, message_id, routes, first, last, now)
 
 
 @inlined

@@ -12,6 +12,10 @@ lock, the OST asks the holder of the highest one in turn.
 
 ``unlink`` drops what is dirty of the file; nobody writes it back.
 
+``truncate`` (set_size) needs every object from the new end on for itself, so that whoever has locks
+there writes back and gives them up; then the objects are cut (OST_PUNCH) and the MDS is told
+(Lustre 2.7 llite_lib.c, ll_setattr_raw). What the own node caches beyond the new end stays.
+
 ``fsync`` (Lustre 2.7 llite/file.c, ll_fsync): write back all dirty pages of the file on this node;
 take the inode mutex, so that ranks of one node go one after another; MDS_SYNC; then an OST_SYNC to
 every stripe object, dirty or not, all at once; go on when the last has replied.
@@ -25,15 +29,16 @@ from sim.engine.network import serve
 from sim.engine.pool import give
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
 from sim.lustre.journal import commit_periodically, committed_at
-from sim.lustre.ldlm import object_committed
-from sim.lustre.locks import highest_writer
+from sim.lustre.ldlm import ask_to_drive_away, covering, object_committed
+from sim.lustre.locks import EOF, MODE_PW, highest_writer
 from sim.lustre.osc import channel_of, discard, pump, raise_urgency
-from sim.lustre.pages import URGENT, find_view, inode_of
+from sim.lustre.pages import PAGE, URGENT, find_view, inode_of, view_of
 from sim.lustre.requests import (
     GLIMPSE,
     MDS_OPERATION,
     MDS_SYNC,
     OST_SYNC,
+    PUNCH,
     send,
     send_to_objects,
     wait_for,
@@ -42,6 +47,7 @@ from sim.lustre.tables import Cause, Lustre, Op, Stat
 
 _FSYNC, _CREATE, _CLOSE = int(Op.FSYNC), int(Op.CREATE), int(Op.CLOSE)
 _STAT, _UNLINK, _MKDIR = int(Op.STAT), int(Op.UNLINK), int(Op.MKDIR)
+_TRUNCATE = int(Op.TRUNCATE)
 _METADATA, _SYNC = int(Cause.METADATA), int(Cause.SYNC)
 _FLUSH, _MUTEX = int(Cause.FLUSH), int(Cause.MUTEX)
 _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
@@ -235,6 +241,61 @@ def _pass_turn(lustre: Lustre, node_id: int, kind: int, now: float) -> None:
     else:
         node.modify_head = lustre.programs[heir].next
     schedule(lustre.network.calendar, now, PROGRAM_EVENT, heir)
+
+
+# Where a program is in a truncate.
+_LOCKED = 1  # has every object for itself
+_PUNCHED = 2
+_TOLD = 3
+
+
+@njit
+def truncate(lustre: Lustre, program_id: int, now: float) -> float:
+    """Take a truncate one step further."""
+    program = lustre.programs[program_id]
+    operation = lustre.operations[program.op]
+    if program.phase == 0:
+        program.since = now
+        program.phase = _LOCKED
+        _drive_away(lustre, program_id, now)
+        if program.pending > 0:
+            return GONE
+    if program.phase == _LOCKED:
+        lustre.files[operation.file].end = operation.offset
+        lustre.files[operation.file].changed = now
+        send_to_objects(lustre, program_id, PUNCH, operation.file, now)
+        program.phase = _PUNCHED
+        return GONE
+    if program.phase == _PUNCHED:
+        wait_for(lustre, program_id, 1, now)
+        station = lustre.stations.mds + lustre.files[operation.file].mdt
+        service = lustre.metadata[_TRUNCATE]
+        send(lustre, program_id, MDS_OPERATION, station, service, operation.file, now)
+        program.phase = _TOLD
+        return GONE
+    lustre.waits[program_id, _METADATA] += now - program.since
+    program.phase = 0
+    program.op += 1
+    return GO_ON
+
+
+@njit
+def _drive_away(lustre: Lustre, program_id: int, now: float) -> None:
+    """Ask for a lock from the new end of a file on, on every object where the node has none."""
+    program = lustre.programs[program_id]
+    operation = lustre.operations[program.op]
+    file = lustre.files[operation.file]
+    inode_id = inode_of(lustre, operation.file, program.node)
+    row = operation.offset // (file.stripe_size * file.stripe_count)
+    beyond = operation.offset - row * file.stripe_size * file.stripe_count
+    program.pending = 0
+    for i in range(file.stripe_count):
+        inside = min(max(beyond - i * file.stripe_size, 0), file.stripe_size)
+        start = (row * file.stripe_size + inside) // PAGE * PAGE
+        view_id = view_of(lustre, file.first_object + i, program.node, inode_id)
+        if covering(lustre, view_id, MODE_PW, start, EOF) < 0:
+            program.pending += 1
+            ask_to_drive_away(lustre, program_id, view_id, start, EOF, now)
 
 
 # Where a program is in an fsync.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from sim.engine.calendar import schedule
 from sim.engine.jit import inlined, njit
-from sim.engine.network import hop, serve, travelling
+from sim.engine.network import serve
 from sim.engine.pool import give, take
 from sim.engine.randomness import pick
 from sim.lustre.events import GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT
@@ -417,22 +417,8 @@ def _block_io(lustre: Lustre, message_id: int, now: float) -> float:
 
 
 @inlined
-def on_message(lustre: Lustre, message_id: int, now: float) -> float:
-    """Take a message of a BRW RPC one step further.
-
-    Returns when it acts next, or ``GONE``. ``hop``, which is compiled into its callers, is called
-    in one place for all turns of the journey: that keeps the loop's machine code small.
-    """
-    if not travelling(lustre.network, message_id):
-        answer = _arrive(lustre, message_id, now)
-        if answer != GO_ON:
-            return answer
-    return hop(lustre.network, message_id, now)
-
-
-@inlined
-def _arrive(lustre: Lustre, message_id: int, now: float) -> float:
-    """Let a message do what it does between two segments of its journey.
+def on_rpc_message(lustre: Lustre, message_id: int, now: float) -> float:
+    """Let a message of a BRW RPC do what it does between two segments of its journey.
 
     Returns when it acts next, ``GONE``, or ``GO_ON`` if it stands before its next segment.
     """

@@ -81,6 +81,8 @@ def inode_of(lustre: Lustre, file: int, node: int) -> int:
     put(lustre.inodes_by_pair, key, inode_id)
     inode = lustre.inodes[inode_id]
     inode.outstanding = 0
+    inode.tree_free = 0.0
+    inode.tree_users = 0
     inode.flush_head = -1
     inode.mutex_held = 0
     inode.mutex_head = -1
@@ -115,7 +117,20 @@ def add_window(lustre: Lustre, view_id: int, offset: int, size: int, state: int)
         lustre.views[view_id].windows = window_id
     else:
         lustre.windows[previous].next = window_id
+    if state == READING:
+        _keep_from_cancel(lustre, view_id, offset, offset + size)
     return window_id
+
+
+@njit
+def _keep_from_cancel(lustre: Lustre, view_id: int, low: int, high: int) -> None:
+    """Let read locks that are to be cancelled wait for bytes that are read below another lock."""
+    lock_id = lustre.views[view_id].flushing
+    while lock_id >= 0:
+        lock = lustre.locks.locks[lock_id]
+        if lock.start < high and lock.end >= low and lock.flush_left > 0:
+            lock.flush_left += 1
+        lock_id = lock.sibling
 
 
 @njit

@@ -6,6 +6,7 @@ them has ended. Everything that happens once a chunk, an RPC, a message or a req
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,23 @@ from sim.engine.jit import announce_compilation, compilation_done, inlined, njit
 from sim.engine.network import enlarge_network
 from sim.engine.ordered import enlarge_ordered
 from sim.engine.pool import Pool, enlarge_pool
-from sim.engine.types import Indices, Integers, Table, enlarge_table
+from sim.engine.randomness import uniform
+from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.background import on_background
+from sim.lustre.batch import Transfers
 from sim.lustre.events import LOCK_EVENT, MESSAGE_EVENT, PROGRAM_EVENT, REQUEST_EVENT
 from sim.lustre.journal import NEVER
 from sim.lustre.ldlm import on_lock
 from sim.lustre.locks import enlarge_locks, enlarge_resources
+from sim.lustre.messages import on_message
 from sim.lustre.metadata import on_request
-from sim.lustre.osc import on_message
+from sim.lustre.peers import PeerRoutes, gates_of
 from sim.lustre.programs import step
-from sim.lustre.tables import Lustre, Op
+from sim.lustre.tables import GATE, TRANSFER, Lustre, Op
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 
-_PARK = int(Op.PARK)
+_PARK, _EXCHANGE = int(Op.PARK), int(Op.EXCHANGE)
 EVENTS_A_CHECK = 16
 """Events between two looks at the room left in the tables."""
 
@@ -47,10 +51,10 @@ _IDLE, _ENDED, _PAUSED, _FULL = 0, 1, 2, 3
 
 
 @inlined
-def _has_room(lustre: Lustre, room: int) -> bool:
-    """Tell whether every pool and map can serve a demand of ``room`` rows."""
+def _has_room(lustre: Lustre, room: int, messages: int) -> bool:
+    """Tell whether every pool and map can serve a demand of ``room`` rows, or of messages."""
     return (
-        lustre.network.spare.left[0] > room
+        lustre.network.spare.left[0] > messages
         and lustre.spare_rpcs.left[0] > room
         and lustre.spare_works.left[0] > room
         and lustre.spare_requests.left[0] > room
@@ -63,17 +67,17 @@ def _has_room(lustre: Lustre, room: int) -> bool:
 
 
 @njit
-def run(lustre: Lustre, until: float, events: int, room: int) -> int:
+def run(lustre: Lustre, until: float, events: int, room: int, messages: int) -> int:
     """Work through at most ``events`` events before ``until``, up to one that ends a batch.
 
-    No event takes more than ``room`` rows of any table.
+    A few events one after another take no more than ``room`` rows of any table, and ``messages``.
     """
     calendar = lustre.network.calendar
     for i in range(events):
         now = next_time(calendar)
         if now >= until:
             return _IDLE
-        if i % EVENTS_A_CHECK == 0 and not _has_room(lustre, EVENTS_A_CHECK * room):
+        if i % EVENTS_A_CHECK == 0 and not _has_room(lustre, room, messages):
             return _FULL
         lustre.clock[0] = now
         lustre.counts[0] += 1
@@ -121,8 +125,12 @@ def _enlarged(table: Table, pool: Pool, room: int) -> tuple[Table, Pool]:
 
 @njit
 def _start_programs(lustre: Lustre, programs: Integers, bounds: Integers, batch: int) -> None:
-    """Let programs begin their operations ``bounds[i]:bounds[i + 1]`` at the present time."""
+    """Let programs begin their operations ``bounds[i]:bounds[i + 1]``.
+
+    They come out of a barrier, one a little after the other: who is first is chance.
+    """
     now = lustre.clock[0]
+    limits = lustre.limits
     for i in range(len(programs)):
         program = lustre.programs[programs[i]]
         program.op = program.loop = bounds[i]
@@ -135,14 +143,16 @@ def _start_programs(lustre: Lustre, programs: Integers, bounds: Integers, batch:
         program.done = 0
         program.phase = 0
         program.calls = 0
-        program.call_time = 0.0
+        program.timed = -1
         program.limit = np.inf
         program.batch = batch
         program.active = 1
         if lustre.operations[bounds[i]].kind == _PARK:
             program.op += 1
         else:
-            schedule(lustre.network.calendar, now, PROGRAM_EVENT, programs[i])
+            draw = uniform(limits.jitter_seed, limits.osts + programs[i], lustre.counts[0])
+            start = now + limits.barrier_skew * draw
+            schedule(lustre.network.calendar, start, PROGRAM_EVENT, programs[i])
 
 
 class LustrePlane:
@@ -152,14 +162,18 @@ class LustrePlane:
     ----------
     tables
         Everything that the loop reads and writes, at rest.
+    peers
+        Finds the ways between the job's nodes.
     room
         Most rows of any table that one event may take.
     """
 
-    def __init__(self, tables: Lustre, room: int) -> None:
+    def __init__(self, tables: Lustre, peers: PeerRoutes, room: int) -> None:
         self._tables = tables
         self._handle = handle_of(tables)
+        self._peers = peers
         self._room = room
+        self._transfers_at_once = 0
         announce_compilation()
 
     @property
@@ -218,6 +232,7 @@ class LustrePlane:
         added.mdt = 0 if mdts is None else mdts
         added.direct = direct
         added.shared_directory = shared_directory
+        added.flock_held = added.flock_waiting = added.flock_last = -1
         objects = enlarge_table(tables.objects, first_object + osts.size)
         objects.ost[first_object:] = osts.ravel()
         objects.written[first_object:] = NEVER
@@ -226,8 +241,24 @@ class LustrePlane:
         self.tables = tables._replace(files=files, objects=objects, locks=locks)
         return first
 
+    def add_meetings(self, count: int = 1) -> int:
+        """Add meetings, where programs of a communicator wait for each other.
+
+        Returns the number of the first.
+        """
+        first = len(self.tables.meetings)
+        meetings = enlarge_table(self.tables.meetings, first + count)
+        meetings.head[first:] = -1
+        self.tables = self.tables._replace(meetings=meetings)
+        return first
+
     def submit(
-        self, programs: Integers, operations: npt.NDArray[Any], bounds: Integers, now: float
+        self,
+        programs: Integers,
+        operations: npt.NDArray[Any],
+        bounds: Integers,
+        now: float,
+        transfers: Sequence[Transfers] = (),
     ) -> int:
         """Start a batch of programs; return its number.
 
@@ -241,25 +272,67 @@ class LustrePlane:
             int64 (n + 1,): where each program's operations begin and end.
         now
             The time in seconds.
+        transfers
+            What their ``EXCHANGE`` operations move, numbered from 0 in this order.
 
         Raises
         ------
         ValueError
-            If a program is still active, or there is none.
+            If a program is still active, if one has nothing to do, or if there is none.
         """
         tables = self.tables
         if len(programs) == 0 or tables.programs.active[programs].any():
             raise ValueError("a batch needs one program or more, none of them still active")
+        if (np.diff(bounds) == 0).any():
+            raise ValueError("a program of a batch needs one operation or more")
         base = 0
         pool = operations.view(np.recarray)
-        if tables.programs.active.any():
+        if not tables.programs.active.any():
+            none, no_gate = make_table(TRANSFER, 0), make_table(GATE, 0)
+            self.tables = tables = tables._replace(transfers=none, gates=no_gate)
+        else:
             base = len(tables.operations)
             pool = np.concatenate([tables.operations, operations]).view(np.recarray)
+        exchanges = pool[base:][pool.kind[base:] == _EXCHANGE]
+        if len(exchanges):
+            pool.offset[base:][pool.kind[base:] == _EXCHANGE] += len(tables.transfers)
+            self._add_transfers(transfers, int(exchanges.count.max()))
         batch = self._new_batch(len(programs))
-        tables.clock[0] = now
+        self.tables.clock[0] = now
         self.tables = self.tables._replace(operations=pool)
         _start_programs(self._handle, programs, bounds + base, batch)
         return batch
+
+    def _add_transfers(self, added: Sequence[Transfers], at_once: int) -> None:
+        """Enter transfers, their gates and their ways; ``at_once`` of them begin together."""
+        for one in added:
+            tables = self.tables
+            gates, gate = gates_of(one)
+            gates.following[gates.following >= 0] += len(tables.gates)
+            gate[gate >= 0] += len(tables.gates)
+            route = self._peers.rows(one.source, one.target)
+            first = len(tables.transfers)
+            table = enlarge_table(tables.transfers, first + len(one.size))
+            new = table[first:]
+            new.left, new.source, new.target = one.size, one.source, one.target
+            new.route, new.gate, new.next = route, gate, -1
+            every_gate = np.concatenate([tables.gates, gates]).view(np.recarray)
+            self.tables = tables._replace(transfers=table, gates=every_gate)
+            at_once = max(at_once, int(np.bincount(one.source).max(initial=0)))
+        tables = self.tables
+        self.tables = tables._replace(
+            network=tables.network._replace(path=self._peers.path),
+            routing=tables.routing._replace(peers=self._peers.table),
+        )
+        self._transfers_at_once = max(self._transfers_at_once, at_once)
+
+    @property
+    def _rooms(self) -> tuple[int, int]:
+        """Rows that must be free in every table but that of messages, and in that one."""
+        room = EVENTS_A_CHECK * self._room
+        peers = EVENTS_A_CHECK * self._transfers_at_once * self.tables.limits.peer_messages
+        every = len(self.tables.transfers) * self.tables.limits.peer_messages
+        return room, room + min(peers, every)
 
     def _new_batch(self, programs: int) -> int:
         """Return a batch number with nothing left in it, now with so many programs."""
@@ -280,7 +353,7 @@ class LustrePlane:
 
     def advance(self, until: float) -> tuple[float, list[int]]:
         """Work through events before ``until``; return the time and the batches that ended."""
-        while (outcome := run(self._handle, until, _SLICE, self._room)) == _FULL:
+        while (outcome := run(self._handle, until, _SLICE, *self._rooms)) == _FULL:
             self._enlarge()
         compilation_done()
         if outcome != _ENDED:
@@ -292,7 +365,8 @@ class LustrePlane:
 
     def _enlarge(self) -> None:
         """Double what is nearly full."""
-        tables, room = self.tables, EVENTS_A_CHECK * self._room
+        tables = self.tables
+        room, message_room = self._rooms
         changes: dict[str, Any] = {}
         for name in ("works", "rpcs", "requests", "windows", "runs", "views", "inodes"):
             spare = f"spare_{name}"
@@ -310,8 +384,8 @@ class LustrePlane:
         if locks.spare.left[0] <= room:
             locks = enlarge_locks(locks, _doubled(len(locks.locks), room))
         messages = len(tables.network.messages)
-        if tables.network.spare.left[0] <= room:
-            messages = _doubled(messages, room)
+        if tables.network.spare.left[0] <= message_room:
+            messages = _doubled(messages, message_room)
         entities = len(tables.programs) + len(changes["requests"]) + len(locks.locks)
         events = messages + entities + len(tables.background)
         network = enlarge_network(tables.network, messages, events)

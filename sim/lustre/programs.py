@@ -12,15 +12,18 @@ from sim.engine.jit import njit
 from sim.lustre.advice import lock_ahead, lock_group, unlock_group
 from sim.lustre.calls import transfer
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
-from sim.lustre.metadata import fsync, metadata
+from sim.lustre.exchange import exchange, meet
+from sim.lustre.flock import flock
+from sim.lustre.metadata import fsync, metadata, truncate
 from sim.lustre.tables import Cause, Lustre, Op
 
 _WRITE, _FSYNC, _MKDIR = int(Op.WRITE), int(Op.FSYNC), int(Op.MKDIR)
 _THINK, _MARK, _LIMIT = int(Op.THINK), int(Op.MARK), int(Op.LIMIT)
 _REPEAT, _GROUP_LOCK = int(Op.REPEAT), int(Op.GROUP_LOCK)
 _GROUP_UNLOCK, _LOCK_AHEAD = int(Op.GROUP_UNLOCK), int(Op.LOCK_AHEAD)
-_FORK = int(Op.FORK)
-_THINKING, _THREADS = int(Cause.THINK), int(Cause.THREADS)
+_FORK, _JOIN, _MEET = int(Op.FORK), int(Op.JOIN), int(Op.MEET)
+_WORK, _EXCHANGE, _TRUNCATE = int(Op.WORK), int(Op.EXCHANGE), int(Op.TRUNCATE)
+_THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
 
 
 @njit
@@ -31,6 +34,8 @@ def step(lustre: Lustre, program_id: int, now: float) -> float:
     """
     program = lustre.programs[program_id]
     while program.op < program.stop:
+        if program.op != program.timed:
+            _read_timer(lustre, program_id, now)
         kind = lustre.operations[program.op].kind
         if kind <= _WRITE:
             answer = transfer(lustre, program_id, now)
@@ -42,12 +47,44 @@ def step(lustre: Lustre, program_id: int, now: float) -> float:
             answer = _look_at_clock(lustre, program_id, now)
         elif kind <= _LOCK_AHEAD:
             answer = _advise(lustre, program_id, kind, now)
-        else:
+        elif kind <= _JOIN:
             answer = _lead(lustre, program_id, kind, now)
+        else:
+            answer = _together(lustre, program_id, kind, now)
         if answer != GO_ON:
             return answer
+    _read_timer(lustre, program_id, now)
     _end(lustre, program_id, now)
     return GONE
+
+
+@njit
+def _read_timer(lustre: Lustre, program_id: int, now: float) -> None:
+    """Add what an operation took to its timer; time the next one."""
+    program = lustre.programs[program_id]
+    if program.timed >= 0:
+        timer = lustre.operations[program.timed].timer
+        lustre.timers[program_id, timer] += now - program.timed_since
+    program.timed = program.op
+    program.timed_since = now
+
+
+@njit
+def _together(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
+    """Do an operation of a library that works with others."""
+    if kind == _MEET:
+        return meet(lustre, program_id, now)
+    if kind == _EXCHANGE:
+        return exchange(lustre, program_id, now)
+    if kind == _WORK:
+        program = lustre.programs[program_id]
+        seconds = lustre.operations[program.op].seconds
+        lustre.waits[program_id, _LIBRARY] += seconds
+        program.op += 1
+        return now + seconds
+    if kind == _TRUNCATE:
+        return truncate(lustre, program_id, now)
+    return flock(lustre, program_id, now)
 
 
 @njit
@@ -109,7 +146,8 @@ def _end(lustre: Lustre, program_id: int, now: float) -> None:
     if program.leader >= 0:
         leader = lustre.programs[program.leader]
         leader.threads -= 1
-        if leader.threads == 0 and leader.phase == 1:
+        waits = lustre.operations[leader.op].kind == _JOIN and leader.phase == 1
+        if leader.threads == 0 and waits:
             schedule(lustre.network.calendar, now, PROGRAM_EVENT, program.leader)
         program.leader = -1
     lustre.batches[program.batch] -= 1

@@ -17,6 +17,7 @@ MDS_OPERATION = 1
 MDS_SYNC = 2
 OST_SYNC = 3
 GLIMPSE = 4
+PUNCH = 5
 
 
 @njit

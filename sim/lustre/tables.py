@@ -65,10 +65,14 @@ class Cause(IntEnum):
     RANGE = 19  # another rank of the node writes the same bytes
     THINK = 20  # computing
     THREADS = 21  # its own I/O threads
+    MEETING = 22  # MPI collectives: for the last of the ranks, then for the collective itself
+    EXCHANGE = 23  # data on their way from rank to rank
+    LIBRARY = 24  # the rank's own work in the MPI library
+    TREE = 25  # others of the node enter pages into the tree of cached pages of the same file
 
 
 class Stat(IntEnum):
-    """What is counted of the lock traffic and of the page cache."""
+    """What is counted of the lock traffic, of the page cache, and between ranks."""
 
     ENQUEUES = 0  # lock requests sent
     MATCHES = 1  # locks found on the own node
@@ -86,6 +90,8 @@ class Stat(IntEnum):
     PARTIAL_STRIPES = 13  # RAID stripes written in part
     EVICTED_BYTES = 14
     LRU_CANCELS = 15
+    EXCHANGED_BYTES = 16  # moved between ranks on different nodes
+    LOCAL_BYTES = 17  # copied between ranks of one node
 
 
 class LockState(IntEnum):
@@ -123,6 +129,12 @@ class Op(IntEnum):
     PARK = 16  # the first operation of a thread: rest until its leader starts it
     FORK = 17  # start the next `count` programs, the threads of this one
     JOIN = 18  # wait until they have ended
+    MEET = 19  # wait until `count` programs are at meeting `file`; all go on `seconds` later
+    WORK = 20  # work in a library for `seconds`
+    EXCHANGE = 21  # start the transfers `offset` to `offset + count - 1`; wait until all are there
+    TRUNCATE = 22  # cut or lengthen the file to `offset` bytes: locks every object from there on
+    FLOCK = 23  # take `length` bytes of the file from `offset` for this program (fcntl)
+    FUNLOCK = 24  # give them back
 
 
 OPERATION = np.dtype(
@@ -134,6 +146,36 @@ OPERATION = np.dtype(
         ("stride", "i8"),  # bytes from one call to the next
         ("count", "i8"),  # calls
         ("seconds", "f8"),
+        ("timer", "i8"),  # the column of the program's timers that its time is added to
+    ],
+    align=True,
+)
+
+TIMERS = 16
+"""Timers of a program. What they measure is for control to say; column 0 takes what it does not."""
+
+TRANSFER = np.dtype(  # bytes that go from one node to another for a program
+    [
+        ("left", "i8"),  # bytes not yet sent
+        ("source", "i4"),  # nodes
+        ("target", "i4"),
+        ("route", "i4"),  # its candidate routes over Aries; -1: both nodes are on one router
+        ("gate", "i4"),  # it may begin only when this is open; -1: at once
+        ("program", "i4"),  # who waits for it
+        ("under_way", "i4"),  # messages
+        ("next", "i4"),  # the next before the same gate
+    ],
+    align=True,
+)
+
+MEETING = np.dtype([("arrived", "i4"), ("head", "i4")], align=True)  # programs that wait there
+
+GATE = np.dtype(  # transfers of one node that must all have ended before those of its next gate
+    [
+        ("left", "i4"),  # transfers that have not ended
+        ("head", "i4"),  # transfers that wait for it to open
+        ("following", "i4"),  # the next gate of the node, or -1
+        ("open", "i4"),
     ],
     align=True,
 )
@@ -141,6 +183,8 @@ OPERATION = np.dtype(
 PROGRAM = np.dtype(
     [
         ("op", "i8"),  # the operation it is at
+        ("timed", "i8"),  # the operation that it is being timed at
+        ("timed_since", "f8"),
         ("loop", "i8"),  # the operation after its latest MARK
         ("stop", "i8"),  # one past its last operation
         ("call", "i8"),  # calls of that operation that are done
@@ -151,10 +195,10 @@ PROGRAM = np.dtype(
         ("pending", "i8"),  # bytes or replies that it waits for
         ("ready", "f8"),  # when the latest of the replies arrives
         ("since", "f8"),  # when the wait began
+        ("flock_start", "i8"),  # the range of bytes of a file that it holds
+        ("flock_end", "i8"),
         ("limit", "f8"),  # start no read or write after this time
         ("calls", "i8"),  # reads and writes done since the batch began
-        ("call_start", "f8"),
-        ("call_time", "f8"),  # seconds spent in them
         ("next_read", "i8"),  # where a sequential reader would go on, in the file
         ("ahead", "i8"),  # how far beyond a call it reads ahead, in bytes
         ("ahead_done", "i8"),  # up to where it has read ahead, in the file
@@ -171,6 +215,7 @@ PROGRAM = np.dtype(
         ("threads", "i4"),  # its threads that have not ended
         ("next", "i4"),  # the next in whichever queue it waits
         ("writer_next", "i4"),  # the next of the inode's writers
+        ("flock_next", "i4"),  # the next that holds, or waits for, a range of the file
     ],
     align=True,
 )
@@ -185,6 +230,9 @@ FILE = np.dtype(
         ("mdt", "i4"),
         ("direct", "i4"),  # opened with O_DIRECT
         ("no_expand", "i4"),  # its locks are granted as asked for (LOCKNOEXPAND)
+        ("flock_held", "i4"),  # programs that hold ranges of its bytes
+        ("flock_waiting", "i4"),  # and those that wait for one, in the order of their coming
+        ("flock_last", "i4"),
         ("shared_directory", "i4"),  # its directory is also that of others' files
     ],
     align=True,
@@ -198,6 +246,8 @@ OBJECT = np.dtype(
 INODE = np.dtype(  # a file as one client node has it open
     [
         ("outstanding", "i8"),  # bytes dirty or being written back
+        ("tree_free", "f8"),  # when its tree of cached pages takes the next page
+        ("tree_users", "i4"),  # programs that enter pages
         ("flush_head", "i4"),  # programs that wait for its write-back
         ("mutex_held", "i4"),
         ("mutex_head", "i4"),  # programs that wait for the inode mutex
@@ -349,6 +399,11 @@ class Limits(NamedTuple):
     max_unused_locks: int  # of an OSC
     write_copy: float  # a core's time to copy a byte into the page cache
     read_copy: float
+    tree_page: float  # a node's time to enter a page into the tree of cached pages of its file
+    tree_handover: float  # the same, for each core more that waits for the lock of the tree
+    memory_copy: float  # a core's time to copy a byte from memory to memory
+    barrier_skew: float  # within which the programs of a batch begin
+    peer_messages: int  # messages of one transfer between ranks that are under way at once
     thread_work: float  # a ptlrpcd thread's time a byte of an RPC
     cores: int  # of a node
     first_system_core: int  # where the node's system threads may run
@@ -364,6 +419,11 @@ class Limits(NamedTuple):
     precreate_limit: int  # most objects that an OST makes ahead at once
     precreate_object: float  # OST time for each object that it makes ahead
     jitter_seed: int
+
+
+PEER_START, PEER_SENT, PEER_COPY = 16, 17, 18
+"""Stages of a message between ranks: about to leave, on its way, or a copy within its node. Those
+of BRW RPCs are smaller numbers, and known to ``osc``."""
 
 
 class StationMap(NamedTuple):
@@ -397,6 +457,9 @@ class Routing(NamedTuple):
         int32 (rows, LNET routers, candidates, 2): start and stop in the network's path of each
         candidate route over Aries, from client to LNET router and back. The first ``minimal``
         candidates are minimal.
+    peers
+        int32 (rows, candidates, 2): the same for the pairs of Aries routers between which ranks
+        exchange data, as they were first needed.
     group_of_oss
         int32 (OSSs,): the fine-grained routing group of each OSS.
     gateways
@@ -415,6 +478,7 @@ class Routing(NamedTuple):
     router_index: Indices
     outward: Indices
     homeward: Indices
+    peers: Indices
     minimal: Integers
     group_of_oss: Indices
     gateways: Indices
@@ -445,8 +509,10 @@ class Lustre(NamedTuple):
         float64 (operations,): MDS time of each operation.
     journals
         Of the OSTs, then of the MDTs.
-    waits, marks
-        float64 (programs, causes) and (programs, marks), in seconds.
+    transfers, gates, meetings
+        Between ranks; see ``exchange``.
+    waits, marks, timers
+        float64 (programs, causes), (programs, marks) and (programs, ``TIMERS``), in seconds.
     batches
         Programs left in each batch. ``ended`` lists the batches that ended at the present time.
     clock
@@ -465,6 +531,10 @@ class Lustre(NamedTuple):
     programs: Table
     waits: Floats
     marks: Floats
+    timers: Floats
+    transfers: Table
+    gates: Table
+    meetings: Table
     files: Table
     objects: Table
     nodes: Table

@@ -11,6 +11,9 @@ from sim.workloads.ior.parameters import Access, IorTest
 VERSION = "4.1.0+xc40io"
 """IOR's version whose output this is; the part behind ``+`` says who made it."""
 
+# As each library names itself: of MPI the standard, of the others the release they behave like.
+_API_VERSIONS = {"MPIIO": "(3.1)", "HDF5": "1.10.1 (Parallel)", "NCMPI": "PnetCDF 1.12.3"}
+
 
 @dataclass(frozen=True)
 class FileSystem:
@@ -142,7 +145,7 @@ def options_section(report: TestReport) -> dict[str, str | int]:
     test = report.test
     options: dict[str, str | int] = {
         "api": test.api,
-        "apiVersion": "(3.1)" if test.api == "MPIIO" else "",
+        "apiVersion": _API_VERSIONS.get(test.api, ""),
         "test filename": test.test_file,
         "access": "file-per-process" if test.file_per_process else "single-shared-file",
         "type": "collective" if test.collective else "independent",

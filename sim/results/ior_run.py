@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.results.ior_phases import IorRow, reduce
 from sim.results.ior_report import FileSystem, IorReport, TestReport
-from sim.run.result import Result, TestOutcome
+from sim.run.result import IorResult, Result, TestOutcome
 
 EPOCH = datetime(2020, 1, 1)
 """When every run begins on the simulated calendar, so that the same run prints the same dates."""
@@ -19,12 +20,24 @@ def ior_rows(result: Result) -> tuple[IorRow, ...]:
     """Return one row of IOR's table for each phase of a run, in the order in which they ran.
 
     Rates are in bytes/s, times in seconds.
+
+    Raises
+    ------
+    InputError
+        If it was no run of IOR.
     """
-    return tuple(reduce(record) for outcome in result.tests for record in outcome.records)
+    return tuple(reduce(record) for outcome in _of_ior(result).tests for record in outcome.records)
 
 
 def ior_report(result: Result) -> IorReport:
-    """Return the report of a run, for :mod:`sim.results.ior_text` and its neighbours."""
+    """Return the report of a run, for :mod:`sim.results.ior_text` and its neighbours.
+
+    Raises
+    ------
+    InputError
+        If it was no run of IOR.
+    """
+    result = _of_ior(result)
     name = result.machine.name
     return IorReport(
         command_line=result.command.command_line,
@@ -38,6 +51,13 @@ def ior_report(result: Result) -> IorReport:
             for number, outcome in enumerate(result.tests)
         ),
     )
+
+
+def _of_ior(result: Result) -> IorResult:
+    """Return a result as what it should be: one of IOR."""
+    if not isinstance(result, IorResult):
+        raise InputError("the run of a kernel has no report of IOR; its table is in its records")
+    return result
 
 
 def _file_system(machine: Machine) -> FileSystem:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from sim.lustre.tables import Stat
 
 _BYTES = frozenset(
-    {Stat.FLUSHED_BYTES, Stat.HIT_BYTES, Stat.MISS_BYTES, Stat.AHEAD_BYTES, Stat.EVICTED_BYTES}
+    {
+        Stat.FLUSHED_BYTES,
+        Stat.HIT_BYTES,
+        Stat.MISS_BYTES,
+        Stat.AHEAD_BYTES,
+        Stat.EVICTED_BYTES,
+        Stat.EXCHANGED_BYTES,
+        Stat.LOCAL_BYTES,
+    }
 )
 
 WORDS = {
@@ -27,6 +35,8 @@ WORDS = {
     Stat.AHEAD_BYTES: ("read ahead", "asked for before a rank wanted it"),
     Stat.EVICTED_BYTES: ("evicted", "dropped from full page caches"),
     Stat.PARTIAL_STRIPES: ("partial RAID stripes", "write RPCs that filled such stripes in part"),
+    Stat.EXCHANGED_BYTES: ("exchanged", "moved between ranks on different nodes"),
+    Stat.LOCAL_BYTES: ("copied in nodes", "moved between ranks of one node"),
 }
 """What each count is called, and what it counts, in the order in which they are printed."""
 

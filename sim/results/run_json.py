@@ -9,57 +9,70 @@ from typing import Any
 
 from sim.lustre.tables import StationKind
 from sim.results.ior_json import as_dict
+from sim.results.ior_mpiio import ior_mpiio_data
 from sim.results.ior_run import ior_report
 from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import busiest, loads
 from sim.results.waits import waits
-from sim.run.result import Result, StationUse
+from sim.run.result import IorResult, Result, StationUse
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
 _SERVERS = frozenset(StationKind) - _MANY
 
 
-def format_run_json(result: Result) -> str:
-    """Print a run as JSON, with a newline at the end; see :func:`run_document`."""
+def format_run_json(result: IorResult) -> str:
+    """Print a run of IOR as JSON, with a newline at the end; see :func:`run_document`."""
     return json.dumps(run_document(result), indent=2, allow_nan=False) + "\n"
 
 
-def run_document(result: Result) -> dict[str, Any]:
+def run_document(result: IorResult) -> dict[str, Any]:
     """Arrange a run as IOR's JSON does, with one key more.
 
     Returns
     -------
     dict
-        The keys of :func:`~sim.results.ior_json.as_dict`, then ``xc40io``: ``version``,
-        ``scenario`` (as asked for), ``notes``, ``loads`` (the busiest station of each phase, and
-        what the ranks waited for in it), ``busiest`` (the busiest station of each kind),
+        The keys of :func:`~sim.results.ior_json.as_dict`, then ``xc40io``: those of
+        :func:`simulator_document`, ``files`` (their striping) and ``mpiio``
+        (:func:`~sim.results.ior_mpiio.ior_mpiio_data`).
+    """
+    ours = simulator_document(result) | {
+        "files": [_files(result, test_id) for test_id in range(len(result.tests))],
+        "mpiio": ior_mpiio_data(result),
+    }
+    return as_dict(ior_report(result)) | {"xc40io": ours}
+
+
+def simulator_document(result: Result) -> dict[str, Any]:
+    """Arrange what only a simulator knows of a run, whatever its workload.
+
+    Returns
+    -------
+    dict
+        ``version``, ``scenario`` (as asked for), ``notes``, ``loads`` (the busiest station of each
+        phase, and what the ranks waited for in it), ``busiest`` (the busiest station of each kind),
         ``stations`` (of LNET and of the servers; there are thousands of others), ``waits``,
-        ``lustre`` (what locks and page caches did), ``files`` (their striping), ``counts`` and
-        ``wall_seconds``, the only value that differs from run to run. Bytes, bytes/s, seconds.
+        ``lustre`` (what locks and page caches did), ``counts`` and ``wall_seconds``, the only value
+        that differs from run to run. Bytes, bytes/s, seconds.
     """
     uses = result.stations()
-    return as_dict(ior_report(result)) | {
-        "xc40io": {
-            "version": version("xc40io"),
-            "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
-            "notes": list(result.notes),
-            "loads": [
-                asdict(load) | {"kind": load.kind.name, "binds": load.binds}
-                for load in loads(result)
-            ],
-            "busiest": [_station(use) for use in busiest(uses)],
-            "stations": [_station(use) for use in uses if use.kind in _SERVERS],
-            "waits": [asdict(wait) for wait in waits(result)],
-            "lustre": lustre_counts(result.stats),
-            "files": [_files(result, test_id) for test_id in range(len(result.tests))],
-            "counts": {
-                "simulated_seconds": result.simulated,
-                "rpcs": result.rpcs,
-                "bulk_bytes": result.bulk_bytes,
-                "events": result.events,
-            },
-            "wall_seconds": result.wall,
-        }
+    return {
+        "version": version("xc40io"),
+        "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
+        "notes": list(result.notes),
+        "loads": [
+            asdict(load) | {"kind": load.kind.name, "binds": load.binds} for load in loads(result)
+        ],
+        "busiest": [_station(use) for use in busiest(uses)],
+        "stations": [_station(use) for use in uses if use.kind in _SERVERS],
+        "waits": [asdict(wait) for wait in waits(result)],
+        "lustre": lustre_counts(result.stats),
+        "counts": {
+            "simulated_seconds": result.simulated,
+            "rpcs": result.rpcs,
+            "bulk_bytes": result.bulk_bytes,
+            "events": result.events,
+        },
+        "wall_seconds": result.wall,
     }
 
 
@@ -77,7 +90,7 @@ def _station(use: StationUse) -> dict[str, Any]:
     }
 
 
-def _files(result: Result, test_id: int) -> dict[str, Any]:
+def _files(result: IorResult, test_id: int) -> dict[str, Any]:
     files = result.tests[test_id].files
     return {
         "test_id": test_id,

@@ -13,7 +13,7 @@ from sim.lustre.striping import getstripe_text
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
 from sim.results.waits import waits
-from sim.run.result import Result, StationUse
+from sim.run.result import IorResult, Result, StationUse
 from sim.workloads.ior.pattern import file_name
 
 _WIDTH = 100
@@ -57,7 +57,7 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
     return "".join(f"{line}\n" for text in lines for line in _commented(text))
 
 
-def format_layouts(result: Result) -> str:
+def format_layouts(result: IorResult) -> str:
     """Print the striping of each test's files as ``lfs getstripe`` does; the first few files."""
     parts = []
     for outcome in result.tests:

@@ -15,8 +15,8 @@ from sim.engine.network import Bins
 from sim.engine.types import Floats
 from sim.lustre.tables import Cause, StationKind
 from sim.results.waits import Wait, phase_waits
-from sim.run.result import Result, StationUse
-from sim.workloads.ior.phases import PhaseRecord
+from sim.run.result import Activity, Result, StationUse
+from sim.workloads.stretch import Stretch
 
 SATURATED = 0.8
 """Share of a phase in which a station must have been busy to be called its bottleneck."""
@@ -39,7 +39,7 @@ PLURALS = {
 
 # What a rank may wait for when stations of a kind are busy: the wait at the station itself, and
 # waits that hide it. Who waits for another rank, or for its own threads, may wait for any station.
-_ANY = {Cause.THREADS, Cause.RANGE}
+_ANY = {Cause.THREADS, Cause.RANGE, Cause.MEETING}
 _COPIES = _ANY | {Cause.CORE, Cause.MEMORY, Cause.COPY}
 _SYNCS = _ANY | {Cause.SYNC, Cause.MUTEX, Cause.METADATA}
 _BULK = _ANY | {
@@ -60,15 +60,16 @@ Windows = Sequence[tuple[float, float]]
 class Load:
     """How busy the stations were while one test wrote, or while it read.
 
-    All repetitions together, each from its first open to its last close. *Peers* are the stations
-    of one kind and direction that had anything to do.
+    All repetitions together, each from its first open to its last close; or all batches of a kernel
+    in which its ranks did the same thing. *Peers* are the stations of one kind and direction that
+    had anything to do.
 
     Attributes
     ----------
     test_id
-        Place of the test in its command, from 0.
+        Place of the test in its command, from 0; 0 for a kernel.
     access
-        ``write``, ``write check``, ``read`` or ``read check``.
+        ``write``, ``write check``, ``read`` or ``read check``; what a kernel's ranks did.
     kind, name
         Of the station that bound the phase; if none did, of the busiest.
     busy
@@ -136,40 +137,24 @@ def busiest(uses: Sequence[StationUse]) -> list[StationUse]:
 
 
 def loads(result: Result) -> list[Load]:
-    """Return the load of each kind of phase of each test, in the order in which they first ran."""
-    everything = _windows([record for outcome in result.tests for record in outcome.records])
-    return [
-        _load(result, number, access, records, everything)
-        for number, outcome in enumerate(result.tests)
-        for access, records in _by_access(outcome.records).items()
-    ]
+    """Return the load of each activity: of each kind of phase of each test of IOR."""
+    activities = result.activities()
+    everything = _windows([stretch for found in activities for stretch in found.stretches])
+    return [_load(result, activity, everything) for activity in activities]
 
 
-def _by_access(records: Sequence[PhaseRecord]) -> dict[str, list[PhaseRecord]]:
-    """Return the phases of each access: one for each repetition."""
-    grouped: dict[str, list[PhaseRecord]] = {}
-    for record in records:
-        grouped.setdefault(record.access.value, []).append(record)
-    return grouped
+def _windows(stretches: Sequence[Stretch]) -> Windows:
+    """Return from when to when the ranks were at work in each stretch."""
+    return [(stretch.start, stretch.end) for stretch in stretches]
 
 
-def _windows(records: Sequence[PhaseRecord]) -> Windows:
-    """Return from when to when the ranks were at work in each phase."""
-    return [(float(record.open_start.min()), float(record.close_end.max())) for record in records]
-
-
-def _load(
-    result: Result,
-    test_id: int,
-    access: str,
-    records: Sequence[PhaseRecord],
-    everything: Windows,
-) -> Load:
-    """Return the load of some phases: of the station that bound them, or of the busiest."""
-    windows = _windows(records)
+def _load(result: Result, activity: Activity, everything: Windows) -> Load:
+    """Return the load of an activity: of the station that bound it, or of the busiest."""
+    test_id, access, stretches = activity
+    windows = _windows(stretches)
     total = sum(stop - start for start, stop in windows)
     share = _busy(result, windows, everything) / total
-    waits = tuple(phase_waits(records, total))
+    waits = tuple(phase_waits(stretches, total))
     found = []
     for section in result.book.sections:
         peers = slice(section.first, section.first + section.size)
@@ -185,7 +170,7 @@ def _load(
                 mean=float(working.mean()),
                 used=len(working),
                 in_turn=_in_turn(result, peers, windows, everything) / total,
-                felt=_felt(section.kind, records) / total,
+                felt=_felt(section.kind, stretches) / total,
                 waits=waits,
             )
             found.append(load)
@@ -197,10 +182,10 @@ def _weight(load: Load) -> tuple[bool, bool, float]:
     return load.binds and load.busy >= SATURATED, load.binds, load.busy
 
 
-def _felt(kind: StationKind, records: Sequence[PhaseRecord]) -> float:
+def _felt(kind: StationKind, stretches: Sequence[Stretch]) -> float:
     """Return the seconds in which the last ranks waited for what stations of a kind hold up."""
     causes = list(_HELD_UP.get(kind, _BULK))
-    return float(sum(record.last_waits[causes].sum() for record in records))
+    return float(sum(stretch.last_waits[causes].sum() for stretch in stretches))
 
 
 def _busy(result: Result, windows: Windows, everything: Windows) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from sim.lustre.tables import Cause
 from sim.run.result import Result
 from sim.workloads.ior.phases import PhaseRecord
+from sim.workloads.stretch import Stretch
 
 _NEXT_PHASE = "next_phase", "the next phase to begin: other ranks still at work, delays"
 _OTHERS = "other_ranks", "the other ranks to end the phase"
@@ -35,8 +36,12 @@ WORDS = {
     Cause.COPY: "copying into and out of the page cache",
     Cause.CACHE: "room for dirty pages",
     Cause.RANGE: "another rank of the node that writes the same bytes",
+    Cause.TREE: "the file's tree of cached pages, which the ranks of a node share",
     Cause.THINK: "delays between calls",
     Cause.THREADS: "other I/O threads of the rank",
+    Cause.MEETING: "MPI collectives: the last rank to come, and their messages",
+    Cause.EXCHANGE: "data on their way between ranks and aggregators",
+    Cause.LIBRARY: "its own work in the MPI library: messages, lists of pieces, copies",
 }
 """What ranks wait for, behind the words "waited for"."""
 
@@ -69,7 +74,7 @@ def waits(result: Result) -> list[Wait]:
     return _longest_first(result.waiting(), result.simulated, _NEXT_PHASE)
 
 
-def phase_waits(records: Sequence[PhaseRecord], seconds: float) -> list[Wait]:
+def phase_waits(records: Sequence[PhaseRecord | Stretch], seconds: float) -> list[Wait]:
     """Return the same for phases that took so many seconds in all."""
     totals = np.sum([record.waits for record in records], axis=0).tolist()
     by_cause = dict(zip(Cause, totals, strict=True))

@@ -11,21 +11,20 @@ from collections.abc import Callable
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.mpi.variables import read_displays
 from sim.run.memory import occupied_memory
-from sim.workloads.ior.job import striping_of
-from sim.workloads.ior.parameters import IorTest
+from sim.workloads.ior.hints import hints_of, striping_of
+from sim.workloads.ior.parameters import ELEMENT, IorTest
 
 _MOST_CALLS = 100_000_000
 """Reads or writes of one phase: their list takes about 60 bytes each."""
 
+_MOST_TOGETHER = 10_000_000
+"""The same for collective calls, counted for each rank: each takes some microseconds to plan."""
+
 _Asked = Callable[[IorTest], object]
 
 _REFUSED: tuple[tuple[_Asked, str], ...] = (
-    (
-        lambda t: t.collective,
-        "-c: collective I/O arrives with collective buffering; "
-        "without -c the same transfers run independently",
-    ),
     (
         lambda t: t.call_details_file,
         "savePerOpDataCSV: the times of single calls are not kept; "
@@ -42,20 +41,33 @@ _REFUSED: tuple[tuple[_Asked, str], ...] = (
         "without the option the same bytes move under locks",
     ),
     (
-        lambda t: t.api == "MPIIO" and t.preallocate,
-        "-p: MPI_File_preallocate writes the whole file, which is not simulated; leave it out",
+        lambda t: t.api == "POSIX" and t.collective and t.deadline,
+        "-c with -D on POSIX: that rank 0 decides for all after each call is simulated for "
+        "collective calls only; leave out -c, which POSIX does not have",
     ),
     (
-        lambda t: t.api == "MPIIO" and t.file_view,
-        "-V: file views are not simulated; without -V the same bytes move at the same offsets",
+        lambda t: t.api != "POSIX" and t.collective and t.min_duration,
+        "minTimeDuration with -c: each rank would look at its own clock, and those that went on "
+        "would wait for the others for ever; leave out one of the two",
     ),
     (
-        lambda t: t.api == "MPIIO" and t.strided_datatype,
-        "-S: strided datatypes are not simulated; without -S each piece is a call of its own",
+        lambda t: 0 < t.deadline <= t.min_duration,
+        "minTimeDuration with -D: ranks that the deadline has stopped would do nothing until the "
+        "time is over; right would be a minTimeDuration below the deadline",
     ),
     (
-        lambda t: t.api == "MPIIO" and t.hints_file,
-        "-U: MPI-IO hints are not simulated; set the striping by --stripe-count and --stripe-size",
+        lambda t: t.api in ("HDF5", "NCMPI") and t.min_duration,
+        "minTimeDuration is simulated for POSIX and MPIIO only",
+    ),
+    (
+        lambda t: t.api in ("HDF5", "NCMPI") and t.deadline and not t.collective,
+        "-D without -c on HDF5 and NCMPI: datasets are made and closed by all ranks together, and "
+        "those that stop early would keep the others waiting; add -c",
+    ),
+    (
+        lambda t: t.strided and (t.deadline or t.min_duration or t.wear_out_calls),
+        "-S with -D or minTimeDuration: one call with a strided datatype takes the transfers of "
+        "all segments with it, and IOR would count them wrongly; leave out one of the two",
     ),
 )
 
@@ -63,36 +75,103 @@ _NOTED: tuple[tuple[_Asked, str], ...] = (
     (
         lambda t: (
             t.api == "POSIX"
-            and (t.preallocate or t.file_view or t.strided_datatype or t.hints_file)
+            and (t.collective or t.preallocate or t.file_view or t.strided_datatype)
         ),
-        "POSIX does not look at the options of MPI-IO (-p, -V, -S, -U).",
+        "POSIX does not look at the options of MPI-IO (-c, -p, -V, -S).",
     ),
     (
-        lambda t: t.api == "MPIIO" and t.direct_io,
+        lambda t: t.api == "POSIX" and (t.hints_file or t.show_hints),
+        "POSIX has no hints (-U, -H).",
+    ),
+    (
+        lambda t: t.api != "POSIX" and t.direct_io,
         "MPI-IO does not look at the option of POSIX for direct I/O (-B, --posix.odirect): "
         "the page cache is used.",
+    ),
+    (
+        lambda t: t.api == "MPIIO" and t.strided_datatype and not t.file_view,
+        "IOR looks at -S only together with a file view (-V).",
+    ),
+    (
+        lambda t: (
+            t.api in ("HDF5", "NCMPI") and (t.preallocate or t.file_view or t.strided_datatype)
+        ),
+        "Only MPIIO looks at -p, -V and -S.",
+    ),
+    (
+        lambda t: (
+            t.api != "HDF5"
+            and (
+                *(t.individual_datasets, t.alignment, t.no_fill),
+                *(t.chunk_size, t.collective_metadata),
+            )
+            != (False, 1, False, 0, False)
+        ),
+        "Only HDF5 looks at its options (-I, -J, -n, --hdf5.chunkSize, --hdf5.collectiveMetadata).",
+    ),
+    (
+        lambda t: t.api == "HDF5" and t.no_fill and not t.chunk_size,
+        "-n changes nothing: without --hdf5.chunkSize a dataset is in one piece, which HDF5 fills "
+        "only with a value that somebody has set.",
+    ),
+    (
+        lambda t: t.api == "NCMPI" and t.reorders,
+        "With NCMPI a rank reads what it wrote itself, whatever -C and -Z say: IOR goes by the "
+        "rank's own number there.",
     ),
 )
 
 
 def check(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> None:
     """Raise InputError unless the machine can run the tests and the simulator knows how."""
+    read_displays(scenario.environment)
     for test in tests:
-        if test.min_duration and scenario.cores.threads > 1:
-            raise InputError(
-                f"minTimeDuration={test.min_duration} with {scenario.cores.threads} I/O threads a "
-                "rank is not simulated; choose one of the two"
-            )
+        _check_threads(test, scenario.cores.threads)
         for asked, sentence in _REFUSED:
             if asked(test):
                 raise InputError(sentence)
         _check_size(test, scenario, machine)
+        _check_chunks(test, scenario.nodes * scenario.ppn)
         striping_of(test, scenario.striping).check(machine.lustre.osts)
+        if test.api != "POSIX":
+            hints_of(test, scenario.striping, scenario.environment, machine)
 
 
-def remarks(tests: tuple[IorTest, ...]) -> tuple[str, ...]:
-    """Return a sentence, once, for each kind of option that changes nothing."""
-    return tuple(sentence for asked, sentence in _NOTED if any(asked(test) for test in tests))
+def remarks(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> tuple[str, ...]:
+    """Return a sentence, once, for each kind of option and each hint that changes nothing."""
+    found = [sentence for asked, sentence in _NOTED if any(asked(test) for test in tests)]
+    for test in tests:
+        if test.api != "POSIX":
+            hints = hints_of(test, scenario.striping, scenario.environment, machine)
+            found += (f"{sentence}." for sentence in hints.in_force.ignored)
+    return tuple(dict.fromkeys(found))
+
+
+def _check_threads(test: IorTest, threads: int) -> None:
+    """Raise InputError unless the calls of a test can be dealt to so many I/O threads a rank."""
+    if threads == 1:
+        return
+    if test.api != "POSIX":
+        raise InputError(
+            f"{threads} I/O threads a rank with -a {test.api}: only the calls of POSIX are dealt "
+            "to threads; choose one of the two"
+        )
+    if test.min_duration:
+        raise InputError(
+            f"minTimeDuration={test.min_duration} with {threads} I/O threads a rank is not "
+            "simulated; choose one of the two"
+        )
+
+
+def _check_chunks(test: IorTest, ranks: int) -> None:
+    """Raise InputError if a chunk of HDF5 would be larger than the dataset of a segment."""
+    sharing = 1 if test.file_per_process else test.tasks or ranks
+    elements = test.block_size // ELEMENT * sharing
+    if test.api == "HDF5" and test.chunk_size > elements:
+        raise InputError(
+            f"--hdf5.chunkSize={test.chunk_size}: more than the {elements:,} elements of a "
+            f"dataset; right would be at most that, in elements of {ELEMENT} bytes"
+        )
 
 
 def _check_size(test: IorTest, scenario: Scenario, machine: Machine) -> None:
@@ -115,6 +194,12 @@ def _check_size(test: IorTest, scenario: Scenario, machine: Machine) -> None:
             f"{asked} -t {test.transfer_size} on {tasks} tasks makes "
             f"{moved // test.transfer_size:,} calls a phase, too many to keep in memory; "
             f"right would be at most {_MOST_CALLS:,}, by larger transfers (-t) or less data"
+        )
+    if test.collective and test.api != "POSIX" and moved // test.transfer_size > _MOST_TOGETHER:
+        raise InputError(
+            f"-c {asked} -t {test.transfer_size} on {tasks} tasks makes "
+            f"{moved // test.transfer_size:,} calls a phase; right would be at most "
+            f"{_MOST_TOGETHER:,} collective ones, by larger transfers (-t) or less data"
         )
     occupied = occupied_memory(test, machine, min(scenario.ppn, tasks))
     if occupied >= machine.nodes.memory:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from sim.lustre.tables import Cause, Stat, StationKind
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord
+from sim.workloads.kernel import Kernel, KernelRecord
+from sim.workloads.stretch import Stretch
 
 _KINDS = tuple(StationKind)
 
@@ -87,18 +91,32 @@ class Timeline:
     busy: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """A finished run.
+class Activity(NamedTuple):
+    """All stretches of a run in which its ranks did the same thing.
+
+    Attributes
+    ----------
+    test_id
+        Place of the IOR test in its command, from 0; 0 for a kernel.
+    name
+        What they did: ``write``.
+    stretches
+        When, in order.
+    """
+
+    test_id: int
+    name: str
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Result(ABC):
+    """A finished run, whatever its workload was.
 
     Attributes
     ----------
     scenario, machine
         What was run.
-    command
-        The IOR command of the scenario, as it was understood.
-    tests
-        One outcome for each test of the command.
     notes
         What the user should know about the options: a sentence each.
     simulated
@@ -118,8 +136,6 @@ class Result:
 
     scenario: Scenario
     machine: Machine
-    command: IorCommand
-    tests: tuple[TestOutcome, ...]
     notes: tuple[str, ...]
     simulated: float
     events: int
@@ -130,6 +146,10 @@ class Result:
     stats: dict[Stat, int]
     plane: LustrePlane
     book: StationBook
+
+    @abstractmethod
+    def activities(self) -> list[Activity]:
+        """Return what the ranks did, in the order in which they first did it."""
 
     def stations(self) -> list[StationUse]:
         """Return every station that served anything, in the order of their numbers."""
@@ -167,3 +187,62 @@ class Result:
             self.book.name(number): row
             for number, row in zip(numbers.tolist(), rows[numbers].tolist(), strict=True)
         }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IorResult(Result):
+    """A finished run of an IOR command.
+
+    Attributes
+    ----------
+    command
+        The IOR command of the scenario, as it was understood.
+    tests
+        One outcome for each test of the command.
+    """
+
+    command: IorCommand
+    tests: tuple[TestOutcome, ...]
+
+    def activities(self) -> list[Activity]:
+        """Return the phases, those of one test and one access together."""
+        grouped: dict[tuple[int, str], list[Stretch]] = {}
+        for test_id, outcome in enumerate(self.tests):
+            for record in outcome.records:
+                stretch = Stretch(
+                    start=float(record.open_start.min()),
+                    end=float(record.close_end.max()),
+                    waits=record.waits,
+                    last_waits=record.last_waits,
+                )
+                grouped.setdefault((test_id, record.access.value), []).append(stretch)
+        return [Activity(*key, tuple(stretches)) for key, stretches in grouped.items()]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KernelResult(Result):
+    """A finished run of a kernel.
+
+    Attributes
+    ----------
+    kernel
+        With all its options.
+    files
+        The files that it made, by name; for several of one shape, ``NAME.0``, ``NAME.1`` and so on.
+    records
+        The rows of its table.
+    stretches
+        When its ranks were at work, by what they did.
+    report
+        Blocks of text that MPI-IO printed in the job.
+    """
+
+    kernel: Kernel
+    files: dict[str, FileSet]
+    records: tuple[KernelRecord, ...]
+    stretches: dict[str, tuple[Stretch, ...]]
+    report: tuple[str, ...]
+
+    def activities(self) -> list[Activity]:
+        """Return the batches of the kernel, by what its ranks did in them."""
+        return [Activity(0, name, stretches) for name, stretches in self.stretches.items()]

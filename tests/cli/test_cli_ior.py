@@ -204,7 +204,8 @@ def test_threads_of_a_rank_share_its_calls(xc40io):
     text = xc40io("ior", *job, "--io-threads", "4", "--", *ior.split()).stdout
     assert "2 ranks x 4 I/O threads, seed 1" in text
     assert "copying into and out of the page cache" in text
-    assert bandwidths(text)["write"][0] > 2 * written(xc40io, *job, ior=ior)
+    # The threads of a rank copy side by side, but enter pages of one file one after another.
+    assert bandwidths(text)["write"][0] > 1.4 * written(xc40io, *job, ior=ior)
 
 
 def test_cores_for_the_system_are_named(xc40io):

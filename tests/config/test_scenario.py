@@ -125,8 +125,12 @@ def test_a_list_of_nodes(nodes: object, tmp_path: Path) -> None:
         ({"cores": {"threads": 0}}, "cores.threads = 0: should be greater than 0"),
         ({"cores": {"bind": "loosely"}}, "cores.bind = 'loosely': should be 'cores' or 'none'"),
         ({"background": {"read": "much"}}, "background.read: 'much' is not a rate"),
-        ({"workload": {}}, "workload.ior is missing"),
+        ({"workload": {}}, "workload: right would be one of ior: ARGUMENTS and kernel:"),
         ({"workload": {"ior": "-o 'x"}}, "never closed"),
+        ({"workload": {"ior": "-w", "kernel": "adios"}}, "workload: right would be one of ior"),
+        ({"workload": {"kernel": 3}}, "workload.kernel = 3"),
+        ({"environment": {"MPICH_MPIIO_STATS": True}}, "environment.MPICH_MPIIO_STATS = True"),
+        ({"environment": "STATS=1"}, "environment = 'STATS=1'"),
     ],
 )
 def test_fields_that_cannot_be_are_refused(
@@ -160,6 +164,38 @@ def test_what_the_machine_cannot_do_is_refused(
 def test_an_unknown_scenario_lists_those_there_are() -> None:
     with pytest.raises(InputError, match="theta-headline"):
         load_scenario("headline")
+
+
+def test_a_kernel_and_an_environment_survive_a_file(tmp_path: Path) -> None:
+    kernel = {"name": "adios", "size": "24 MB", "steps": 3, "threading": False}
+    asked = {
+        "workload": {"kernel": kernel},
+        "environment": {"MPICH_MPIIO_HINTS": "*:cb_nodes=4", "MPICH_MPIIO_STATS": 1},
+    }
+    scenario = _load(MINIMAL | asked, tmp_path)
+    assert scenario.workload.ior is None
+    assert scenario.workload.kernel == kernel
+    assert scenario.environment["MPICH_MPIIO_STATS"] == "1"
+    assert _reload(dump_scenario(scenario), tmp_path) == scenario
+    assert (
+        _reload(resolved_yaml(scenario, machine_of(scenario)), tmp_path).workload.kernel == kernel
+    )
+
+
+def test_a_kernel_may_be_its_name_alone(tmp_path: Path) -> None:
+    scenario = _load(MINIMAL | {"workload": {"kernel": "adios"}}, tmp_path)
+    assert scenario.workload.kernel == {"name": "adios"}
+
+
+def test_a_file_of_hints_lies_beside_the_scenario(tmp_path: Path) -> None:
+    scenario = _load(MINIMAL | {"environment": {"ROMIO_HINTS": "my.hints"}}, tmp_path)
+    assert scenario.environment == {"ROMIO_HINTS": str(tmp_path / "my.hints")}
+    assert _reload(dump_scenario(scenario), tmp_path) == scenario
+
+
+def test_a_machine_handed_over_is_written_out_in_full() -> None:
+    scenario = Scenario.model_validate(MINIMAL | {"machine": load_machine("theta")})
+    assert scenario.model_dump(mode="json")["machine"]["lustre"]["oss_rate"] == "6 GB/s"
 
 
 def test_a_placement_in_code() -> None:

@@ -39,6 +39,7 @@ SMALL: dict[str, object] = {
     "lustre.readahead_step": RPC,
     "lustre.raid_stripe": RPC,
     "lustre.ost_jitter": 0.0,
+    "mpi.barrier_skew": 0.0,
 }
 """What is small: four OSTs behind two routers, and the limits of the client."""
 
@@ -53,6 +54,7 @@ class Step(NamedTuple):
     count: int = 1
     stride: int = 0
     seconds: float = 0.0
+    timer: int = 0
 
 
 Program = Sequence[Step]
@@ -94,19 +96,26 @@ class SmallPlane:
         return tuple(range(first, first + count))
 
     def run(
-        self, programs: Sequence[Program], check: Callable[[SmallPlane], None] | None = None
+        self,
+        programs: Sequence[Program],
+        check: Callable[[SmallPlane], None] | None = None,
+        transfers: Sequence[tuple[int, int, int, int]] = (),
     ) -> npt.NDArray[np.float64]:
         """Run one program a rank to their ends, and the plane until nothing happens any more.
 
         Returns how long each took, in seconds. ``check`` is called whenever time has advanced.
+        ``transfers`` are those of the programs' exchanges: source, target, bytes and turn.
         """
         batch = Batch(np.flatnonzero([bool(program) for program in programs]))
         for number, program in enumerate(p for p in programs if p):
             for step in (*program, Step(Op.MARK)):
                 fields = step._asdict()
                 batch.add(fields.pop("kind"), np.array([number]), **fields)
+        if transfers:
+            batch.add_transfers(*zip(*transfers, strict=True))
         self._began = np.full(len(batch.programs), self.plane.now)
-        number = self.plane.submit(batch.programs, *batch.listing(), self.plane.now)
+        now = self.plane.now
+        number = self.plane.submit(batch.programs, *batch.listing(), now, batch.transfers)
         ended: list[int] = []
         while (due := self.plane.next_time()) < np.inf:
             until = np.nextafter(due, np.inf) if check is not None else np.inf

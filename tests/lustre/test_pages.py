@@ -126,6 +126,21 @@ def test_only_what_a_lock_covers_is_cached(plan: Plan) -> None:
     plan.plane(size=1 << 20).run(plan.programs, assert_cache_is_under_locks)
 
 
+def test_a_read_lock_is_kept_while_pages_below_it_are_read_under_another() -> None:
+    plane = SmallPlane(2, 3)
+    plane.add_files(stripe_size=RPC, size=1 << 20)
+    write = [Step(Op.FSYNC), Step(Op.WRITE, 0, 32 * KIB, 12 * KIB)]
+    one = [Step(Op.THINK, seconds=4e-4), Step(Op.READ, 0, 16 * KIB, 4 * KIB)]
+    ahead = [
+        Step(Op.READ, 0, 4 * KIB, 16 * KIB, 2, 20 * KIB),
+        Step(Op.STAT),
+        Step(Op.THINK, seconds=1e-4),
+        Step(Op.READ, 0, 8 * KIB, 16 * KIB, 2, 12 * KIB),
+        Step(Op.THINK, seconds=1.7e-3),
+    ]
+    plane.run([write, one, write, write, write, ahead], assert_cache_is_under_locks)
+
+
 SMALL_MEMORY = 16 * RPC  # half of it for the cache
 
 

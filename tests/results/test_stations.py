@@ -63,8 +63,8 @@ def test_a_small_write_is_bound_by_nothing():
 
 def test_ranks_that_take_locks_from_each_other_are_bound_by_no_station():
     (found,) = loads(run("-w -b 256k -t 256k -s 16", count=2))
-    assert found.sentence().startswith("bound by no station; ranks waited mostly for extent locks")
-    assert found.waits[0].cause == "lock"
+    assert found.sentence().startswith("bound by no station")
+    assert next(wait.cause for wait in found.waits if wait.cause != "other_ranks") == "lock"
 
 
 def test_busy_disks_that_nobody_waits_for_bind_nothing():

@@ -71,8 +71,9 @@ def test_stripes_of_8_mib_are_large_enough() -> None:
 
 
 def test_what_fits_the_dirty_limits_is_written_faster_than_the_disks_can() -> None:
-    assert shared_file(32, fsync=False).bandwidth > 1.2 * DISKS
     assert file_per_process(32, fsync=False).bandwidth > 1.2 * DISKS
+    # The ranks of a node enter the pages of a shared file one after another.
+    assert shared_file(8, fsync=False).bandwidth > 1.3 * shared_file(8).bandwidth
 
 
 def test_beyond_the_dirty_limits_writes_fall_back_to_what_the_disks_sustain() -> None:

@@ -118,6 +118,28 @@ def test_long_options_and_directives() -> None:
     )
 
 
+def test_options_of_hdf5_and_pnetcdf() -> None:
+    test = one(
+        "-a hdf5 --hdf5.setAlignment=1m --hdf5.chunkSize 64k --hdf5.collectiveMetadata "
+        "--hdf5.noFill "
+        "--hdf5.hintsFileName=h --hdf5.showHints"
+    )
+    assert (test.api, test.alignment, test.chunk_size) == ("HDF5", MIB, 64 * KIB)
+    assert test.collective_metadata
+    assert test.no_fill
+    assert test.show_hints
+    assert test == one("-a HDF5 -J 1m -H -n -U h -O hdf5.chunkSize=65536,hdf5.collectiveMetadata=1")
+    assert one("-a ncmpi --ncmpi.hintsFileName h --ncmpi.showHints") == one("-a NCMPI -U h -H")
+
+
+def test_a_strided_datatype_needs_a_file_view() -> None:
+    assert one("-a MPIIO -V -S").strided
+    assert one("-a MPIIO --mpiio.useFileView --mpiio.useStridedDatatype").strided
+    assert not one("-a MPIIO -S").strided
+    assert not one("-a POSIX -V -S").strided
+    assert not one("-a MPIIO -S -F").strided  # and so IOR does not mind
+
+
 def test_stonewalling() -> None:
     test = one("-D 300 -k -O stoneWallingWearOut=1,stoneWallingStatusFile=s,minTimeDuration=5 -T 2")
     assert (test.deadline, test.wear_out, test.stonewall_file) == (300, True, "s")
@@ -142,10 +164,10 @@ def test_zero_tasks_are_all_tasks() -> None:
 
 
 def test_one_note_names_what_cannot_matter() -> None:
-    line = "-w -v -v -A 3 -G 5 -l offset -x -q -j 3 -K -n -I -J 1m -H -O debug=x"
+    line = "-w -v -v -A 3 -G 5 -l offset -x -q -j 3 -K -O debug=x"
     command = parse_arguments(line.split())
     (note,) = command.notes
-    assert note.endswith(": -v, -A, -G, -l, -x, -q, -j, -K, -n, -I, -J, -H, debug.")
+    assert note.endswith(": -v, -A, -G, -l, -x, -q, -j, -K, debug.")
     assert command.tests == (one("-w -v -v -A 3"),)
     assert parse_arguments(["-w"]).notes == ()
 
@@ -164,13 +186,23 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("-i 0", "at least 1 repetition"),
         ("-i two", "-i: 'two' is not a whole number"),
         ("-N -4", "number of tasks"),
-        ("-a HDF5", "not simulated; POSIX and MPIIO are"),
+        ("-a MMAP", "not simulated; POSIX, MPIIO, HDF5 and NCMPI are"),
         ("-a FOO", "not an API of IOR"),
         ("-C -Z", "-C and -Z cannot be combined"),
         ("-z -C", "add -F"),
         ("-z -b 1m -t 1m", "larger than -t"),
         ("-z -R", "--random-offset-seed"),
         ("-a MPIIO -c -z", "no random offsets"),
+        ("-a MPIIO -V -z", "no random offsets"),
+        ("-a MPIIO -V -S -F", "leave out -F, -C and -Z, or -S"),
+        ("-a MPIIO -V -S -C", "leave out -F, -C and -Z, or -S"),
+        ("-a HDF5 -z", "-z: random offsets are not available with HDF5"),
+        ("-a NCMPI -z -z", "-z: random offsets are not available with NCMPI"),
+        ("-a NCMPI -F", "not available with NCMPI"),
+        ("-a HDF5 -I", "not implemented in IOR"),
+        ("-a HDF5 -J -1", "at least 1 byte"),
+        ("-a HDF5 -J 0", "at least 1 byte"),
+        ("-a HDF5 --hdf5.chunkSize=-8", "must not be negative"),
         ("-O stoneWallingWearOut=1", "-D"),
         ("-k -w -O stoneWallingStatusFile=f", "stoneWallingWearOut=1"),
         ("-O fsync=yes", "neither 0"),

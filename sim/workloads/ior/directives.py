@@ -20,8 +20,8 @@ _LARGEST = (1 << 63) - 1  # IOR counts bytes in a signed 64-bit integer
 
 # fmt: off
 _OTHER_APIS = (
-    "AIO", "CEPHFS", "CHFS", "DAOS", "DFS", "DUMMY", "FINCHFS", "GFARM", "HDF5", "HDFS", "IME",
-    "LIBNFS", "MMAP", "NC4", "NCMPI", "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
+    "AIO", "CEPHFS", "CHFS", "DAOS", "DFS", "DUMMY", "FINCHFS", "GFARM", "HDFS", "IME", "LIBNFS",
+    "MMAP", "NC4", "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
 )
 # fmt: on
 
@@ -81,7 +81,7 @@ def _api(text: str) -> str:
     api = text.upper()
     if api in SIMULATED_APIS:
         return api
-    simulated = " and ".join(SIMULATED_APIS)
+    simulated = f"{', '.join(SIMULATED_APIS[:-1])} and {SIMULATED_APIS[-1]}"
     if api in _OTHER_APIS:
         raise ValueError(f"an API of IOR that is not simulated; {simulated} are")
     raise ValueError(f"not an API of IOR; {simulated} are simulated")
@@ -201,9 +201,15 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "lustrepool": _sets("pool", _text),
     "lustreignorelocks": _sets("ignore_locks"),
     "hintsfilename": _sets("hints_file", _text),
+    "showhints": _sets("show_hints"),
     "preallocate": _sets("preallocate"),
     "usefileview": _sets("file_view"),
     "usestrideddatatype": _sets("strided_datatype"),
+    "individualdatasets": _sets("individual_datasets"),
+    "nofill": _sets("no_fill"),
+    "setalignment": _sets("alignment", parse_size),
+    "chunksize": _sets("chunk_size", _integer),
+    "collectivemetadata": _sets("collective_metadata"),
     "memorypernode": _node_memory,
     "memorypertask": _task_memory,
     "refnum": _sets("reference_number", _integer),
@@ -215,15 +221,11 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "datapackettype": _checks(_packet_type),
     "debug": _checks(_text),
     "dualmount": _checks(_flag),
-    "individualdatasets": _checks(_flag),
     "keepfilewitherror": _checks(_flag),
-    "nofill": _checks(_flag),
     "outlierthreshold": _checks(_integer),
     "platform": _checks(_text),
     "quitonerror": _checks(_flag),
-    "setalignment": _checks(parse_size),
     "settimestampsignature": _checks(_integer),
-    "showhints": _checks(_flag),
     "singlexferattempt": _checks(_flag),
     "storefileoffset": _checks(_flag),
     "summaryalways": _checks(_flag),
@@ -243,14 +245,13 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "usesharedfilepointer": _Refusal("shared file pointers do not work in IOR either"),
 }
 
-# What changes messages or the contents of buffers, concerns errors that do not happen here, or is
-# looked at by HDF5 alone: accepted, and named to the user.
+# What changes messages or the contents of buffers, or concerns errors that do not happen here:
+# accepted, and named to the user.
 # fmt: off
 _WITHOUT_EFFECT = frozenset({
-    "datapackettype", "debug", "dualmount", "individualdatasets", "keepfilewitherror", "nofill",
-    "outlierthreshold", "platform", "quitonerror", "refnum", "setalignment",
-    "settimestampsignature", "showhints", "singlexferattempt", "storefileoffset", "summaryalways",
-    "verbose", "warningaserrors",
+    "datapackettype", "debug", "dualmount", "keepfilewitherror", "outlierthreshold",
+    "platform", "quitonerror", "refnum", "settimestampsignature", "singlexferattempt",
+    "storefileoffset", "summaryalways", "verbose", "warningaserrors",
 })
 # fmt: on
 
@@ -259,10 +260,18 @@ LONG_FLAGS = {
     "--collective": "collective",
     "--dryrun": "dryrun",
     "--gpudirect": "gpudirect",
+    "--hdf5.collectivemetadata": "collectivemetadata",
+    "--hdf5.individualdatasets": "individualdatasets",
+    "--hdf5.nofill": "nofill",
+    "--hdf5.showhints": "showhints",
     "--mpiio.preallocate": "preallocate",
     "--mpiio.showhints": "showhints",
     "--mpiio.usefileview": "usefileview",
     "--mpiio.usestrideddatatype": "usestrideddatatype",
+    "--ncmpi.preallocate": "preallocate",
+    "--ncmpi.showhints": "showhints",
+    "--ncmpi.usefileview": "usefileview",
+    "--ncmpi.usestrideddatatype": "usestrideddatatype",
     "--posix.lustre.ignorelocks": "lustreignorelocks",
     "--posix.odirect": "useo_direct",
     "--posix.rangelocks": "rangelocks",
@@ -270,7 +279,11 @@ LONG_FLAGS = {
 }
 LONG_VALUES = {
     "--datapackettype": "datapackettype",
+    "--hdf5.chunksize": "chunksize",
+    "--hdf5.hintsfilename": "hintsfilename",
+    "--hdf5.setalignment": "setalignment",
     "--mpiio.hintsfilename": "hintsfilename",
+    "--ncmpi.hintsfilename": "hintsfilename",
     "--posix.lustre.pool": "lustrepool",
     "--posix.lustre.startost": "lustrestartost",
     "--posix.lustre.stripecount": "lustrestripecount",
@@ -289,7 +302,8 @@ def apply(test: IorTest, name: str, value: str, spelled: str) -> IorTest:
     test
         The test so far.
     name
-        A directive in any case (``blockSize``), or a long option of IOR 4.x with its dashes.
+        A directive in any case (``blockSize``), or a long option of IOR 4.x, with its dashes or
+        without (``posix.odirect``).
     value
         What stands behind it.
     spelled
@@ -306,7 +320,8 @@ def apply(test: IorTest, name: str, value: str, spelled: str) -> IorTest:
         For a name that IOR does not have, a value that does not fit, or a setting that matters on
         a real machine but is not simulated.
     """
-    key = _LONG.get(name.lower(), name.lower())
+    key = name.lower()
+    key = _LONG.get(key) or _LONG.get(f"--{key}") or key
     directive = _DIRECTIVES.get(key)
     if directive is None:
         raise InputError(f"{spelled}: IOR has no such option or directive")

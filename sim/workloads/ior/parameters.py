@@ -14,9 +14,10 @@ from typing import Literal
 
 from sim.config.errors import InputError
 
-SIMULATED_APIS = ("POSIX", "MPIIO")
+SIMULATED_APIS = ("POSIX", "MPIIO", "HDF5", "NCMPI")
 
-_WORD = 8  # IOR fills its buffers with 8-byte words, so block and transfer are multiples of it
+ELEMENT = 8
+"""Bytes of the words that IOR fills its buffers with; block and transfer are multiples of it."""
 
 
 class Access(StrEnum):
@@ -89,10 +90,17 @@ class IorTest:
     pool: str | None = None  # --posix.lustre.pool
     ignore_locks: bool = False  # --posix.lustre.ignorelocks
 
-    hints_file: str | None = None  # --mpiio.hintsFileName, -U
+    hints_file: str | None = None  # --mpiio.hintsFileName, -U; also of hdf5 and ncmpi
+    show_hints: bool = False  # --mpiio.showHints, -H; also of hdf5 and ncmpi
     preallocate: bool = False  # --mpiio.preallocate, -p
     file_view: bool = False  # --mpiio.useFileView, -V
     strided_datatype: bool = False  # --mpiio.useStridedDatatype, -S
+
+    individual_datasets: bool = False  # --hdf5.individualDataSets, -I
+    alignment: int = 1  # --hdf5.setAlignment, -J
+    no_fill: bool = False  # --hdf5.noFill, -n
+    chunk_size: int = 0  # --hdf5.chunkSize, in elements of 8 bytes; 0 is a contiguous dataset
+    collective_metadata: bool = False  # --hdf5.collectiveMetadata
 
     node_memory: int = 0  # -M as a size
     node_memory_percent: int = 0  # -M as a share of the node's memory
@@ -107,6 +115,16 @@ class IorTest:
 
     without_effect: tuple[str, ...] = field(default=(), compare=False)
     """The accepted options that cannot matter in a simulation, as the user spelled them."""
+
+    @property
+    def strided(self) -> bool:
+        """Whether one call takes the pieces of all segments: IOR then needs a file view, too."""
+        return self.api == "MPIIO" and self.file_view and self.strided_datatype
+
+    @property
+    def reorders(self) -> bool:
+        """Whether ranks may read what others wrote (``-C``, ``-Z``)."""
+        return self.reorder_constant or self.reorder_random > 0
 
     @property
     def calls_per_block(self) -> int:
@@ -137,11 +155,11 @@ _RULES: tuple[_Rule, ...] = (
     (lambda t: t.block_size < 1, "-b {t.block_size}: the block size must be at least 1 byte"),
     (lambda t: t.transfer_size < 1, "-t {t.transfer_size}: the transfer size must be at least 1"),
     (
-        lambda t: t.block_size % _WORD != 0,
+        lambda t: t.block_size % ELEMENT != 0,
         "-b {t.block_size}: the block size must be a multiple of 8 bytes",
     ),
     (
-        lambda t: t.transfer_size % _WORD != 0,
+        lambda t: t.transfer_size % ELEMENT != 0,
         "-t {t.transfer_size}: the transfer size must be a multiple of 8 bytes",
     ),
     (
@@ -210,6 +228,28 @@ _RULES: tuple[_Rule, ...] = (
         lambda t: t.api == "MPIIO" and t.random_offset > 0 and t.file_view,
         "-z and a file view (-V) cannot be combined: a file view has no random offsets",
     ),
+    (
+        lambda t: t.strided and (t.file_per_process or t.reorders),
+        "-S takes it that every rank is at its own part of a shared file: "
+        "leave out -F, -C and -Z, or -S",
+    ),
+    (
+        lambda t: t.api in ("HDF5", "NCMPI") and t.random_offset > 0,
+        "-z: random offsets are not available with {t.api}",
+    ),
+    (
+        lambda t: t.api == "NCMPI" and t.file_per_process,
+        "-F: a file per process is not available with NCMPI",
+    ),
+    (
+        lambda t: t.api == "HDF5" and t.individual_datasets,
+        "-I: individual datasets are not implemented in IOR; leave it out",
+    ),
+    (
+        lambda t: t.alignment < 0 or (t.api == "HDF5" and t.alignment == 0),
+        "-J {t.alignment}: the alignment must be at least 1 byte",
+    ),
+    (lambda t: t.chunk_size < 0, "--hdf5.chunkSize={t.chunk_size} must not be negative"),
     (
         lambda t: t.unique_directory and "@" in t.test_file,
         "-u and several file names in -o {t.test_file} cannot be combined",

@@ -7,11 +7,15 @@ final fsync of ``-e``) and around the close.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.workloads.ior.parameters import Access
+
+if TYPE_CHECKING:
+    from sim.mpi.record import MpiRecord
 
 _Times = NDArray[np.float64]
 
@@ -61,6 +65,8 @@ class PhaseRecord:
         :class:`~sim.lustre.tables.Cause`; and those of the rank that ended it last.
     stonewall
         The state at the deadline, if the ranks then wore on.
+    mpi
+        What MPI-IO has to tell of the file, if it took part.
     """
 
     access: Access
@@ -76,3 +82,4 @@ class PhaseRecord:
     waits: _Times
     last_waits: _Times
     stonewall: Stonewall | None = None
+    mpi: MpiRecord | None = None

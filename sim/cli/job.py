@@ -1,0 +1,176 @@
+"""What describes a job on the command line: machine, nodes, striping, environment.
+
+Shared by ``xc40io ior`` and ``xc40io kernel``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from sim.cli.environment import environment, inherited, variables_of
+from sim.cli.options import Command
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Placement, Scenario, Workload
+
+_Number = TypeVar("_Number", int, float)
+_POLICIES = ("contiguous", "random", "spread")
+_NODES = 256
+
+_OPTIONS = (
+    click.option("--machine", default="theta", show_default=True, help="Name or YAML file."),
+    click.option(
+        "--nodes",
+        type=click.IntRange(min=1),
+        help=f"Compute nodes of the job.  [default: {_NODES}, or as many as --placement lists]",
+    ),
+    click.option(
+        "--ppn",
+        type=click.IntRange(min=1),
+        default=16,
+        show_default=True,
+        help="Ranks on each node.",
+    ),
+    click.option(
+        "--placement",
+        default="contiguous",
+        show_default=True,
+        metavar="POLICY|NODES",
+        help=f"Which nodes: {', '.join(_POLICIES)}, or a list as in 0-15,32.",
+    ),
+    click.option(
+        "--core-spec",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Cores of a node that ranks leave to the system.",
+    ),
+    click.option(
+        "--cpu-bind",
+        type=click.Choice(("cores", "none")),
+        default="cores",
+        show_default=True,
+        help="Whether each rank has a core of its own.",
+    ),
+    click.option(
+        "--background-read",
+        metavar="RATE",
+        default="0",
+        help="What other jobs read meanwhile from all OSTs together, for instance '40 GB/s'.",
+    ),
+    click.option(
+        "--background-write", metavar="RATE", default="0", help="The same for what they write."
+    ),
+    click.option("--stripe-count", type=int, help="OSTs of a file, as lfs setstripe -c; -1: all."),
+    click.option("--stripe-size", help="Bytes of a stripe, as lfs setstripe -S, for instance 8m."),
+    click.option(
+        "--stripe-offset",
+        type=int,
+        default=-1,
+        help="First OST, as lfs setstripe -i.  [default: the system chooses]",
+    ),
+    environment,
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=1,
+        show_default=True,
+        help="Everything random follows from it.",
+    ),
+)
+
+NAMES = (
+    *("machine", "nodes", "ppn", "placement", "core_spec", "cpu_bind"),
+    *("background_read", "background_write", "stripe_count", "stripe_size", "stripe_offset"),
+    *("hints", "environment", "seed"),
+)
+"""The parameters that :func:`describe` takes, as click hands them over."""
+
+
+def described(command: Command) -> Command:
+    """Add the options that describe a job; :func:`describe` makes a scenario of them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def describe(
+    workload: Workload, assignments: tuple[str, ...], job: dict[str, Any], *, io_threads: int = 1
+) -> Scenario:
+    """Return the scenario of a job.
+
+    Parameters
+    ----------
+    workload
+        What it does.
+    assignments
+        The changes of the machine, as typed.
+    job
+        The options of :func:`described`, by the names of :data:`NAMES`.
+    io_threads
+        I/O threads of each rank.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be.
+    """
+    from sim.config.machine import parse_changes
+    from sim.config.scenario import Background, Cores, Scenario
+    from sim.config.striping import StripeRequest
+    from sim.config.units import parse_bytes, parse_rate
+
+    chosen, listed = _placement(job["placement"])
+    size = job["stripe_size"]
+    return Scenario(
+        machine=job["machine"],
+        changes=parse_changes(assignments),
+        nodes=job["nodes"] or listed or _NODES,
+        ppn=job["ppn"],
+        placement=chosen,
+        cores=Cores(system=job["core_spec"], bind=job["cpu_bind"], threads=io_threads),
+        background=Background(
+            read=_typed("--background-read", parse_rate, job["background_read"]),
+            write=_typed("--background-write", parse_rate, job["background_write"]),
+        ),
+        striping=StripeRequest(
+            count=job["stripe_count"],
+            size=None if size is None else _typed("--stripe-size", parse_bytes, size),
+            offset=job["stripe_offset"],
+        ),
+        environment=variables_of(inherited(), job["hints"], job["environment"]),
+        workload=workload,
+        seed=job["seed"],
+    )
+
+
+def _typed(option: str, parse: Callable[[str], _Number], text: str) -> _Number:
+    """Read a quantity with a unit; name the option if it is none."""
+    from sim.config.errors import InputError
+
+    try:
+        return parse(text)
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from error
+
+
+def _placement(text: str) -> tuple[Placement, int | None]:
+    """Return the placement that was typed and, for a list of nodes, how many these are."""
+    from sim.config.errors import InputError
+    from sim.config.scenario import Placement
+
+    if text in _POLICIES:
+        return Placement.model_validate({"policy": text}), None
+    from topology import parse_node_list
+
+    try:
+        listed = parse_node_list(text)
+    except ValueError as error:
+        raise InputError(
+            f"--placement {text!r}: right would be {', '.join(_POLICIES)}, or a list of nodes "
+            "as in 0-15,32"
+        ) from error
+    return Placement(policy="list", nodes=text), len(listed)

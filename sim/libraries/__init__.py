@@ -1,0 +1,1 @@
+"""I/O libraries: how they turn an application's calls into operations on files."""

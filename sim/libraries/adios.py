@@ -1,0 +1,178 @@
+"""ADIOS 1: what ranks do to write one output, and the method POSIX.
+
+``adios_open`` opens files, ``adios_write`` only copies data into a buffer of the rank, and
+``adios_close`` does all the rest. With POSIX every rank writes a subfile of its own, and rank 0 an
+index of everything into one more. The order of the steps is that of ADIOS 1.13
+(src/write/adios_posix.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from sim.config.machine import Mpi
+from sim.config.striping import StripeRequest
+from sim.config.units import MIB
+from sim.engine.types import Integers
+from sim.libraries.adios_index import FOOTER, index_size
+from sim.lustre.batch import Batch
+from sim.lustre.filesystem import FileSet, FileSystem
+from sim.lustre.tables import Op
+from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Communicator
+from sim.mpi.timers import Timer
+
+DEFAULT_STRIPING = StripeRequest(count=1, size=MIB)
+"""Striping of the subfiles of MPI_AGGREGATE unless told otherwise, and of the global index."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Writers:
+    """Who writes, where and what.
+
+    Attributes
+    ----------
+    filesystem
+        Where the files are.
+    osts
+        OSTs of the file system.
+    world
+        All ranks.
+    mpi
+        The MPI library.
+    striping
+        Of the subfiles, as far as somebody asks for it.
+    variables
+        Variables that each rank writes; they make up the index.
+    meetings
+        Makes so many new meetings: returns their numbers, int64.
+    """
+
+    filesystem: FileSystem
+    osts: int
+    world: Communicator
+    mpi: Mpi
+    striping: StripeRequest
+    variables: int
+    meetings: Callable[[int], Integers]
+
+    @cached_property
+    def costs(self) -> Collectives:
+        """What collectives of all ranks cost."""
+        return Collectives(self.mpi, self.world.nodes, self.world.size)
+
+    @property
+    def entry(self) -> int:
+        """Bytes of the index of one rank's data."""
+        return index_size(1, self.variables)
+
+    def meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
+        """Let all ranks do a collective."""
+        world = self.world
+        meeting, count = world.meeting, world.size
+        batch.add(Op.MEET, world.owners, file=meeting, count=count, seconds=seconds, timer=timer)
+
+    def fill_buffers(self, batch: Batch, size: Integers) -> None:
+        """Let every rank copy what it writes into its buffer: ``adios_write``."""
+        batch.add(Op.WORK, self.world.owners, seconds=size / self.mpi.copy_rate)
+
+    def merge_time(self, groups: int) -> float:
+        """Return the seconds in which a rank merges the indices of so many process groups."""
+        return groups * (1 + self.variables) * self.mpi.piece_time
+
+    def write_global_index(self, batch: Batch, file: int, gathering: float) -> None:
+        """Let rank 0 gather the indices, in so many seconds, and write that of all."""
+        ranks, first = self.world.size, self.world.owners[:1]
+        length = index_size(ranks, self.variables) + FOOTER
+        seconds = gathering + self.merge_time(ranks)
+        batch.add(Op.WORK, first, seconds=seconds, timer=Timer.AGGREGATE)
+        write_once(
+            batch, first, np.array([file]), np.array([0]), np.array([length]), Timer.METADATA
+        )
+
+
+class Method(Protocol):
+    """A way of ADIOS to write an output. The next one begins when the last one has ended."""
+
+    def begin(self) -> dict[str, FileSet]:
+        """Make the files of a new output; return them by name."""
+
+    def helped(self) -> Integers | None:
+        """Return the ranks that need a helper thread: int64; None if there are none."""
+
+    def open(self, batch: Batch) -> None:
+        """Add ``adios_open`` to a batch in which rank r has position r."""
+
+    def write(self, batch: Batch, size: Integers) -> None:
+        """Add ``adios_write``, in which each rank writes ``size`` bytes: int64 (ranks,)."""
+
+    def close(self, batch: Batch, size: Integers) -> None:
+        """Add ``adios_close``."""
+
+
+class Posix:
+    """The method POSIX: a subfile for each rank."""
+
+    def __init__(self, writers: Writers) -> None:
+        self._writers = writers
+
+    def begin(self) -> dict[str, FileSet]:
+        """Make the files of a new output; return them by name."""
+        filesystem, striping = self._writers.filesystem, self._writers.striping
+        self._index = filesystem.allocate(1, striping)
+        self._files = filesystem.allocate(self._writers.world.size, striping)
+        return {"bp": self._index, "bp.dir/bp": self._files}
+
+    def helped(self) -> Integers | None:
+        """Return no ranks: nobody needs a helper thread."""
+        return None
+
+    @property
+    def _file(self) -> Integers:
+        return self._files.first + np.arange(self._writers.world.size)
+
+    def open(self, batch: Batch) -> None:
+        """Rank 0 makes the directory; all create their files in it."""
+        writers, every = self._writers, self._writers.world.owners
+        batch.add(Op.STAT, every, file=self._file, timer=Timer.OPEN)
+        batch.add(Op.MKDIR, every[:1], file=self._index.first, timer=Timer.OPEN)
+        writers.meet(batch, writers.costs.barrier(), Timer.OPEN)
+        batch.add(Op.CREATE, every, file=self._file, timer=Timer.OPEN)
+        batch.add(Op.CREATE, every[:1], file=self._index.first, timer=Timer.OPEN)
+
+    def write(self, batch: Batch, size: Integers) -> None:
+        """Copy what is written into buffers."""
+        self._writers.fill_buffers(batch, size)
+
+    def close(self, batch: Batch, size: Integers) -> None:
+        """All write their data and their index; rank 0 gathers and writes the index of all."""
+        writers, every = self._writers, self._writers.world.owners
+        entry = np.full_like(size, writers.entry + FOOTER)
+        write_once(batch, every, self._file, np.zeros_like(size), size, Timer.RAW_WRITE)
+        write_once(batch, every, self._file, size, entry, Timer.RAW_WRITE)
+        writers.meet(batch, writers.costs.gather(4), Timer.AGGREGATE)
+        gathering = writers.costs.gatherv(int(entry[1:].sum()))
+        writers.write_global_index(batch, self._index.first, gathering)
+        batch.add(Op.CLOSE, every[:1], file=self._index.first)
+        batch.add(Op.CLOSE, every, file=self._file)
+
+
+def write_once(
+    batch: Batch, owner: Integers, file: Integers, offset: Integers, length: Integers, timer: Timer
+) -> None:
+    """Let each program make one write."""
+    batch.add(
+        Op.WRITE,
+        owner,
+        file=file,
+        offset=offset,
+        length=length,
+        stride=length,
+        count=1,
+        timer=timer,
+    )

@@ -1,0 +1,439 @@
+"""Parallel HDF5: files, groups and datasets, and what the library does to its file for them.
+
+All ranks of a communicator hold one file open through MPI-IO and call the library alike. Each
+method of :class:`Hdf5File` adds to a batch what one call of the library makes the ranks do:
+
+* metadata are kept in memory and written when the file is flushed or closed, shared out over the
+  ranks in the order of their addresses, by independent writes or one collective one; they are read
+  piece by piece by every rank, or by rank 0, which passes them on (H5Pset_coll_metadata_write,
+  H5Pset_all_coll_metadata_ops);
+* raw data go by :mod:`sim.libraries.hdf5_transfer`;
+* space is allocated by :mod:`sim.libraries.hdf5_space` when a dataset is created.
+
+The order of the steps is that of HDF5 1.10, checked against a trace of the MPI-IO calls of release
+1.10.8 and against a Darshan log of IOR with HDF5 on Cori.
+
+What IOR does with it (aiori-HDF5.c), for each segment of a shared file: ``create_dataset`` of
+``block / 8 * ranks`` elements of 8 bytes in the root group (``open_dataset`` when it reads), and
+for each transfer ``write`` or ``read`` of one block of ``transfer / 8`` elements; independent
+transfers of many can be given in one call, as rows of one
+:class:`~sim.libraries.selections.Hyperslab`. An fsync does nothing. ``-J`` is ``alignment`` and
+``alignment_threshold``, ``noFill`` is ``fill`` "never", ``hdf5.collectiveMetadata`` is both
+switches for collective metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+import numpy as np
+
+from sim.config.errors import InputError
+from sim.config.machine import Mpi
+from sim.config.units import GIB, MIB
+from sim.engine.types import Integers
+from sim.libraries.hdf5_objects import (
+    DATASET_HEADER,
+    GUESS,
+    SUPERBLOCK,
+    SUPERBLOCK_READS,
+    ChunkIndex,
+    Entry,
+    Group,
+    MetadataCache,
+    allocate_chunks,
+)
+from sim.libraries.hdf5_space import FileSpace
+from sim.libraries.hdf5_transfer import Transfer, TransferProperties
+from sim.libraries.mpi_driver import MpiDriver
+from sim.libraries.selections import (
+    MOST_DIMENSIONS,
+    Hyperslab,
+    Memory,
+    Storage,
+    chunk_grid,
+    chunks_selected,
+)
+from sim.lustre.batch import Batch
+from sim.mpi.accesses import Accesses
+from sim.mpi.file import MpiFile
+
+_LARGEST_CHUNK = 4 * GIB - 1
+_FILL_BUFFER = MIB  # bytes that are filled in one go
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hdf5Properties:
+    """How a file is accessed (HDF5's property lists), with the library's defaults.
+
+    Attributes
+    ----------
+    release
+        Of HDF5. Since ``1.10.2`` rank 0 reads superblock and root group for all when a file is
+        opened, and a file is cut to its size only if its size is wrong (release notes of 1.10.2:
+        "performance of the HDF5 parallel open/close/flush operations").
+    alignment, alignment_threshold
+        Bytes: what is at least as large as the threshold begins at a multiple of the alignment
+        (H5Pset_alignment).
+    collective_metadata_reads, collective_metadata_writes
+        H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write.
+    metadata_writers
+        Who writes metadata if not collectively: ``all`` ranks a share each, or the ``first`` rank
+        everything (H5AC_METADATA_WRITE_STRATEGY__DISTRIBUTED and __PROCESS_0_ONLY).
+    fill
+        When fill values are written (H5Pset_fill_time): ``never``; ``if set``, which chunked
+        datasets take to be always; ``at allocation``.
+    transfer
+        How raw data are moved.
+    """
+
+    release: Literal["1.10.1", "1.10.2"] = "1.10.1"
+    alignment: int = 1
+    alignment_threshold: int = 1
+    collective_metadata_reads: bool = False
+    collective_metadata_writes: bool = False
+    metadata_writers: Literal["all", "first"] = "all"
+    fill: Literal["never", "if set", "at allocation"] = "if set"
+    transfer: TransferProperties = field(default_factory=TransferProperties)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A dataset of a file.
+
+    Attributes
+    ----------
+    group, number
+        The group that it is in, and the number of its name there.
+    header, header_size
+        Where its object header is, and its size.
+    storage
+        Where its elements are.
+    index
+        In which its chunks are found, if it is chunked.
+    """
+
+    group: Group
+    number: int
+    header: int
+    header_size: int
+    storage: Storage
+    index: ChunkIndex | None
+
+
+class Hdf5File:
+    """A file of parallel HDF5: created or opened, closed, and perhaps opened again.
+
+    Parameters
+    ----------
+    file
+        The MPI file under it.
+    mpi
+        The MPI library.
+    properties
+        How it is accessed.
+
+    Attributes
+    ----------
+    root
+        The root group, once the file is created.
+    """
+
+    root: Group
+
+    def __init__(self, file: MpiFile, mpi: Mpi, properties: Hdf5Properties) -> None:
+        self.properties = properties
+        self._driver = MpiDriver(file, mpi)
+        self._writing = False
+        self._found: dict[int, Integers] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes that the file holds."""
+        return self._driver.size
+
+    def attach(self, file: MpiFile) -> None:
+        """Let the file, which is closed, be accessed through another MPI file of the same ranks."""
+        self._driver.file = file
+
+    def create(self, batch: Batch) -> None:
+        """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""
+        self._driver.open(batch, create=True, writing=True)
+        self._writing = True
+        properties = self.properties
+        self._space = FileSpace(properties.alignment_threshold, properties.alignment)
+        self._cache = MetadataCache()
+        self._cache.insert(self._space.metadata(SUPERBLOCK), SUPERBLOCK)
+        self.root = Group.create(self._space, self._cache)
+
+    def open(self, batch: Batch, *, writing: bool = False) -> None:
+        """Open the file (H5Fopen): superblock and header of the root group are read."""
+        self._driver.open(batch, create=False, writing=writing)
+        self._writing = writing
+        together = self.properties.release != "1.10.1"
+        reads = [Entry(address, size) for address, size in SUPERBLOCK_READS]
+        self._fetch(batch, reads, together=together)
+        self._load(batch, self.root.opening(), together=together)
+
+    def create_group(self, batch: Batch, name: str, parent: Group | None = None) -> Group:
+        """Create a group (H5Gcreate), in the root group unless told otherwise."""
+        parent = parent or self.root
+        self._load(batch, parent.path(0) if parent.is_used else [])
+        group = Group.create(self._space, self._cache)
+        group.number = parent.link(name, self._space, self._cache)
+        return group
+
+    def open_group(self, batch: Batch, group: Group, parent: Group | None = None) -> None:
+        """Open a group (H5Gopen)."""
+        self._load(batch, (parent or self.root).path(group.number) + group.opening())
+
+    def add_attributes(self, group: Group, names: Sequence[str], size: int) -> None:
+        """Add attributes of ``size`` bytes each to a group (H5Acreate, H5Awrite)."""
+        for name in names:
+            group.add_attribute(name, size, self._space, self._cache)
+
+    def create_dataset(
+        self,
+        batch: Batch,
+        name: str,
+        dims: tuple[int, ...],
+        element_size: int,
+        *,
+        chunk: tuple[int, ...] | None = None,
+        group: Group | None = None,
+        header_size: int = DATASET_HEADER,
+    ) -> Dataset:
+        """Create a dataset (H5Dcreate): its space is allocated, and filled if that is asked for.
+
+        Parameters
+        ----------
+        batch
+            Takes the operations.
+        name, group
+            What it is called, and in which group; the root group unless given. The names of a group
+            come in ascending order.
+        dims, element_size
+            Elements along each dimension, and bytes of an element.
+        chunk
+            Elements of a chunk along each dimension; contiguous layout unless given.
+        header_size
+            Bytes of its object header; more where its type has fields.
+
+        Raises
+        ------
+        InputError
+            If HDF5 could not make such a dataset.
+        """
+        check_shape(dims, element_size, chunk)
+        group = group or self.root
+        self._load(batch, group.path(0) if group.is_used else [])
+        header = self._cache.insert(self._space.metadata(header_size), header_size)
+        storage, index = self._allocate(dims, element_size, chunk)
+        self._fill(batch, storage, chunked=chunk is not None)
+        number = group.link(name, self._space, self._cache)
+        return Dataset(group, number, header.address, header_size, storage, index)
+
+    def _allocate(
+        self, dims: tuple[int, ...], element_size: int, chunk: tuple[int, ...] | None
+    ) -> tuple[Storage, ChunkIndex | None]:
+        """Allocate the space of a dataset, all of it at once."""
+        empty = np.zeros(prod(chunk_grid(dims, chunk or dims)), np.int64)
+        storage = Storage(dims, element_size, chunk or dims, empty)
+        if chunk:
+            return allocate_chunks(storage, self._space, self._cache)
+        empty[0] = self._space.raw(storage.chunk_bytes)
+        return storage, None
+
+    def open_dataset(self, batch: Batch, dataset: Dataset) -> None:
+        """Open a dataset (H5Dopen): its name is looked for in its group, its header is read."""
+        path = dataset.group.path(dataset.number)
+        rest = max(0, dataset.header_size - GUESS)
+        header = [Entry(dataset.header, GUESS)]
+        if rest:
+            header.append(Entry(dataset.header + GUESS, rest))
+        self._load(batch, path + header)
+
+    def write(
+        self, batch: Batch, dataset: Dataset, selection: Hyperslab, memory: Memory | None = None
+    ) -> None:
+        """Write what each rank selects (H5Dwrite); in its memory without gaps unless told."""
+        self._transfer(batch, dataset, selection, memory, writing=True)
+
+    def read(
+        self, batch: Batch, dataset: Dataset, selection: Hyperslab, memory: Memory | None = None
+    ) -> None:
+        """Read what each rank selects (H5Dread)."""
+        self._transfer(batch, dataset, selection, memory, writing=False)
+
+    def flush(self, batch: Batch) -> None:
+        """Write all metadata, set the file's size, make everything durable (H5Fflush)."""
+        self._settle(batch)
+        self._driver.sync(batch)
+
+    def close(self, batch: Batch) -> None:
+        """Close the file (H5Fclose).
+
+        If it was open for writing, metadata are written as by :meth:`flush`, but nothing is synced,
+        and then the superblock once more.
+        """
+        if self._writing:
+            self._settle(batch)
+            self._cache.touch(0)
+            self._write_metadata(batch)
+        self._driver.close(batch)
+        self._cache.empty()
+        self._found.clear()
+
+    def _transfer(
+        self,
+        batch: Batch,
+        dataset: Dataset,
+        selection: Hyperslab,
+        memory: Memory | None,
+        *,
+        writing: bool,
+    ) -> None:
+        properties = self.properties.transfer
+        transfer = Transfer(
+            self._driver, dataset.storage, selection, memory, properties, writing=writing
+        )
+        if not properties.collective:
+            self._look_up(batch, dataset, selection)
+            transfer.independent(batch)
+        elif dataset.index is None:
+            transfer.contiguous(batch)
+        elif transfer.links(batch):
+            self._look_up(batch, dataset, selection)
+            transfer.linked(batch)
+        else:
+            transfer.gather_modes(batch)
+            self._look_up(batch, dataset, None)
+            transfer.multi(batch)
+
+    def _look_up(self, batch: Batch, dataset: Dataset, selection: Hyperslab | None) -> None:
+        """Let ranks read of a chunk index what they need to find the chunks that they select.
+
+        Without a selection rank 0 looks for all chunks. Chunks are looked up independently even if
+        metadata are read collectively.
+        """
+        index, chunks = dataset.index, len(dataset.storage.address)
+        if index is None or self._cache.has(index.root):
+            return
+        if selection is None:
+            rank, chunk = np.zeros(chunks, np.int64), np.arange(chunks)
+        else:
+            row, chunk = chunks_selected(selection, dataset.storage)
+            pairs = np.unique(selection.rank[row] * chunks + chunk)
+            rank, chunk = pairs // chunks, pairs % chunks
+        reads = index.reads(rank, chunk)
+        key = reads.rank * self._space.end + reads.offset
+        found = self._found.get(index.root, np.zeros(0, np.int64))
+        fresh = ~np.isin(key, found)
+        self._found[index.root] = np.union1d(found, key)
+        self._driver.read(batch, Accesses(*(column[fresh] for column in reads)), each=True)
+
+    def _fill(self, batch: Batch, storage: Storage, *, chunked: bool) -> None:
+        """Write fill values: all ranks an equal share of the chunks, or rank 0 everything."""
+        fill = self.properties.fill
+        if fill == "never" or (fill == "if set" and not chunked):
+            return
+        address, size = storage.address, storage.chunk_bytes
+        if chunked:
+            ranks = self._driver.communicator.size
+            each = len(address) // ranks
+            rank = np.arange(len(address)) // max(each, 1)
+            rank[each * ranks :] = np.arange(len(address) - each * ranks)
+            order = np.argsort(rank, kind="stable")
+            length = np.full(len(address), size)
+            self._driver.write_all(batch, Accesses(rank[order], address[order], length))
+        else:
+            offset = np.arange(0, size, _FILL_BUFFER)
+            length = np.minimum(size - offset, _FILL_BUFFER)
+            first = np.zeros(len(offset), np.int64)
+            calls = Accesses(first, address[0] + offset, length)
+            self._driver.write(batch, calls, each=True)
+        self._driver.barrier(batch)
+
+    def _settle(self, batch: Batch) -> None:
+        """Write changed metadata and make the file as long as its allocated space."""
+        self._space.release()
+        if self._cache.is_dirty:
+            self._cache.touch(0)  # the superblock says where the file ends
+        self._write_metadata(batch)
+        unasked = self.properties.release == "1.10.1"
+        self._driver.truncate(batch, self._space.end, unasked=unasked)
+
+    def _write_metadata(self, batch: Batch) -> None:
+        """Write the metadata that have changed, between two barriers."""
+        if not self._cache.is_dirty:
+            return
+        driver, properties = self._driver, self.properties
+        alone = properties.metadata_writers == "first" and not properties.collective_metadata_writes
+        shares = self._cache.flush(1 if alone else driver.communicator.size)
+        driver.barrier(batch)
+        if properties.collective_metadata_writes:
+            driver.write_all(batch, shares)
+        else:
+            driver.write(batch, _superblock_last(shares), each=True)
+        driver.barrier(batch)
+
+    def _load(self, batch: Batch, entries: list[Entry], *, together: bool = False) -> None:
+        """Let the ranks read those of some metadata that they do not have yet."""
+        self._fetch(batch, self._cache.missing(entries), together=together)
+
+    def _fetch(self, batch: Batch, entries: list[Entry], *, together: bool) -> None:
+        """Read metadata: every rank by itself, or rank 0 for all."""
+        driver, end = self._driver, self._space.end
+        address = np.array([entry.address for entry in entries], np.int64)
+        size = np.minimum([entry.size for entry in entries], end - address)
+        if together or self.properties.collective_metadata_reads:
+            for place, length in zip(address, size, strict=True):
+                one = Accesses(np.zeros(1, np.int64), np.array([place]), np.array([length]))
+                driver.read(batch, one, each=True)
+                driver.meet(batch, driver.costs.bcast(int(length)))
+        elif entries:
+            ranks = len(driver.ranks)
+            reads = Accesses(
+                np.repeat(driver.ranks, len(entries)), np.tile(address, ranks), np.tile(size, ranks)
+            )
+            driver.read(batch, reads, each=True)
+
+
+def check_shape(dims: Sequence[int], element_size: int, chunk: Sequence[int] | None) -> None:
+    """Raise InputError unless HDF5 can make a dataset of this shape."""
+    if not 1 <= len(dims) <= MOST_DIMENSIONS:
+        raise InputError(
+            f"a dataset of {len(dims)} dimensions: 1 to {MOST_DIMENSIONS} are simulated"
+        )
+    if min(dims) < 1 or element_size < 1:
+        raise InputError(f"a dataset of {tuple(dims)} elements of {element_size} bytes is empty")
+    if chunk is None:
+        return
+    if len(chunk) != len(dims) or any(
+        not 1 <= part <= size for part, size in zip(chunk, dims, strict=True)
+    ):
+        raise InputError(
+            f"chunks of {tuple(chunk)} elements of a dataset of {tuple(dims)}: right would be from "
+            "1 to the size of the dataset along each dimension"
+        )
+    if prod(chunk) * element_size > _LARGEST_CHUNK:
+        raise InputError(
+            f"chunks of {tuple(chunk)} elements of {element_size} bytes: HDF5's chunks are smaller "
+            "than 4 GiB"
+        )
+
+
+def _superblock_last(shares: Accesses) -> Accesses:
+    """Return shares of metadata with the superblock behind the others of its rank."""
+    if not len(shares.rank) or shares.offset[0]:
+        return shares
+    mine = int(np.count_nonzero(shares.rank == shares.rank[0]))
+    return Accesses(
+        *(
+            np.concatenate([column[1:mine], column[:1], column[mine:]])
+            for column in (shares.rank, shares.offset, shares.length)
+        )
+    )

@@ -1,0 +1,143 @@
+"""How a library's reads and writes reach MPI-IO, and how its ranks meet (HDF5: H5FDmpio.c)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.config.machine import Mpi
+from sim.engine.types import Integers
+from sim.lustre.batch import Batch
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Communicator
+from sim.mpi.file import MpiFile
+from sim.mpi.timers import Timer
+
+_OFFSET = 8  # bytes of an MPI_Offset
+
+
+class MpiDriver:
+    """A file as a library has it open through MPI-IO.
+
+    Parameters
+    ----------
+    file
+        The MPI file.
+    mpi
+        The MPI library.
+
+    Attributes
+    ----------
+    costs
+        What collectives of the file's ranks cost.
+    size
+        Where the bytes that the file holds end.
+    """
+
+    def __init__(self, file: MpiFile, mpi: Mpi) -> None:
+        self.file = file
+        self.mpi = mpi
+        self.costs = Collectives(mpi, self.communicator.nodes, self.communicator.size)
+        self.size = 0
+        self._settled = 0
+        self._exists = False
+
+    @property
+    def communicator(self) -> Communicator:
+        """The ranks."""
+        return self.file.communicator
+
+    @property
+    def ranks(self) -> Integers:
+        """All ranks of the file: int64."""
+        return np.arange(self.communicator.size)
+
+    def meet(self, batch: Batch, seconds: float) -> None:
+        """Let all ranks do a collective of the library's own."""
+        batch.add(
+            Op.MEET,
+            self.communicator.owners,
+            file=self.communicator.meeting,
+            count=self.communicator.size,
+            seconds=seconds,
+            timer=Timer.METADATA,
+        )
+
+    def barrier(self, batch: Batch) -> None:
+        """Let all ranks meet."""
+        self.meet(batch, self.costs.barrier())
+
+    def describe(self, batch: Batch, ranks: Integers, pieces: Integers) -> None:
+        """Let ranks take a step in the library for each of so many pieces."""
+        some = pieces > 0
+        owners, seconds = self.communicator.owners[ranks[some]], pieces[some] * self.mpi.piece_time
+        batch.add(Op.WORK, owners, seconds=seconds, timer=Timer.METADATA)
+
+    def open(self, batch: Batch, *, create: bool, writing: bool) -> None:
+        """Open the file as HDF5 does; rank 0 asks for its size and tells the others.
+
+        A file that was there is emptied if it is to be created.
+        """
+        self.file.open(batch, create=create and not self._exists, writing=writing)
+        self._exists = True
+        self._ask_size(batch)
+        if create and self.size:
+            self._set_size(batch, 0)
+        self._settled = self.size
+
+    def close(self, batch: Batch) -> None:
+        """Close the file."""
+        self.file.close(batch)
+
+    def write_all(self, batch: Batch, accesses: Accesses) -> None:
+        """Write collectively."""
+        self.file.write_at_all(batch, accesses)
+        self._note(accesses)
+
+    def write(self, batch: Batch, accesses: Accesses, *, each: bool) -> None:
+        """Write independently: one call for all pieces of a rank, or one for ``each``."""
+        self.file.write_at(batch, accesses, each=each)
+        self._note(accesses)
+
+    def read_all(self, batch: Batch, accesses: Accesses) -> None:
+        """Read collectively."""
+        self.file.read_at_all(batch, accesses)
+
+    def read(self, batch: Batch, accesses: Accesses, *, each: bool) -> None:
+        """Read independently, as :meth:`write`."""
+        self.file.read_at(batch, accesses, each=each)
+
+    def sync(self, batch: Batch) -> None:
+        """Make durable what was written."""
+        self.file.sync(batch)
+
+    def truncate(self, batch: Batch, end: int, *, unasked: bool) -> None:
+        """Let the file end where its allocated space does, if that has moved since the last time.
+
+        Rank 0 looks for the size first, and nothing else happens if it is right, unless the file is
+        to be cut ``unasked``.
+        """
+        if end == self._settled:
+            return
+        if not unasked:
+            self._ask_size(batch)
+        if unasked or self.size != end:
+            self._set_size(batch, end)
+        self._settled = end
+
+    def _ask_size(self, batch: Batch) -> None:
+        """Let rank 0 find out the file's size, for which the file system asks all its objects."""
+        first = self.communicator.owners[:1]
+        batch.add(Op.STAT, first, file=self.file.number, timer=Timer.METADATA)
+        self.meet(batch, self.costs.bcast(_OFFSET))
+
+    def _set_size(self, batch: Batch, size: int) -> None:
+        self.file.set_size(batch, size)
+        self.barrier(batch)
+        self.size = size
+
+    def _note(self, accesses: Accesses) -> None:
+        """Keep track of where the file ends."""
+        if len(accesses.rank):
+            self.size = max(self.size, int((accesses.offset + accesses.length).max()))

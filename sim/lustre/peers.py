@@ -1,0 +1,102 @@
+"""The ways between the nodes of a job, and the gates before which their transfers wait."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.types import Indices, Integers, Table, make_table
+from sim.lustre.batch import Transfers
+from sim.lustre.tables import GATE
+from topology import Fabric, candidate_routes
+
+MINIMAL, VALIANT = 2, 2
+"""Candidate routes of each kind between two Aries routers."""
+
+
+class PeerRoutes:
+    """Candidate routes between the routers of a job's nodes, drawn when they are first needed.
+
+    Parameters
+    ----------
+    fabric
+        The network.
+    nodes
+        int32 (nodes,): the compute nodes of the job.
+    first_link
+        Number of the station of the fabric's first link.
+    path
+        int32: the stations of all routes so far.
+    seed
+        Of the scenario. What is drawn for two routers does not depend on what was drawn before.
+
+    Attributes
+    ----------
+    table
+        int32 (rows, candidates, 2): start and stop in ``path`` of each candidate.
+    path
+        Stations of all routes, those of the peers after those given.
+    """
+
+    def __init__(
+        self, fabric: Fabric, nodes: Indices, first_link: int, path: Indices, seed: int
+    ) -> None:
+        self._fabric = fabric
+        self._router = fabric.compute_router[nodes]
+        self._first_link = first_link
+        self._seed = seed
+        self._rows: dict[int, int] = {}
+        self.path = path
+        self.table: Indices = np.zeros((0, MINIMAL + VALIANT, 2), np.int32)
+
+    def rows(self, source: Indices, target: Indices) -> Indices:
+        """Return the rows of ``table`` for pairs of nodes: int32; -1 where they share a router."""
+        routers = self._fabric.routers
+        pair = self._router[source].astype(np.int64) * routers + self._router[target]
+        pairs, inverse = np.unique(pair, return_inverse=True)
+        other = pairs // routers != pairs % routers
+        new = np.array([p for p in pairs[other].tolist() if p not in self._rows], np.int64)
+        if len(new):
+            self._draw(new)
+        row = np.full(len(pairs), -1, np.int32)
+        row[other] = [self._rows[p] for p in pairs[other].tolist()]
+        return row[inverse]
+
+    def _draw(self, pairs: Integers) -> None:
+        """Add the routes of pairs of routers: ``source * routers + target`` each."""
+        routers = self._fabric.routers
+        routes = candidate_routes(
+            self._fabric,
+            pairs // routers,
+            pairs % routers,
+            self._seed,
+            minimal=MINIMAL,
+            valiant=VALIANT,
+        )
+        first, known = len(self.path), len(self.table)
+        bounds = np.stack([routes.start, routes.stop], axis=-1) + first
+        self.table = np.concatenate([self.table, bounds.astype(np.int32)])
+        links = (self._first_link + routes.links).astype(np.int32)
+        self.path = np.concatenate([self.path, links])
+        self._rows.update(zip(pairs.tolist(), range(known, known + len(pairs)), strict=True))
+
+
+def gates_of(transfers: Transfers) -> tuple[Table, Indices]:
+    """Return the gates of some transfers, and the gate of each: int32, -1 for none.
+
+    A gate is a node's turn; ``following`` is the node's next.
+    """
+    gate = np.full(len(transfers.size), -1, np.int32)
+    waits = np.flatnonzero(transfers.turn >= 0)
+    if not len(waits):
+        return make_table(GATE, 0), gate
+    turns = int(transfers.turn.max()) + 1
+    key = transfers.source[waits].astype(np.int64) * turns + transfers.turn[waits]
+    keys, inverse, count = np.unique(key, return_inverse=True, return_counts=True)
+    gate[waits] = inverse
+    gates = make_table(GATE, len(keys))
+    gates.left, gates.head, gates.following = count, -1, -1
+    same_node = keys[1:] // turns == keys[:-1] // turns
+    gates.following[:-1][same_node] = np.flatnonzero(same_node) + 1
+    gates.open[0] = 1
+    gates.open[1:] = ~same_node
+    return gates, gate

@@ -1,0 +1,1 @@
+"""MPI: the cost of collectives; MPI-IO: hints, aggregators, collective buffering, sieving."""

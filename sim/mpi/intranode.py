@@ -1,0 +1,155 @@
+"""Two-layer aggregation (TAM): the ranks of a node act through one of them.
+
+With many ranks on a node, every aggregator has to deal with messages and pieces of all of them. So
+the ranks of a node first hand what they have to the lowest of them, the node's *local aggregator*,
+which sorts the pieces and joins those that touch; what neighbours in the file have is often on one
+node. Two-phase then goes on among the local aggregators and the aggregators alone, and the others
+wait. (Kang et al., "Improving MPI Collective I/O for High Volume Non-Contiguous Requests With
+Intra-Node Aggregation", IEEE TPDS 2020; PnetCDF's ``nc_num_aggrs_per_node=1``.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sim.engine.types import Integers
+from sim.lustre.batch import Batch
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Communicator
+from sim.mpi.domains import CollectiveFile, sum_by, union
+from sim.mpi.rounds import count_call, meet
+from sim.mpi.stats import AccessCounts
+from sim.mpi.timers import Timer
+from sim.mpi.twophase import (
+    LIST_ENTRY,
+    add_reads,
+    add_writes,
+    finish_cost,
+    flattening_cost,
+    plan_read,
+    plan_write,
+    planning_cost,
+)
+
+
+def write_all(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Let all ranks write their pieces in one collective call, by way of the local aggregators.
+
+    The parameters are those of :func:`sim.mpi.twophase.write_all`.
+    """
+    layer = Layer(target)
+    inner, joined = layer.target, layer.join(accesses)
+    call = plan_write(inner, joined)
+    meet(batch, target.communicator, flattening_cost(target, accesses), Timer.PLAN)
+    layer.hand_over(batch, accesses)
+    meet(batch, inner.communicator, planning_cost(inner, joined, call), Timer.PLAN)
+    if call is not None:
+        add_writes(batch, inner, call, counts.writes)
+    meet(batch, target.communicator, finish_cost(target), Timer.FINISH)
+    count_call(counts.writes, target, accesses, call)
+
+
+def read_all(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Let all ranks read their pieces in one collective call, by way of the local aggregators.
+
+    The parameters are those of :func:`sim.mpi.twophase.read_all`.
+    """
+    layer = Layer(target)
+    inner, joined = layer.target, layer.join(accesses)
+    call = plan_read(inner, joined)
+    meet(batch, target.communicator, flattening_cost(target, accesses), Timer.PLAN)
+    meet(batch, inner.communicator, planning_cost(inner, joined, call), Timer.PLAN)
+    if call is not None:
+        add_reads(batch, inner, call, counts.reads)
+    # Everyone waits, since the aggregators use the inner meeting until they have read everything.
+    meet(batch, target.communicator, 0.0, Timer.FINISH)
+    layer.hand_over(batch, accesses)
+    meet(batch, target.communicator, 0.0, Timer.FINISH)
+    count_call(counts.reads, target, accesses, call)
+
+
+class Layer:
+    """The ranks that remain when every node has its local aggregator.
+
+    Parameters
+    ----------
+    target
+        The file, as all ranks have it open.
+
+    Attributes
+    ----------
+    target
+        The file as those have it open that remain: local aggregators and aggregators.
+    """
+
+    def __init__(self, target: CollectiveFile) -> None:
+        outer = target.communicator
+        _, self._local = np.unique(outer.node, return_index=True)
+        ranks = np.union1d(self._local, target.aggregators)
+        inner = Communicator(outer.owners[ranks], outer.node[ranks], target.inner_meeting)
+        self._outer = target
+        self._ranks = ranks
+        self.target = replace(
+            target,
+            communicator=inner,
+            aggregators=np.searchsorted(ranks, target.aggregators),
+            costs=Collectives(target.mpi, inner.nodes, inner.size),
+        )
+
+    def join(self, accesses: Accesses) -> Accesses:
+        """Return what the local aggregators have when they have joined the pieces of their nodes.
+
+        Where ranks of one node give the same byte, one of them prevails.
+        """
+        if not len(accesses.rank):
+            return accesses
+        node = self._node_of(accesses.rank)
+        span = int((accesses.offset + accesses.length).max()) + 1
+        start, length = union(node * span + accesses.offset, accesses.length)
+        node, offset = np.divmod(start, span)
+        rank = np.searchsorted(self._ranks, self._local)[node]
+        order = np.argsort(rank, kind="stable")
+        return Accesses(rank[order], offset[order], length[order])
+
+    def _node_of(self, rank: Integers) -> Integers:
+        """Return the nodes of ranks, counted among the nodes of the communicator."""
+        node = self._outer.communicator.node
+        return np.searchsorted(node[self._local], node[rank]).astype(np.int64)
+
+    def hand_over(self, batch: Batch, accesses: Accesses) -> None:
+        """Let data pass between the ranks of each node and their local aggregator, in memory.
+
+        That one handles a message of each, reads its list, and merges or parts their pieces.
+        """
+        if not len(accesses.rank):
+            return
+        mpi, node = self._outer.mpi, self._node_of(accesses.rank)
+        others = accesses.rank != self._local[node]
+        pieces = np.bincount(node, minlength=len(self._local))
+        lists = np.bincount(node[others], minlength=len(self._local)) * LIST_ENTRY
+        senders = np.unique(accesses.rank[others])
+        messages = np.bincount(self._node_of(senders), minlength=len(self._local))
+        seconds = pieces * mpi.piece_time + messages * mpi.message_time + lists / mpi.copy_rate
+        busy = np.flatnonzero(pieces)
+        owners = self._outer.communicator.owners[self._local]
+        batch.add(Op.WORK, owners[busy], seconds=seconds[busy], timer=Timer.EXCHANGE)
+        if not others.any():
+            return
+        here, size = sum_by(node[others], accesses.length[others])
+        place = self._outer.communicator.node[self._local[here]]
+        first = batch.add_transfers(place, place, size)
+        batch.add(
+            Op.EXCHANGE,
+            owners[here],
+            offset=first + np.arange(len(here)),
+            count=1,
+            timer=Timer.EXCHANGE,
+        )

@@ -1,0 +1,345 @@
+"""Rounds of a collective call: who has what in each, and what the aggregators do, turn by turn.
+
+A *turn* is what one aggregator does in one round: it moves the data of all ranks in and out of the
+windows that it has in this round. Control works out all turns of a call at once, in arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.types import Floats, Integers
+from sim.lustre.batch import Batch
+from sim.lustre.tables import OPERATION, Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.communicator import Communicator
+from sim.mpi.domains import (
+    CollectiveFile,
+    Domains,
+    Requests,
+    Windows,
+    requests_of,
+    sum_by,
+    union,
+    windows_of,
+)
+from sim.mpi.stats import DirectionCounts
+from sim.mpi.timers import Timer
+
+
+class Turns(NamedTuple):
+    """The rounds in which aggregators have windows: rows by aggregator, then round.
+
+    Attributes
+    ----------
+    domain, round
+        int64 (turns,): which aggregator, by position, and which round.
+    of_window
+        int64 (windows,): the turn of every window.
+    of_request
+        int64 (requests,): the turn of every request.
+    """
+
+    domain: Integers
+    round: Integers
+    of_window: Integers
+    of_request: Integers
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the call has."""
+        return int(self.round.max()) + 1
+
+
+def turns_of(windows: Windows, requests: Requests) -> Turns:
+    """Return the turns that the windows of a call make."""
+    rounds = int(windows.round.max()) + 1
+    key, of_window = np.unique(windows.domain * rounds + windows.round, return_inverse=True)
+    of_request = of_window[np.searchsorted(windows.number, requests.window)]
+    return Turns(key // rounds, key % rounds, of_window, of_request)
+
+
+class Shares(NamedTuple):
+    """What each rank has in each turn: rows by turn, then rank.
+
+    Attributes
+    ----------
+    turn, rank
+        int64 (shares,).
+    bytes, pieces
+        int64: of it.
+    windows
+        int64: of the turn, in which the rank has anything.
+    foreign
+        int64: 1 where it must go to another rank as a message, 0 for the aggregator's own.
+    """
+
+    turn: Integers
+    rank: Integers
+    bytes: Integers
+    pieces: Integers
+    windows: Integers
+    foreign: Integers
+
+
+def shares_of(target: CollectiveFile, requests: Requests, turns: Turns) -> Shares:
+    """Add up the requests of each rank in each turn."""
+    ranks = target.communicator.size
+    key, size, pieces, windows = sum_by(
+        turns.of_request * ranks + requests.rank,
+        requests.bytes,
+        requests.pieces,
+        np.ones_like(requests.bytes),
+    )
+    turn, rank = key // ranks, key % ranks
+    foreign = (rank != target.aggregators[turns.domain[turn]]).astype(np.int64)
+    return Shares(turn, rank, size, pieces, windows, foreign)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A collective call in which somebody has something to read or write, worked out.
+
+    Attributes
+    ----------
+    domains, windows, turns, shares
+        See there.
+    gaps
+        int64 (gaps,): bytes of the places between the call's first and last byte that it leaves
+        out.
+    """
+
+    domains: Domains
+    windows: Windows
+    turns: Turns
+    shares: Shares
+    gaps: Integers
+
+
+def plan_call(
+    target: CollectiveFile, accesses: Accesses, domains: Domains, *, dense: bool = False
+) -> Call:
+    """Work out who has what in which window.
+
+    Parameters
+    ----------
+    target, accesses
+        The file; what the ranks read or write there, at least one piece.
+    domains
+        How the file is cut into windows.
+    dense
+        Whether windows between the first and the last one count in which nobody has anything.
+    """
+    start, length = union(accesses.offset, accesses.length)
+    windows = windows_of(start, length, domains)
+    if dense:
+        windows = windows.filled_up(domains)
+    requests = requests_of(accesses, domains)
+    turns = turns_of(windows, requests)
+    gaps = start[1:] - (start + length)[:-1]
+    return Call(domains, windows, turns, shares_of(target, requests, turns), gaps)
+
+
+def count_call(
+    counts: DirectionCounts, target: CollectiveFile, accesses: Accesses, call: Call | None
+) -> None:
+    """Count a collective call of the application, and the gaps that it leaves in the file."""
+    counts.add_collective(
+        target.communicator.size,
+        accesses.bytes,
+        aggregators=len(target.aggregators),
+        active=0 if call is None else len(np.unique(call.windows.domain)),
+    )
+    if call is not None:
+        counts.add_gaps(call.gaps)
+
+
+class Script:
+    """What the aggregators do round after round, put together step by step for all at once.
+
+    Parameters
+    ----------
+    target
+        The file and its aggregators.
+    rounds
+        How many rounds there are.
+    """
+
+    def __init__(self, target: CollectiveFile, rounds: int) -> None:
+        self._target = target
+        self._rounds = rounds
+        self._keys: list[Integers] = []
+        self._steps: list[npt.NDArray[Any]] = []
+
+    def add(
+        self,
+        kind: Op,
+        timer: Timer,
+        step: int,
+        domain: Integers,
+        round_: Integers,
+        **fields: npt.ArrayLike,
+    ) -> None:
+        """Let aggregators do one operation each in some of their rounds.
+
+        Parameters
+        ----------
+        kind, timer
+            What to do; what its time is added to.
+        step
+            Its place in the round, 0 to 15; those of one step follow each other as added.
+        domain, round_
+            int64 (n,): the aggregators, by position, and the rounds.
+        fields
+            Columns of ``OPERATION``, each a scalar or of shape (n,). The file is the target.
+        """
+        added = np.zeros(len(domain), OPERATION)
+        added["kind"], added["file"], added["timer"] = kind, self._target.number, timer
+        for name, values in fields.items():
+            added[name] = values
+        self._keys.append((domain * self._rounds + round_) * 16 + step)
+        self._steps.append(added)
+
+    def add_calls(
+        self,
+        kind: Op,
+        timer: Timer,
+        step: int,
+        windows: Windows,
+        which: npt.NDArray[np.bool_],
+        low: Integers,
+        high: Integers,
+    ) -> None:
+        """Let aggregators read or write some of their windows, each with one call.
+
+        Parameters
+        ----------
+        kind, timer, step
+            As in :meth:`add`.
+        windows, which
+            The windows, and which of them: (windows,).
+        low, high
+            int64 (windows,): from and to where in the file, in bytes.
+        """
+        self.add(
+            kind,
+            timer,
+            step,
+            windows.domain[which],
+            windows.round[which],
+            offset=low[which],
+            length=(high - low)[which],
+            stride=(high - low)[which],
+            count=1,
+        )
+
+    def add_meetings(self, round_: Integers, step: int, seconds: float) -> None:
+        """Let all aggregators meet in some rounds, on behalf of all ranks, for a collective.
+
+        The others take part in it too, but what they have to do there they do in good time: the
+        aggregators alone can be late, since they alone read and write.
+        """
+        aggregators = len(self._target.aggregators)
+        self.add(
+            Op.MEET,
+            Timer.EXCHANGE,
+            step,
+            np.repeat(np.arange(aggregators), len(round_)),
+            np.tile(round_, aggregators),
+            file=self._target.inner_meeting,
+            count=aggregators,
+            seconds=seconds,
+        )
+
+    def emit(self, batch: Batch) -> None:
+        """Add all operations to a batch."""
+        keys = np.concatenate(self._keys)
+        order = np.argsort(keys, kind="stable")
+        steps = np.concatenate(self._steps)[order]
+        columns: dict[str, Any] = {
+            name: steps[name] for name in OPERATION.names or () if name != "kind"
+        }
+        owners = self._target.owners[keys[order] // (16 * self._rounds)]
+        batch.add(steps["kind"].astype(np.int64), owners, **columns)
+
+
+def add_exchange(
+    batch: Batch, target: CollectiveFile, call: Call, *, outward: bool, ordered: bool
+) -> tuple[Integers, Integers]:
+    """Add the transfers of all turns: one from, or to, each node that has a share in a turn.
+
+    ``outward`` is from the aggregators to the ranks, in place of the other way; if ``ordered``,
+    nodes wait for their transfers of one round before they begin with the next.
+
+    Returns
+    -------
+    int64 (turns,), int64 (turns,)
+        The number of the first transfer of each turn, and how many there are.
+    """
+    nodes = int(target.communicator.node.max()) + 1
+    key, size = sum_by(
+        call.shares.turn * nodes + target.communicator.node[call.shares.rank], call.shares.bytes
+    )
+    turn, node = key // nodes, key % nodes
+    aggregator = target.nodes[call.turns.domain[turn]]
+    first = batch.add_transfers(
+        source=aggregator if outward else node,
+        target=node if outward else aggregator,
+        size=size,
+        turn=call.turns.round[turn] if ordered else -1,
+    )
+    bounds = np.searchsorted(turn, np.arange(len(call.turns.round) + 1))
+    return first + bounds[:-1], np.diff(bounds)
+
+
+class RankTimes:
+    """How long ranks are busy with their shares, round by round.
+
+    Parameters
+    ----------
+    call
+        Whose shares.
+    seconds
+        float64 (shares,): what each share costs its rank.
+    """
+
+    def __init__(self, call: Call, seconds: Floats) -> None:
+        self._call, self._rounds = call, call.turns.rounds
+        key = call.shares.rank * self._rounds + call.turns.round[call.shares.turn]
+        keys = (int(call.shares.rank.max()) + 1) * self._rounds
+        if keys <= 2 * len(key):  # a place for every rank and round is quicker than sorting
+            self._keys, self._of_share = np.arange(keys), key
+        else:
+            self._keys, self._of_share = np.unique(key, return_inverse=True)
+        self._seconds = np.bincount(self._of_share, seconds, len(self._keys))
+
+    def slowest(self) -> Floats:
+        """Return how long the slowest rank with a share in a turn is busy in that round: (turns,).
+
+        That is with its shares in the turns of all aggregators, one after the other.
+        """
+        slowest = np.zeros(len(self._call.turns.round))
+        np.maximum.at(slowest, self._call.shares.turn, self._seconds[self._of_share])
+        return slowest
+
+    def of(self, rank: Integers) -> Floats:
+        """Return how long one rank for each turn, ``rank`` (turns,), is busy in that round."""
+        keys = rank * self._rounds + self._call.turns.round
+        found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[found] == keys, self._seconds[found], 0.0)
+
+
+def meet(batch: Batch, communicator: Communicator, seconds: float, timer: Timer) -> None:
+    """Let all ranks of a communicator do a collective that takes ``seconds``."""
+    batch.add(
+        Op.MEET,
+        communicator.owners,
+        file=communicator.meeting,
+        count=communicator.size,
+        seconds=seconds,
+        timer=timer,
+    )

@@ -1,0 +1,205 @@
+"""Data sieving: a rank's independent access to many small pieces by few large reads and writes.
+
+A strided read reads *windows* that reach over the pieces and the holes between them, and copies the
+pieces out. A strided write reads a window, puts the pieces in and writes the window back
+(read-modify-write, RMW), whether it has holes or not. A window begins with the first byte of a
+piece that no window before has reached (ROMIO's ad_read_str.c and ad_write_str.c):
+
+* of a read it is ``ind_rd_buffer_size`` long, and ends with the last piece at the latest;
+* of a write under Cray's MPI it is ``ind_wr_buffer_size`` long, likewise;
+* of a write by plain ROMIO it ends with the stripe (ad_lustre_wrstr.c), whatever the hint says.
+
+``romio_ds_read`` and ``romio_ds_write`` turn sieving off; ``automatic`` is as good as ``enable``,
+since ROMIO only asks whether it is disabled.
+
+Around the read-modify-write of a window the rank holds a lock of fcntl on its bytes, so that nobody
+changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); Lustre's extent locks travel
+between the ranks beneath it, for each read and each write.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.engine.types import Integers
+from sim.lustre.batch import Batch
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.domains import CollectiveFile
+from sim.mpi.stats import AccessCounts
+from sim.mpi.timers import Timer
+
+
+class Sieve(NamedTuple):
+    """The windows of a sieved access: rows sorted by rank, then by offset.
+
+    Attributes
+    ----------
+    rank
+        int64 (windows,): whose they are.
+    offset, length
+        int64: where they lie in the file, in bytes.
+    bytes, pieces
+        int64: bytes of the rank's pieces in them, and of how many pieces.
+    """
+
+    rank: Integers
+    offset: Integers
+    length: Integers
+    bytes: Integers
+    pieces: Integers
+
+
+class _Line(NamedTuple):
+    """The accesses of all ranks on one line: the hull of each begins where the last one's ends.
+
+    Attributes
+    ----------
+    rank
+        int64 (ranks,): who takes part, ascending.
+    shift
+        int64 (ranks,): what to add to a place on the line for the place in the file.
+    begin, end
+        int64 (ranks,): the hull of each on the line.
+    last
+        int64 (ranks,): its last piece.
+    start, stop
+        int64 (pieces,): the pieces on the line, ascending.
+    """
+
+    rank: Integers
+    shift: Integers
+    begin: Integers
+    end: Integers
+    last: Integers
+    start: Integers
+    stop: Integers
+
+
+def write_sieved(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Let ranks write their pieces window by window: read, modify, write.
+
+    Parameters
+    ----------
+    batch
+        Takes the operations.
+    target
+        The file.
+    accesses
+        Pieces of any ranks; one of them touches no other of the same rank.
+    counts
+        Takes the windows, and what they rewrite.
+    """
+    if target.mpi.library == "cray":
+        sieve = sieve_windows(accesses, target.hints.ind_wr_buffer_size)
+    else:
+        sieve = sieve_windows(accesses, target.stripe_size, aligned=True)
+    kinds = [Op.FLOCK, Op.READ, Op.WORK, Op.WRITE, Op.FUNLOCK]
+    own = Timer.INDEPENDENT
+    timers = [Timer.LOCK, Timer.MODIFY_READ, own, own, Timer.LOCK]
+    _add(batch, target, sieve, kinds, timers)
+    counts.writes.add_system(sieve.length, stripe_size=target.stripe_size)
+    counts.writes.add_modified(
+        len(sieve.rank),
+        read_bytes=int(sieve.length.sum()),
+        rewritten_bytes=int((sieve.length - sieve.bytes).sum()),
+    )
+
+
+def read_sieved(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Let ranks read their pieces window by window; the parameters are as for writes."""
+    sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
+    _add(batch, target, sieve, [Op.READ, Op.WORK], [Timer.INDEPENDENT, Timer.INDEPENDENT])
+    counts.reads.add_system(sieve.length, stripe_size=target.stripe_size)
+
+
+def _add(
+    batch: Batch, target: CollectiveFile, sieve: Sieve, kinds: list[Op], timers: list[Timer]
+) -> None:
+    """Add the operations of every window; the rank's own work is copying its pieces."""
+    each = len(kinds)
+    work = sieve.pieces * target.mpi.piece_time + sieve.bytes / target.mpi.copy_rate
+    batch.add(
+        np.tile(np.array(kinds, np.int64), len(sieve.rank)),
+        np.repeat(target.communicator.owners[sieve.rank], each),
+        file=target.number,
+        offset=np.repeat(sieve.offset, each),
+        length=np.repeat(sieve.length, each),
+        stride=np.repeat(sieve.length, each),
+        count=1,
+        seconds=np.repeat(work, each),
+        timer=np.tile(np.array(timers, np.int64), len(sieve.rank)),
+    )
+
+
+def sieve_windows(accesses: Accesses, size: int, *, aligned: bool = False) -> Sieve:
+    """Return the windows of a sieved access.
+
+    Parameters
+    ----------
+    accesses
+        Pieces of any ranks.
+    size
+        Bytes of a window.
+    aligned
+        Whether a window ends at the next multiple of ``size`` in the file.
+    """
+    line = _line_up(accesses)
+    owner, start, stop = _windows(line, size, aligned=aligned)
+    before = np.concatenate(([0], np.cumsum(line.stop - line.start)))
+    return Sieve(
+        rank=line.rank[owner],
+        offset=start + line.shift[owner],
+        length=stop - start,
+        bytes=_bytes_up_to(stop, line, before) - _bytes_up_to(start, line, before),
+        pieces=np.searchsorted(line.start, stop) - np.searchsorted(line.stop, start, "right"),
+    )
+
+
+def _line_up(accesses: Accesses) -> _Line:
+    """Put the accesses of all ranks on one line."""
+    stop = accesses.offset + accesses.length
+    changes = np.flatnonzero(accesses.rank[1:] != accesses.rank[:-1])
+    first, last = np.append(0, changes + 1), np.append(changes, len(stop) - 1)
+    end = np.cumsum(stop[last] - accesses.offset[first])
+    begin = np.append(0, end[:-1])
+    shift = accesses.offset[first] - begin
+    shifts = np.repeat(shift, last - first + 1)
+    return _Line(
+        accesses.rank[first], shift, begin, end, last, accesses.offset - shifts, stop - shifts
+    )
+
+
+def _windows(line: _Line, size: int, *, aligned: bool) -> tuple[Integers, Integers, Integers]:
+    """Return the windows on the line: the place of their rank in it, their start and stop."""
+    owner, start = np.arange(len(line.rank)), line.begin
+    owners, starts, stops = [], [], []
+    while len(owner):
+        rest = (start + line.shift[owner]) % size if aligned else 0
+        stop = np.minimum(start - rest + size, line.end[owner])
+        owners.append(owner)
+        starts.append(start)
+        stops.append(stop)
+        following = np.searchsorted(line.stop, stop, "right")
+        more = following <= line.last[owner]
+        start = np.maximum(line.start[following[more]], stop[more])
+        owner = owner[more]
+    order = np.argsort(np.concatenate(starts), kind="stable")
+    return (
+        np.concatenate(owners)[order],
+        np.concatenate(starts)[order],
+        np.concatenate(stops)[order],
+    )
+
+
+def _bytes_up_to(place: Integers, line: _Line, before: Integers) -> Integers:
+    """Return how many bytes of pieces lie before places on the line."""
+    piece = np.maximum(np.searchsorted(line.start, place, "right") - 1, 0)
+    reach = np.minimum(place, line.stop[piece]) - line.start[piece]
+    return before[piece] + reach

@@ -1,0 +1,310 @@
+"""Two-phase collective buffering: ranks exchange data with aggregators, aggregators do the I/O.
+
+The rules are those of ROMIO's Lustre driver (MPICH ad_lustre_wrcoll.c) and, for reads, of its
+generic driver (ad_read_coll.c); Cray's MPI descends from both. First all ranks plan: they gather
+each other's offsets, exchange counts in one alltoall, and send lists of offsets and lengths to the
+aggregators. Then, round after round, every aggregator collects what belongs into its windows and
+writes it. It does not write while it collects, and nobody sends for a round before its sends of the
+round before are done, so the slower of the two sets the pace of both. Plain ROMIO exchanges by
+messages, and an aggregator may be rounds ahead of another; Cray's MPI exchanges by a collective
+(MPI_Alltoallv), for which all ranks meet in every round: then the nodes whose data a round is about
+send at the pace of their NICs while nobody writes. A last collective makes sure that no rank goes
+on before the file is written.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.types import Floats, Integers
+from sim.lustre.batch import Batch
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.domains import CollectiveFile, Windows, even_domains, striped_domains, sum_by
+from sim.mpi.hints import Switch
+from sim.mpi.rounds import (
+    Call,
+    RankTimes,
+    Script,
+    add_exchange,
+    count_call,
+    meet,
+    plan_call,
+)
+from sim.mpi.runs import runs_of
+from sim.mpi.stats import AccessCounts, DirectionCounts
+from sim.mpi.timers import Timer
+
+LIST_ENTRY = 16
+"""Bytes of an offset and a length, as request lists carry them."""
+
+LOCK_AHEAD_EXTENTS = 500
+"""Extents that lock-ahead asks for at a time (MPICH ad_lustre_hints.c)."""
+
+
+def write_all(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Let all ranks of a communicator write their pieces in one collective call.
+
+    Parameters
+    ----------
+    batch
+        Takes the operations: few of every rank, those of the aggregators round by round.
+    target
+        The file.
+    accesses
+        What the ranks write; ranks without a piece take part all the same.
+    counts
+        Where the call and what comes of it is counted.
+    """
+    call = plan_write(target, accesses)
+    count_call(counts.writes, target, accesses, call)
+    meet(batch, target.communicator, planning_cost(target, accesses, call), Timer.PLAN)
+    if call is not None:
+        add_writes(batch, target, call, counts.writes)
+    meet(batch, target.communicator, finish_cost(target), Timer.FINISH)
+
+
+def read_all(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Let all ranks of a communicator read their pieces in one collective call.
+
+    The parameters are those of :func:`write_all`. No collective ends the call, but in the last
+    round everyone waits for everyone: it ends for all when the last of them has its data.
+    """
+    call = plan_read(target, accesses)
+    count_call(counts.reads, target, accesses, call)
+    meet(batch, target.communicator, planning_cost(target, accesses, call), Timer.PLAN)
+    if call is not None:
+        add_reads(batch, target, call, counts.reads)
+    meet(batch, target.communicator, 0.0, Timer.FINISH)
+
+
+def plan_write(target: CollectiveFile, accesses: Accesses) -> Call | None:
+    """Work out a collective write; None if nobody writes anything."""
+    if not len(accesses.rank):
+        return None
+    return plan_call(target, accesses, striped_domains(target, accesses))
+
+
+def plan_read(target: CollectiveFile, accesses: Accesses) -> Call | None:
+    """Work out a collective read; None if nobody reads anything."""
+    if not len(accesses.rank):
+        return None
+    if target.mpi.library == "cray":
+        return plan_call(target, accesses, striped_domains(target, accesses))
+    return plan_call(target, accesses, even_domains(target, accesses))
+
+
+def flattening_cost(target: CollectiveFile, accesses: Accesses) -> float:
+    """Return the seconds in which the last rank has made a list of pieces of its datatype."""
+    return int(np.bincount(accesses.rank, minlength=1).max()) * target.mpi.piece_time
+
+
+def gathering_cost(target: CollectiveFile, accesses: Accesses) -> float:
+    """Return the seconds until all ranks know each other's first and last offsets.
+
+    Each has to flatten its datatype for that. ``ROMIO_TUNEGATHER`` chooses one allreduce of a
+    vector with two entries for each rank, in place of two allgathers. A long vector goes by
+    reduce-scatter and allgather: it is moved twice and added up once, whatever the ranks.
+    """
+    costs, ranks = target.costs, target.communicator.size
+    seconds = flattening_cost(target, accesses)
+    if not target.hints.tune_gather:
+        return seconds + 2 * costs.allgather(LIST_ENTRY // 2)
+    added_up = LIST_ENTRY * ranks / target.mpi.reduce_rate
+    long_vector = 2 * costs.allgather(LIST_ENTRY) + added_up
+    return seconds + min(costs.allreduce(LIST_ENTRY * ranks), long_vector)
+
+
+def planning_cost(target: CollectiveFile, accesses: Accesses, call: Call | None) -> float:
+    """Return the seconds that phase 0 takes, from when the last rank has come.
+
+    The ranks flatten their datatypes and gather their offsets; every rank cuts its pieces at the
+    windows, and an alltoall says how many go where; the lists of offsets and lengths go to the
+    aggregators, which look through them; two allreduces find the range of all. Each step waits for
+    the slowest of the step before, so that their times add up. The lists are not transfers of their
+    own: a piece costs its aggregator many times longer than its 16 bytes take on the way.
+    """
+    mpi, costs = target.mpi, target.costs
+    seconds = gathering_cost(target, accesses) + costs.alltoall(4) + 2 * costs.allreduce(8)
+    if call is None:
+        return seconds
+    aggregators = len(target.aggregators)
+    key, pieces = sum_by(
+        call.shares.rank * aggregators + call.turns.domain[call.shares.turn], call.shares.pieces
+    )
+    sender, domain = key // aggregators, key % aggregators
+    messages = (sender != target.aggregators[domain]) * mpi.message_time
+    on_the_way = pieces * (LIST_ENTRY / mpi.step_rate)
+    sent = np.bincount(sender, pieces * mpi.piece_time + messages)
+    received = np.bincount(domain, pieces * mpi.piece_time + messages + on_the_way)
+    return seconds + float(sent.max()) + float(received.max())
+
+
+def finish_cost(target: CollectiveFile) -> float:
+    """Return the seconds of the collective that ends a write: it tells all how it went."""
+    if len(target.aggregators) == 1:
+        return target.costs.bcast(4)
+    return target.costs.allreduce(4)
+
+
+def exchange_work(target: CollectiveFile, call: Call) -> Floats:
+    """Return the CPU seconds that turns take their aggregators besides moving data: (turns,).
+
+    All ranks look through the whole communicator in every round, also in those in which an
+    aggregator has nothing to do. It then handles its pieces and messages, and its own to others;
+    the other ranks do so at the same time, and the slowest of them may keep it waiting.
+    """
+    mpi, turns, shares = target.mpi, call.turns, call.shares
+    seconds = shares.pieces * mpi.piece_time + shares.foreign * mpi.message_time
+    handled = np.bincount(shares.turn, seconds, len(turns.round))
+    times = RankTimes(call, seconds)
+    own = times.of(target.aggregators[turns.domain])
+    same = np.diff(turns.domain, prepend=-1) == 0
+    passed = turns.round - np.where(same, np.roll(turns.round, 1), -1)
+    scanned = passed.astype(np.float64) * (target.communicator.size * mpi.scan_time)
+    return scanned + np.maximum(handled + own, times.slowest())
+
+
+def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: DirectionCounts) -> None:
+    """Add the rounds of a collective write, and count what they do to the file system."""
+    turns, windows = call.turns, call.windows
+    high = written_up_to(target, windows)
+    holes = high - windows.low > windows.covered
+    sieved = holes & (target.hints.romio_lustre_ds_in_coll is Switch.ENABLE)
+    first, transfers = add_exchange(batch, target, call, outward=False, ordered=True)
+    script = Script(target, turns.rounds)
+    work = exchange_work(target, call)
+    script.add(Op.WORK, Timer.EXCHANGE, 0, turns.domain, turns.round, seconds=work)
+    script.add_calls(Op.READ, Timer.MODIFY_READ, 1, windows, sieved, windows.low, high)
+    if target.mpi.library == "cray":
+        script.add_meetings(np.arange(turns.rounds), 1, target.costs.barrier())
+    script.add(
+        Op.EXCHANGE, Timer.EXCHANGE, 2, turns.domain, turns.round, offset=first, count=transfers
+    )
+    if target.hints.cray_cb_write_lock_mode == 2:
+        add_lock_ahead(script, target, windows)
+    calls = runs_of(writes_of(windows, sieved, high))
+    script.add(
+        Op.WRITE,
+        Timer.RAW_WRITE,
+        4,
+        windows.domain[calls.rank],
+        windows.round[calls.rank],
+        offset=calls.offset,
+        length=calls.length,
+        stride=calls.stride,
+        count=calls.count,
+    )
+    counts.add_system(calls.length, calls.count, stripe_size=target.stripe_size)
+    script.emit(batch)
+    size = (high - windows.low)[sieved]
+    rewritten = int((size - windows.covered[sieved]).sum())
+    counts.add_modified(len(size), read_bytes=int(size.sum()), rewritten_bytes=rewritten)
+
+
+def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
+    """Return where the data of windows end, in bytes, as the aggregator that writes them sees it.
+
+    It takes every window to reach to the end of the stripe, but the last one of its domain, of
+    which it knows where it ends: bytes at the end of a stripe that nobody gives are a hole.
+    """
+    last = np.zeros(len(target.aggregators), np.int64)
+    np.maximum.at(last, windows.domain, windows.high)
+    return np.minimum((windows.number + 1) * target.stripe_size, last[windows.domain])
+
+
+def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
+    """Return what is written of each window, as pieces whose "rank" is the window's row.
+
+    A sieved window is written whole, up to ``high``; of the others, every contiguous run.
+    """
+    every = np.arange(len(sieved))
+    window = np.repeat(every, np.diff(windows.first_run))
+    apart = ~sieved[window]
+    window = np.concatenate((every[sieved], window[apart]))
+    offset = np.concatenate((windows.low[sieved], windows.run_offset[apart]))
+    length = np.concatenate(((high - windows.low)[sieved], windows.run_length[apart]))
+    order = np.argsort(window, kind="stable")
+    return Accesses(window[order], offset[order], length[order])
+
+
+def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> None:
+    """Let aggregators ask for locks on stripes to come whenever they leave the last ones.
+
+    An aggregator asks for 500 of its stripes at once, from the one that it is to write, when that
+    lies outside what it asked for the last time (MPICH ad_lustre_wrcoll.c, ad_lustre_lock.c).
+    """
+    step = len(target.aggregators) * target.stripe_size
+    asked: list[int] = []
+    order = np.argsort(windows.domain, kind="stable")
+    bounds = np.searchsorted(windows.domain[order], np.arange(len(target.aggregators) + 1))
+    for domain, (first, stop) in enumerate(pairwise(bounds.tolist())):
+        low = windows.low[order[first:stop]]
+        start, end = target.locked.get(domain, (0, -1))
+        at = 0
+        while at < len(low):
+            if start <= low[at] <= end:
+                at += int(np.searchsorted(low[at:], end, side="right"))
+                continue
+            asked.append(int(order[first + at]))
+            start = int(low[at]) // target.stripe_size * target.stripe_size
+            end = start + (LOCK_AHEAD_EXTENTS - 1) * step + target.stripe_size - 1
+        target.locked[domain] = start, end
+    window = np.array(asked, np.int64)
+    script.add(
+        Op.LOCK_AHEAD,
+        Timer.LOCK,
+        3,
+        windows.domain[window],
+        windows.round[window],
+        offset=windows.number[window] * target.stripe_size,
+        length=target.stripe_size,
+        stride=step,
+        count=LOCK_AHEAD_EXTENTS,
+    )
+
+
+def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: DirectionCounts) -> None:
+    """Add the rounds of a collective read, and count what they do to the file system.
+
+    All ranks meet in every round: in Cray's MPI to exchange by a collective, in plain ROMIO for an
+    alltoall, by which they learn how much they are to receive.
+    """
+    turns, windows = call.turns, call.windows
+    low, high = read_extents(target, call)
+    first, transfers = add_exchange(batch, target, call, outward=True, ordered=False)
+    script = Script(target, turns.rounds)
+    every = np.ones(len(windows.number), bool)
+    script.add_calls(Op.READ, Timer.RAW_READ, 0, windows, every, low, high)
+    cray, costs = target.mpi.library == "cray", target.costs
+    meeting = costs.barrier() if cray else costs.alltoall(4)
+    script.add_meetings(np.arange(turns.rounds), 1, meeting)
+    work = exchange_work(target, call)
+    script.add(Op.WORK, Timer.EXCHANGE, 2, turns.domain, turns.round, seconds=work)
+    script.add(
+        Op.EXCHANGE, Timer.EXCHANGE, 3, turns.domain, turns.round, offset=first, count=transfers
+    )
+    script.emit(batch)
+    counts.add_system(high - low, stripe_size=target.stripe_size)
+
+
+def read_extents(target: CollectiveFile, call: Call) -> tuple[Integers, Integers]:
+    """Return from and to where each window of a collective read is read, holes and all.
+
+    In stripe-cyclic domains that is from the first to the last byte that somebody asks for. Plain
+    ROMIO fills its buffer wherever somebody asks for any of it, but for the domain's last one.
+    """
+    windows = call.windows
+    if target.mpi.library == "cray":
+        return windows.low, windows.high
+    low = call.domains.start_of(windows.number)
+    last = np.zeros(len(target.aggregators), np.int64)
+    np.maximum.at(last, windows.domain, windows.high)
+    return low, np.minimum(low + target.hints.cb_buffer_size, last[windows.domain])

@@ -1,0 +1,56 @@
+"""A run of a kernel as JSON: its table, and beside it what only a simulator knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sim.results.run_json import simulator_document
+from sim.run.result import KernelResult
+from sim.workloads.kernel import KernelRecord
+
+
+def format_kernel_json(result: KernelResult) -> str:
+    """Print a run as JSON, with a newline at the end; see :func:`kernel_document`."""
+    return json.dumps(kernel_document(result), indent=2, allow_nan=False) + "\n"
+
+
+def kernel_document(result: KernelResult) -> dict[str, Any]:
+    """Arrange a run of a kernel.
+
+    Returns
+    -------
+    dict
+        ``kernel`` (its name), ``options`` (all of them, with units), ``records`` (the rows: bytes,
+        seconds, bytes/s), ``files`` (their striping, by name), ``report`` (what MPI-IO printed) and
+        ``xc40io``, as :func:`~sim.results.run_json.simulator_document` returns it.
+    """
+    return {
+        "kernel": result.kernel.name,
+        "options": result.kernel.model_dump(mode="json"),
+        "records": [_record(record) for record in result.records],
+        "files": {
+            name: {
+                "stripe_count": files.stripe_count,
+                "stripe_size": files.stripe_size,
+                "osts": files.osts.tolist(),
+            }
+            for name, files in result.files.items()
+        },
+        "report": list(result.report),
+        "xc40io": simulator_document(result),
+    }
+
+
+def _record(record: KernelRecord) -> dict[str, Any]:
+    return {
+        "step": record.step,
+        "phase": record.phase,
+        "start": record.start,
+        "end": record.end,
+        "seconds": record.seconds,
+        "longest": record.longest,
+        "bytes": record.bytes,
+        "bandwidth": record.bandwidth,
+        "figures": {name: figure._asdict() for name, figure in record.figures.items()},
+    }

@@ -1,0 +1,264 @@
+"""The HDF5 exerciser: hyperslabs of a dataset, written and read back in many ways.
+
+A kernel after the Parallel HDF5 Exerciser of the ExaHDF5 project (now part of h5bench, where its
+options are documented; they have the same names here). Every rank has a buffer of doubles, with as
+many elements along each dimension as it is told. For each of a series of sizes the program creates
+a file, a group in it (with attributes, if asked for) and a dataset that holds the buffers of all
+ranks, writes, flushes and closes it; opens it again, reads the dataset, perhaps writes a second one
+of a compound type, flushes and closes. Each call is timed from a barrier before it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from sim.config.errors import InputError
+from sim.config.machine import Count, Machine, Size
+from sim.config.units import Bytes, format_bytes
+from sim.workloads.kernel import Kernel, KernelJob
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.workloads.kernel import Waiting
+
+DOUBLE = 8
+"""Bytes of an element of the first dataset."""
+
+COMPOUND = 40
+"""Bytes of an element of the second one: five integers and two doubles."""
+
+_MOST_ELEMENTS = 2**31 - 1  # of a rank's buffer: the program counts them in an int
+
+
+def _numbers(value: object) -> object:
+    """Let numbers, one for each dimension, be typed as ``8 8``, ``8,8`` or a list."""
+    if isinstance(value, str):
+        if not re.fullmatch(r"\s*\d+(\s*[\s,]\s*\d+)*\s*", value):
+            raise ValueError(f"{value!r} is no list of numbers; right would be 64 64 or 64,64")
+        return tuple(int(part) for part in re.findall(r"\d+", value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_numbers)]
+"""Numbers, one for each dimension, or one for all of them."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the buffers of one size lie in dataset and memory; numbers of elements.
+
+    Attributes
+    ----------
+    elements
+        Of a rank's buffer along each dimension.
+    block, stride, count
+        Along each dimension of the dataset: of the blocks into which a buffer is cut, from one to
+        the next, and how many.
+    memory_block, memory_stride
+        Of the pieces in memory, and from one to the next.
+    """
+
+    elements: tuple[int, ...]
+    block: tuple[int, ...]
+    stride: tuple[int, ...]
+    count: tuple[int, ...]
+    memory_block: int
+    memory_stride: int
+
+    @property
+    def buffer(self) -> int:
+        """Bytes that a rank writes of doubles."""
+        return prod(self.elements) * DOUBLE
+
+    @property
+    def span(self) -> tuple[int, ...]:
+        """Elements of the dataset that one rank's part takes along each dimension."""
+        return tuple(step * number for step, number in zip(self.stride, self.count, strict=True))
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the doubles take in a rank's memory, gaps and all."""
+        return self.buffer // self.memory_block * self.memory_stride
+
+
+class Exerciser(Kernel):
+    """Every rank writes and reads its part of a dataset of one to four dimensions.
+
+    Where a number for each dimension is asked for, one number stands for all of them.
+    """
+
+    name: ClassVar[str] = "exerciser"
+
+    numdims: Annotated[int, Field(ge=1, le=4)] = Field(1, description="Dimensions.")
+    minels: Numbers = Field(
+        (8,), description="Doubles of a rank's buffer along each dimension, at first."
+    )
+    nsizes: Count = Field(1, description="Buffer sizes.")
+    bufmult: Numbers = Field(
+        (2,), description="What each dimension is multiplied by for the next size."
+    )
+    dimranks: Numbers = Field(
+        (), description="Ranks along each dimension; all along the first unless given."
+    )
+    rshift: Annotated[int, Field(ge=0)] = Field(
+        0, description="Ranks by which writes are shifted, reads twice: past the client's cache."
+    )
+    metacoll: bool = Field(False, description="Metadata are read and written collectively.")
+    derivedtype: bool = Field(False, description="A second dataset, of a compound type.")
+    addattr: bool = Field(False, description="64 attributes of 1 KiB each for the group.")
+    indepio: bool = Field(False, description="Raw data go independently, not collectively.")
+    usechunked: bool = Field(
+        False, description="Chunks, of the size of a file block, and moved one by one."
+    )
+    memblock: Annotated[int, Field(ge=0)] = Field(
+        0, description="Doubles of a piece of the buffer in memory; 0: all in one."
+    )
+    memstride: Annotated[int, Field(ge=0)] = Field(
+        0, description="Doubles from one piece in memory to the next."
+    )
+    fileblocks: Numbers = Field(
+        (0,), description="Elements of a block in the dataset along each dimension; 0: all in one."
+    )
+    filestrides: Numbers = Field(
+        (0,), description="Elements from one block to the next along each dimension."
+    )
+    maxcheck: Bytes | None = Field(
+        None, description="Largest buffer that is checked after it is read; all unless given."
+    )
+    keepfile: bool = Field(False, description="The file is not removed in the end.")
+    driver: Literal["mpi", "one-sided"] = Field(
+        "mpi",
+        description="HDF5's MPI driver, or the collective one (CCIO): data are put straight into "
+        "the aggregators' buffers, and no datatypes are built and taken apart.",
+    )
+    iterations: Count = Field(1, description="Times that each size is done; the original does 10.")
+    release: Literal["1.10.1", "1.10.2"] = Field("1.10.1", description="Release of HDF5.")
+    alignment: Size = Field(1, description="Objects in the file begin at multiples of this.")
+    alignment_threshold: Size = Field(1, description="Smaller objects are not aligned.")
+
+    @field_validator("minels", "bufmult")
+    @classmethod
+    def _not_empty(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if not value or min(value) < 1:
+            raise ValueError(f"{list(value)}: right would be numbers of at least 1")
+        return value
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the options go together, and the buffers into the memory."""
+        ranks = scenario.nodes * scenario.ppn
+        for option in ("minels", "bufmult", "dimranks", "fileblocks", "filestrides"):
+            given = getattr(self, option)
+            if len(given) not in (1, self.numdims) and (given or option != "dimranks"):
+                raise InputError(
+                    f"kernel exerciser: {option} has {len(given)} numbers; right would be one for "
+                    f"each of the {self.numdims} dimensions, or one for all"
+                )
+        if self.indepio and self.driver == "one-sided":
+            raise InputError(
+                "kernel exerciser: driver = one-sided is for collective transfers; right would be "
+                "indepio = false or driver = mpi"
+            )
+        if 2 * self.rshift > ranks:
+            raise InputError(
+                f"kernel exerciser: rshift = {self.rshift} is more than half of the {ranks} ranks, "
+                "and reads are shifted twice as far"
+            )
+        self._check_sizes(scenario, machine)
+
+    def _check_sizes(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError if the largest buffers are too large."""
+        largest = self.layout(self.nsizes - 1)
+        if prod(largest.elements) > _MOST_ELEMENTS:
+            raise InputError(
+                f"kernel exerciser: buffers of {largest.elements} elements; the program counts up "
+                f"to {_MOST_ELEMENTS:,} of them"
+            )
+        buffers = largest.memory * (3 if self.rshift else 2) + prod(largest.elements) * COMPOUND
+        node, room = buffers * scenario.ppn, machine.nodes.memory
+        if node > room:
+            raise InputError(
+                f"kernel exerciser: the buffers of a node take {format_bytes(node, 3)} at the "
+                f"largest size; a node of {machine.name} has {format_bytes(room, 3)}"
+            )
+        dims = prod(largest.span) * scenario.nodes * scenario.ppn * DOUBLE
+        if dims > machine.lustre.capacity:
+            raise InputError(
+                f"kernel exerciser: the dataset takes {dims / 1e15:.1f} PB at the largest size; "
+                f"the file system of {machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
+            )
+
+    def bytes_to_move(self, ranks: int) -> int:
+        """Return the bytes of all sizes, written and read."""
+        each = 2 * DOUBLE + (COMPOUND if self.derivedtype else 0)
+        elements = sum(prod(self.layout(size).elements) for size in range(self.nsizes))
+        return ranks * elements * each * self.iterations
+
+    def layout(self, size: int) -> Layout:
+        """Return how the buffers of the ``size``-th size lie in dataset and memory, from 0."""
+        pairs = zip(self._each("minels"), self._each("bufmult"), strict=True)
+        elements = tuple(least * factor**size for least, factor in pairs)
+        block, stride, count = [], [], []
+        for total, part, step in zip(
+            elements, self._each("fileblocks"), self._each("filestrides"), strict=True
+        ):
+            fits = part > 0 and total % part == 0
+            block.append(part if fits else total)
+            stride.append(max(step, part) if fits else total)
+            count.append(total // block[-1])
+        every = prod(elements)
+        pieces = self.memblock > 0 and every % self.memblock == 0
+        return Layout(
+            elements=elements,
+            block=tuple(block),
+            stride=tuple(stride),
+            count=tuple(count),
+            memory_block=self.memblock if pieces else every,
+            memory_stride=max(self.memstride, self.memblock) if pieces else every,
+        )
+
+    def grid(self, ranks: int) -> tuple[int, ...]:
+        """Return how many ranks there are along each dimension."""
+        if self.dimranks and prod(self._each("dimranks")) == ranks:
+            return self._each("dimranks")
+        return (ranks, *[1] * (self.numdims - 1))
+
+    def remarks(self, ranks: int) -> list[str]:
+        """Return what the program warns of: a sentence for each option that does not fit."""
+        remarks = []
+        if self.dimranks and self.grid(ranks) != self._each("dimranks"):
+            remarks.append(
+                f"dimranks = {list(self.dimranks)} does not make {ranks} ranks: they are all along "
+                "the first dimension."
+            )
+        for size in range(self.nsizes):
+            layout = self.layout(size)
+            wanted = self._each("fileblocks")
+            if any(part not in (0, own) for part, own in zip(wanted, layout.block, strict=True)):
+                remarks.append(
+                    f"fileblocks = {list(self.fileblocks)} does not divide buffers of "
+                    f"{list(layout.elements)} elements: a block is the whole buffer there."
+                )
+            if self.memblock not in (0, layout.memory_block):
+                remarks.append(
+                    f"memblock = {self.memblock} does not divide buffers of "
+                    f"{prod(layout.elements)} elements: they are contiguous in memory."
+                )
+        return remarks
+
+    def run(self, job: KernelJob) -> Waiting:
+        """Do all sizes, one after the other."""
+        from sim.workloads.exerciser_run import ExerciserRun
+
+        yield from ExerciserRun(self, job).run()
+
+    def _each(self, option: str) -> tuple[int, ...]:
+        """Return the numbers of an option, one for each dimension."""
+        given: tuple[int, ...] = getattr(self, option)
+        return given * self.numdims if len(given) == 1 else given

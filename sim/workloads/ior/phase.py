@@ -1,0 +1,210 @@
+"""One phase of an IOR test: open, transfer, close, as batches of what all ranks do.
+
+Within a phase every rank goes on by itself, unless its calls are collective; ranks meet only before
+and after the phase, and with ``-g`` also before and after the transfers (IOR 4.1, TestIoSys).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import simpy
+
+from sim.engine.types import Floats, Integers
+from sim.lustre.batch import Batch
+from sim.lustre.filesystem import FileSystem
+from sim.lustre.tables import Cause, Op
+from sim.workloads.ior.backend import Backend, Task
+from sim.workloads.ior.phases import PhaseRecord, Stonewall
+
+Waiting: TypeAlias = Generator[simpy.Event, Any, None]
+Filling: TypeAlias = Generator[simpy.Event, Any, Batch]
+"""What runs batches as it goes, and returns the one that is to be gone on with."""
+
+# What every rank notes in a phase, in the order of IOR's clock readings; and, where a deadline
+# stops collective calls, the time at which it has made the latest.
+_OPEN_START, _OPEN_END, _IO_START, _IO_END, _CLOSE_START, _CLOSE_END, _CALLED = range(7)
+
+_CALLS_AT_ONCE = 1 << 17
+"""Collective calls of single ranks in one batch: each is some ten operations of 80 bytes."""
+
+
+@dataclass(kw_only=True)
+class Phase:
+    """One phase of one repetition.
+
+    Attributes
+    ----------
+    filesystem
+        Where the files are.
+    task, backend
+        What to do, and the API that does it.
+    decision
+        Seconds in which rank 0 tells the others whether a deadline stops their collective calls.
+    meeting
+        Where they wait for it.
+    call_limit
+        Most calls of a rank.
+    stonewall
+        The state at the deadline, if the ranks then wore on.
+    """
+
+    filesystem: FileSystem
+    task: Task
+    backend: Backend
+    decision: float = 0.0
+    meeting: int = -1
+    call_limit: int | None = None
+    stonewall: Stonewall | None = None
+
+    def run(self) -> Waiting:
+        """Open, transfer, close; meet in between if the test asks for it."""
+        test, ranks = self.task.test, self.task.ranks
+        self._calls = np.zeros(len(ranks), np.int64)
+        self._waited, self._timed = self._waits(), self._timers()
+        batch = ranks.batch(threads=not test.barriers)
+        self._mark(batch, _OPEN_START)
+        self.backend.open(batch)
+        self._mark(batch, _OPEN_END)
+        if test.barriers:
+            yield from self._do(batch)
+            batch = ranks.batch()
+        self._mark(batch, _IO_START)
+        batch = yield from self._transfers(batch, np.zeros_like(self._calls), self._all_calls())
+        if test.min_duration:
+            self._repeat(batch)
+        if test.wear_out:
+            self._mark(batch, _IO_END)
+            yield from self._do(batch)
+            batch = yield from self._worn_out(ranks.batch())
+        if test.fsync and self.task.writes:
+            self.backend.sync(batch)
+        self._mark(batch, _IO_END)
+        if test.barriers:
+            yield from self._do(batch)
+            batch = ranks.batch(threads=False)
+        self._mark(batch, _CLOSE_START)
+        self.backend.close(batch)
+        self._mark(batch, _CLOSE_END)
+        yield from self._do(batch)
+        if self.backend.counted and (test.deadline or test.min_duration):
+            self.backend.recount(self._calls)
+
+    def record(self, repetition: int) -> PhaseRecord:
+        """Return the clock readings of all ranks."""
+        times = self.filesystem.marks(self.task.ranks.programs)
+        waits = self._waits() - self._waited
+        return PhaseRecord(
+            access=self.task.access,
+            repetition=repetition,
+            open_start=times[:, _OPEN_START],
+            open_end=times[:, _OPEN_END],
+            io_start=times[:, _IO_START],
+            io_end=times[:, _IO_END],
+            close_start=times[:, _CLOSE_START],
+            close_end=times[:, _CLOSE_END],
+            calls=self._calls,
+            bytes_moved=int(self._calls.sum()) * self.task.test.transfer_size,
+            waits=waits.mean(axis=0),
+            last_waits=waits[_last(times[:, _CLOSE_END], waits)],
+            stonewall=self.stonewall,
+            mpi=self.backend.record(self._timers() - self._timed),
+        )
+
+    def _repeat(self, batch: Batch) -> None:
+        """Let every rank make its calls again and again until the test has taken long enough.
+
+        Whoever has none waits as long.
+        """
+        seconds, has_calls = self.task.test.min_duration, self._all_calls() > 0
+        ranks = self.task.ranks.all
+        batch.add(Op.REPEAT, ranks[has_calls], offset=_IO_START, seconds=seconds)
+        batch.add(Op.THINK, ranks[~has_calls], seconds=seconds)
+
+    def _mark(self, batch: Batch, column: int) -> None:
+        """Let every rank note the time."""
+        batch.add(Op.MARK, self.task.ranks.all, offset=column)
+
+    def _waits(self) -> Floats:
+        """Return the seconds that each rank has waited so far: float64 (ranks, causes)."""
+        return self.task.ranks.waits(self.filesystem.plane.tables.waits)
+
+    def _timers(self) -> Floats:
+        """Return what each rank's timers show: float64 (ranks, timers)."""
+        return self.filesystem.timers(self.task.ranks.programs)
+
+    def _do(self, batch: Batch) -> Waiting:
+        """Run a batch and count its calls."""
+        yield self.filesystem.run(batch)
+        if self.backend.counted:
+            calls, ranks = self.filesystem.calls(batch.programs), len(self.task.ranks)
+            self._calls += calls[:ranks] + calls[ranks:].reshape(ranks, -1).sum(axis=1)
+
+    def _all_calls(self) -> Integers:
+        """Return how many calls each rank is to make."""
+        calls = np.diff(self.task.pattern.first)
+        return calls if self.call_limit is None else np.minimum(calls, self.call_limit)
+
+    def _transfers(self, batch: Batch, begin: Integers, end: Integers) -> Filling:
+        """Let rank r make its calls ``begin[r]`` to ``end[r] - 1``."""
+        test = self.task.test
+        deadline = test.deadline if not self._calls.any() else 0
+        if test.collective and not self.backend.counted:
+            return (yield from self._together(batch, int(begin[0]), int(end[0]), deadline))
+        self.backend.transfer(batch, begin, end, limit=deadline or None)
+        if not self.backend.counted:
+            self._calls += np.maximum(end - begin, 0)
+        return batch
+
+    def _together(self, batch: Batch, begin: int, end: int, deadline: float) -> Filling:
+        """Let all ranks make their collective calls ``begin`` to ``end - 1``.
+
+        With a deadline, rank 0 looks at its clock after each call and tells the others whether to
+        go on (IOR 4.1, WriteOrRead).
+        """
+        ranks = self.task.ranks
+        step = 1 if deadline else max(1, _CALLS_AT_ONCE // len(ranks))
+        for first in range(begin, end, step):
+            last = min(first + step, end)
+            self.backend.transfer(batch, np.full(len(ranks), first), np.full(len(ranks), last))
+            self._calls += last - first
+            if not deadline and last == end:
+                break
+            if deadline:
+                self._mark(batch, _CALLED)
+                batch.add(
+                    Op.MEET, ranks.all, file=self.meeting, count=len(ranks), seconds=self.decision
+                )
+            yield from self._do(batch)
+            batch = ranks.batch()
+            if deadline:
+                times = self.filesystem.marks(ranks.programs[:1])[0]
+                if times[_CALLED] - times[_IO_START] > deadline:
+                    break
+        return batch
+
+    def _worn_out(self, batch: Batch) -> Filling:
+        """After the deadline, let all ranks make as many calls as the fastest has made."""
+        test, done = self.task.test, self._calls.copy()
+        times = self.filesystem.marks(self.task.ranks.programs)
+        self.stonewall = Stonewall(
+            time=float(times[0, _IO_END] - times[0, _IO_START]),
+            calls_min=int(done.min()),
+            calls_max=int(done.max()),
+            bytes_min=int(done.min()) * test.transfer_size,
+            bytes_mean=int(done.mean() * test.transfer_size),
+        )
+        goal = test.wear_out_calls or int(done.max())
+        return (yield from self._transfers(batch, done, np.minimum(self._all_calls(), goal)))
+
+
+def _last(ended: Floats, waits: Floats) -> int:
+    """Return the rank that held up the others.
+
+    Of those that ended last it is the one that waited least for others to come.
+    """
+    last = np.flatnonzero(ended == ended.max())
+    return int(last[waits[last, Cause.MEETING].argmin()])

@@ -1,0 +1,64 @@
+"""The ranks of an IOR test, and the programs that stand for them in the data plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.engine.types import Floats, Integers
+from sim.lustre.batch import Batch
+from sim.lustre.tables import Cause, Op
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a job.
+
+    Attributes
+    ----------
+    programs
+        int64 (ranks,): the program of each.
+    per_node
+        Ranks on a node; neighbours share a node.
+    threads
+        I/O threads of a rank. One is the rank itself; several are the programs that follow its
+        own, and its calls are dealt to them in turn.
+    """
+
+    programs: Integers
+    per_node: int
+    threads: int = 1
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+    @property
+    def all(self) -> Integers:
+        """Every rank: int64 (ranks,), which is also its position in a batch of them all."""
+        return np.arange(len(self.programs))
+
+    @property
+    def followers(self) -> Integers:
+        """The programs of the threads where a rank has several: int64 (ranks, threads)."""
+        return self.programs[:, None] + 1 + np.arange(self.threads)
+
+    def batch(self, *, threads: bool = True) -> Batch:
+        """Return an empty batch of all ranks, their threads resting unless it has none."""
+        if self.threads == 1 or not threads:
+            return Batch(self.programs)
+        batch = Batch(np.concatenate([self.programs, self.followers.ravel()]))
+        batch.add(Op.PARK, np.arange(len(self.programs), len(batch.programs)))
+        return batch
+
+    def waits(self, of_programs: Floats) -> Floats:
+        """Return the seconds that each rank waited: float64 (ranks, causes).
+
+        What its threads waited for, on average, stands in place of the rank's wait for them.
+        """
+        waits = of_programs[self.programs]
+        if self.threads > 1:
+            of_threads = of_programs[self.followers].mean(axis=1)
+            waits += of_threads
+            waits[:, Cause.THREADS] -= of_threads.sum(axis=1)
+        return waits

@@ -1,0 +1,28 @@
+"""Times in which the ranks of a job were at work, whatever the workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # who only asks what a kernel's options are must not wait for NumPy
+    from sim.engine.types import Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stretch:
+    """From when to when the ranks did one thing, and what they waited for meanwhile.
+
+    Attributes
+    ----------
+    start, end
+        When the first rank began and when the last one ended, in simulated seconds.
+    waits, last_waits
+        float64 (causes,): seconds that a rank waited on average, by
+        :class:`~sim.lustre.tables.Cause`; and those of the rank that ended last.
+    """
+
+    start: float
+    end: float
+    waits: Floats
+    last_waits: Floats

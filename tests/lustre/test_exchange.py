@@ -1,0 +1,170 @@
+"""Ranks that meet, and data on their way from rank to rank."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_plane import KIB, PAGE, RPC, SmallPlane, Step
+
+from sim.lustre.tables import Cause, Op, Stat
+
+MIB = 1 << 20
+
+
+def meet(count: int, seconds: float = 0.0, timer: int = 0) -> Step:
+    return Step(Op.MEET, 0, count=count, seconds=seconds, timer=timer)
+
+
+def exchange(first: int, count: int, timer: int = 0) -> Step:
+    return Step(Op.EXCHANGE, offset=first, count=count, timer=timer)
+
+
+def test_all_leave_a_meeting_when_the_last_has_come_and_the_collective_is_done() -> None:
+    plane = SmallPlane(3, 1)
+    plane.plane.add_meetings()
+    programs = [[Step(Op.THINK, seconds=0.1 * i), meet(3, 0.01)] for i in range(3)]
+    assert plane.run(programs) == pytest.approx([0.21] * 3)
+    assert plane.tables.waits[:, Cause.MEETING] == pytest.approx([0.21, 0.11, 0.01])
+
+
+def test_a_meeting_takes_place_again_and_again() -> None:
+    plane = SmallPlane(2, 2)
+    plane.plane.add_meetings()
+    programs = [[meet(4, 0.01)] * 10 for _ in range(4)]
+    assert plane.run(programs) == pytest.approx([0.1] * 4)
+
+
+def test_two_meetings_have_nothing_to_do_with_each_other() -> None:
+    plane = SmallPlane(2, 2)
+    plane.plane.add_meetings(2)
+    pair = [Step(Op.MEET, 1, count=2, seconds=0.5)]
+    assert plane.run([[meet(2)], [meet(2)], pair, pair]) == pytest.approx([0.0, 0.0, 0.5, 0.5])
+
+
+def test_a_transfer_moves_at_the_pace_of_the_nic() -> None:
+    plane = SmallPlane(2, 1)
+    (took,) = plane.run([[exchange(0, 1)]], transfers=[(1, 0, 64 * MIB, -1)])
+    rate = plane.machine.network.nic_rate
+    assert 64 * MIB / rate < took < 1.02 * 64 * MIB / rate
+    assert plane.stat(Stat.EXCHANGED_BYTES) == 64 * MIB
+
+
+def test_senders_to_one_node_share_its_nic() -> None:
+    plane = SmallPlane(5, 1)
+    sends = [(source, 0, 16 * MIB, -1) for source in range(1, 5)]
+    (took,) = plane.run([[exchange(0, 4)]], transfers=sends)
+    rate = plane.machine.network.nic_rate
+    assert 64 * MIB / rate < took < 1.05 * 64 * MIB / rate
+
+
+def test_within_a_node_the_core_of_the_receiver_copies() -> None:
+    plane = SmallPlane(1, 2)
+    programs = [[exchange(0, 2)], [exchange(2, 1)]]
+    copies = [(0, 0, MIB, -1), (0, 0, MIB, -1), (0, 0, MIB, -1)]
+    one = MIB / plane.machine.mpi.copy_rate
+    assert plane.run(programs, transfers=copies) == pytest.approx([2 * one, one])
+    assert plane.stat(Stat.LOCAL_BYTES) == 3 * MIB
+
+
+def test_file_traffic_and_exchange_compete_for_the_nic() -> None:
+    write = Step(Op.WRITE, 0, 0, RPC, 512, RPC)
+    times = []
+    for size in (1, 128 * MIB):
+        plane = SmallPlane(2, 1, network__nic_rate=0.5e9)
+        plane.add_files(stripes=4, direct=True)
+        times.append(plane.run([[write], [exchange(0, 1)]], transfers=[(0, 1, size, -1)])[0])
+    assert times[1] > 1.2 * times[0]
+
+
+def test_a_node_turns_to_its_next_round_when_its_sends_of_this_one_have_ended() -> None:
+    """Node 2 sends to node 0 in the first round; node 0 is late, so node 1 waits too."""
+    plane = SmallPlane(3, 1)
+    late = [Step(Op.THINK, seconds=0.5), exchange(0, 1)]
+    transfers = [(2, 0, KIB, 0), (2, 1, KIB, 1)]
+    first, second = plane.run([late, [exchange(1, 1)]], transfers=transfers)
+    assert second > first > 0.5
+
+    free = SmallPlane(3, 1)
+    _, second = free.run([late, [exchange(1, 1)]], transfers=[(2, 0, KIB, -1), (2, 1, KIB, -1)])
+    assert second < 0.01
+
+
+@given(
+    rounds=st.lists(
+        st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3 * MIB)), max_size=5),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_every_byte_arrives_and_no_sooner_than_a_nic_allows(
+    rounds: list[list[tuple[int, int]]],
+) -> None:
+    """Nodes 2 to 5 send to two aggregators on nodes 0 and 1, round after round."""
+    plane = SmallPlane(6, 1)
+    transfers: list[tuple[int, int, int, int]] = []
+    programs: list[list[Step]] = [[], []]
+    for turn, sends in enumerate(rounds):
+        for target in range(2):
+            mine = [(2 + node, target, size, turn) for node, size in sends[target::2]]
+            programs[target].append(exchange(len(transfers), len(mine)))
+            transfers += mine
+    took = plane.run(programs, transfers=transfers)
+    total = sum(size for _, _, size, _ in transfers)
+    assert plane.stat(Stat.EXCHANGED_BYTES) == total
+    rate, table = plane.machine.network.nic_rate, np.array(transfers or [(2, 0, 0, 0)])
+    for column in range(2):
+        nics = np.bincount(table[:, column], table[:, 2])
+        assert took.max() >= nics.max() / rate * (1 - 1e-9)
+    assert took.max() <= total / rate + 1e-4 * (1 + len(transfers)) + 4e-9 * total
+    assert not plane.tables.gates.head[plane.tables.gates.left > 0].any()
+
+
+def test_timers_show_what_each_operation_took() -> None:
+    plane = SmallPlane(2, 1)
+    plane.plane.add_meetings()
+    programs = [
+        [Step(Op.WORK, seconds=0.25, timer=1), meet(2, 0.5, timer=2), Step(Op.WORK, seconds=1.0)],
+        [Step(Op.THINK, seconds=0.125, timer=3), meet(2, 0.5, timer=2)],
+    ]
+    plane.run(programs)
+    assert plane.tables.timers[0, :4] == pytest.approx([1.0, 0.25, 0.5, 0.0])
+    assert plane.tables.timers[1, :4] == pytest.approx([0.0, 0.0, 0.625, 0.125])
+    assert plane.tables.waits[0, Cause.LIBRARY] == pytest.approx(1.25)
+
+
+def test_truncate_takes_the_end_of_every_object_from_all_others() -> None:
+    plane = SmallPlane(3, 1)
+    plane.add_files(stripes=4)
+    writes = [[Step(Op.WRITE, 0, node * RPC, RPC // 2)] for node in range(3)]
+    plane.run(writes)
+    assert plane.stat(Stat.BLOCKING_ASTS) == 0
+    (took,) = plane.run([[Step(Op.TRUNCATE, 0, 10 * RPC)]])
+    # Node 0 has its own lock on the first object; nobody has one on the fourth.
+    assert plane.stat(Stat.BLOCKING_ASTS) == plane.stat(Stat.CANCEL_SYNCS) == 2
+    assert plane.stat(Stat.FLUSHED_BYTES) == RPC
+    assert plane.tables.files.end[0] == 10 * RPC
+    assert took > plane.machine.lustre.journal_commit
+
+
+def test_writers_of_one_file_share_its_tree_of_pages_and_writers_of_many_do_not() -> None:
+    seconds = 100e-6  # a page
+    times = []
+    for files in (1, 4):
+        plane = SmallPlane(1, 4, nodes__tree_page_time=seconds, lustre__max_dirty=64 * RPC)
+        plane.add_files(files, stripes=4)
+        write = [[Step(Op.WRITE, i % files, i * 8 * RPC, 8 * RPC)] for i in range(4)]
+        times.append(plane.run(write).max())
+    assert times[0] >= 32 * RPC / PAGE * seconds
+    assert times[1] < 0.5 * times[0]
+
+
+def test_a_thread_that_ends_wakes_its_leader_only_where_it_waits_for_threads() -> None:
+    plane = SmallPlane(1, 3)
+    plane.plane.add_meetings()
+    leader = [Step(Op.FORK, count=1), meet(2), Step(Op.JOIN), Step(Op.THINK, seconds=0.25)]
+    thread = [Step(Op.PARK), Step(Op.THINK, seconds=0.125)]
+    other = [Step(Op.THINK, seconds=1.0), meet(2)]
+    took = plane.run([leader, thread, other])
+    assert took == pytest.approx([1.25, 0.125, 1.0])

@@ -1,0 +1,176 @@
+"""Collective I/O on Theta beside what was published; ``pytest -s`` prints the figures."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from theta_runs import MIB, rows, scenario
+
+from sim.config.scenario import Scenario
+from sim.lustre.tables import Stat
+from sim.mpi.record import MpiRecord
+from sim.mpi.timers import Timer
+from sim.run.result import IorResult, KernelResult
+from sim.run.simulate import simulate
+
+GROUP = "cray_cb_write_lock_mode=1:romio_no_indep_rw=true"
+OPENING = 48
+"""Blocking ASTs on the locks of the rank that has truncated the file, one an object."""
+
+
+@cache
+def run(
+    ior: str, nodes: int = 256, ppn: int = 16, *, hints: str = "", **options: object
+) -> IorResult:
+    environment = {"MPICH_MPIIO_HINTS": f"*:{hints}"} if hints else {}
+    described = scenario(ior, nodes, ppn, **options)  # type: ignore[arg-type]
+    result = simulate(described.model_copy(update={"environment": environment}))
+    assert isinstance(result, IorResult)
+    return result
+
+
+def bandwidth(result: IorResult) -> float:
+    """Return what the first phase moved, in GB/s."""
+    return rows(result)[0].bandwidth / 1e9
+
+
+def told(result: IorResult) -> MpiRecord:
+    record = result.tests[0].records[0].mpi
+    assert record is not None
+    return record
+
+
+def raw_write(result: IorResult) -> float:
+    """Return the seconds that an aggregator spent in writes, on average."""
+    record = told(result)
+    return float(record.timers[record.aggregators, Timer.RAW_WRITE].mean())
+
+
+# ------------------------------------------------------------------- aggregators and lock modes
+
+
+def multiplied(multiplier: int, hints: str, **options: object) -> IorResult:
+    hints = f"{hints}:cray_cb_nodes_multiplier={multiplier}".removeprefix(":")
+    return run("-a MPIIO -c -w -b 16m -t 16m", hints=hints, size="1m", **options)
+
+
+def test_with_a_group_lock_raw_writes_go_as_the_aggregators_and_the_call_half_as_much() -> None:
+    results = {multiplier: multiplied(multiplier, GROUP) for multiplier in (1, 2, 4)}
+    for multiplier, result in results.items():
+        print(f"\nlock mode 1, {multiplier} x 48 aggregators: raw file write ", end="")
+        print(f"{raw_write(result):.2f} s, {bandwidth(result):.2f} GB/s", end="")
+        assert raw_write(result) == pytest.approx(raw_write(results[1]) / multiplier, rel=0.05)
+        assert result.stats[Stat.BLOCKING_ASTS] <= OPENING
+    assert bandwidth(results[4]) / bandwidth(results[1]) == pytest.approx(1.5, rel=0.25)
+
+
+def test_with_extent_locks_more_aggregators_take_locks_from_each_other() -> None:
+    alone = multiplied(1, "")
+    assert alone.stats[Stat.BLOCKING_ASTS] <= OPENING
+    for multiplier in (2, 4):
+        result = multiplied(multiplier, "")
+        asts, stripes = result.stats[Stat.BLOCKING_ASTS], 4096 * 16
+        print(f"\nlock mode 0, {multiplier} x 48 aggregators: {bandwidth(result):.2f} GB/s", end="")
+        print(f", {asts:,} blocking ASTs for {stripes:,} stripes", end="")
+        assert bandwidth(result) < bandwidth(alone)
+        assert asts > stripes / 5
+        assert result.stats[Stat.CANCEL_SYNCS] > 0.9 * asts
+
+
+def test_lock_ahead_lets_more_aggregators_write_where_the_servers_have_it() -> None:
+    ahead = "cray_cb_write_lock_mode=2:romio_no_indep_rw=true"
+    four = multiplied(4, ahead, lustre__lock_ahead=True)
+    assert four.stats[Stat.BLOCKING_ASTS] < 0.01 * multiplied(4, "").stats[Stat.BLOCKING_ASTS]
+    assert bandwidth(four) > 0.9 * bandwidth(multiplied(4, GROUP))
+
+
+# ------------------------------------------------------------------------------------------ HDF5
+
+PUBLISHED = {1: 0.416, 4: 1.932, 16: 6.557, 64: 9.057, 256: 7.495}
+"""GB/s of HDF5 collective writes, 32 ranks a node (hpc-io/vol-cache, figure ssd_cache)."""
+
+
+@cache
+def hdf5(nodes: int) -> float:
+    return bandwidth(run("-a HDF5 -c -w -b 16m -t 16m", nodes, 32, size="16m"))
+
+
+@pytest.mark.parametrize("nodes", PUBLISHED)
+def test_hdf5_collective_writes_are_near_the_measured_ones(nodes: int) -> None:
+    print(f"\nHDF5, {nodes} nodes: {hdf5(nodes):.3f} GB/s, measured {PUBLISHED[nodes]}", end="")
+    assert hdf5(nodes) == pytest.approx(PUBLISHED[nodes], rel=0.25)
+
+
+def test_hdf5_collective_writes_rise_with_the_nodes_and_saturate() -> None:
+    few, more, most = hdf5(1), hdf5(4), hdf5(16)
+    assert few < more / 3 < most / 6
+    assert hdf5(256) == pytest.approx(hdf5(64), rel=0.05)
+    assert hdf5(256) < 10
+
+
+# --------------------------------------------------------------------- one-sided and two-phase
+
+
+@cache
+def h5dwrite(driver: str, **options: object) -> float:
+    exerciser = {"name": "exerciser", "driver": driver, **options}
+    job = {"machine": "theta", "nodes": 64, "ppn": 16, "workload": {"kernel": exerciser}}
+    result = simulate(Scenario.model_validate(job | {"striping": {"count": 48, "size": "16m"}}))
+    assert isinstance(result, KernelResult)
+    (record,) = [record for record in result.records if record.phase == "H5Dwrite"]
+    return record.longest
+
+
+def gain(ranks: str, elements: str) -> float:
+    """Return how many times faster one-sided writes are."""
+    shape = {"dimranks": ranks, "minels": elements, "numdims": len(elements.split())}
+    two_phase, one_sided = (h5dwrite(driver, **shape) for driver in ("mpi", "one-sided"))
+    print(f"\n{elements:>12} doubles a rank: one-sided {two_phase / one_sided:.2f} times", end="")
+    return two_phase / one_sided
+
+
+def test_one_sided_gains_with_small_messages_and_many_dimensions_and_not_with_large() -> None:
+    tiny, small, large = (gain("1024", elements) for elements in ("64", "512", "2097152"))
+    assert tiny > 3
+    assert tiny > small > 1.3
+    assert large < 1.05
+    assert gain("16 8 8", "8 8 8") > 2 * small * 0.9
+    assert gain("8 8 4 4", "8 8 8 8") > 2
+    flat, deep = gain("32 32", "64 64"), gain("16 8 8", "16 16 16")
+    assert deep > 1.2 * flat  # as many bytes a rank, cut into more pieces
+
+
+# ------------------------------------------------------------------ collective and independent
+
+
+def test_collective_and_independent_writes_cross_over_with_the_data_per_rank() -> None:
+    ratio = {}
+    for size in ("16k", "64k", "256k", "1m", "16m"):
+        ior = f"-a MPIIO -w -b {size} -t {size}"
+        together, apart = bandwidth(run(f"{ior} -c", size="16m")), bandwidth(run(ior, size="16m"))
+        print(
+            f"\n{size:>5} a rank: collective {together:.2f}, independent {apart:.2f} GB/s", end=""
+        )
+        ratio[size] = together / apart
+    assert ratio["16k"] > 1
+    assert ratio["64k"] > ratio["256k"] > ratio["1m"] > ratio["16m"]
+    assert ratio["1m"] < 0.6
+
+
+def test_small_interleaved_blocks_favour_collective_large_aligned_ones_independent() -> None:
+    small = "-a MPIIO -w -b 16k -t 16k -s 16"
+    assert bandwidth(run(f"{small} -c", 64)) > 4 * bandwidth(run(small, 64))
+    large = "-a MPIIO -w -b 16m -t 16m"
+    apart, together = (run(f"{large} {option}", 64, size="16m") for option in ("", "-c"))
+    assert bandwidth(apart) > 1.5 * bandwidth(together)
+
+
+def test_within_nodes_first_sends_fewer_messages() -> None:
+    """64 ranks a node, each with a piece of every stripe: TAM sends one message for 64."""
+    ior, tam = "-a MPIIO -c -V -w -b 4k -t 4k -s 64", "xc40io_intra_node_aggregation=enable"
+    plain = run(ior, 16, 64, count=8)
+    inside = run(ior, 16, 64, count=8, hints=tam)
+    assert told(inside).counts.writes.bytes == told(plain).counts.writes.bytes == 256 * MIB
+    assert inside.stats[Stat.EXCHANGED_BYTES] <= plain.stats[Stat.EXCHANGED_BYTES]
+    assert bandwidth(inside) > bandwidth(plain)

@@ -1,0 +1,99 @@
+"""What MPI-IO writes to the file system, byte for byte, whatever the ranks access and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.config.machine import PAGE
+from sim.config.scenario import Scenario, machine_of
+from sim.config.striping import StripeRequest
+from sim.lustre.batch import Batch
+from sim.lustre.tables import Op, Stat
+from sim.mpi.accesses import Accesses
+from sim.mpi.file import MpiFile
+from sim.mpi.hints import resolve
+from sim.run.stage import Stage, set_stage
+
+KIB = 1 << 10
+STRIPE = 64 * KIB
+RANKS = 8
+ONE_SIDED = {"ROMIO_WRITE_AGGMETHOD": "2"}
+HINTS = (
+    "romio_cb_write=enable",
+    "romio_cb_write=enable:romio_ds_write=enable",
+    "romio_cb_write=enable:cray_cb_nodes_multiplier=2",
+    "romio_cb_write=enable:cray_cb_write_lock_mode=1:romio_no_indep_rw=true",
+    "romio_cb_write=enable:xc40io_intra_node_aggregation=enable",
+    "romio_cb_write=disable:romio_ds_write=enable",
+    "romio_cb_write=disable",
+    "romio_cb_write=automatic:cb_nodes=2",
+)
+
+pieces = st.lists(
+    st.tuples(st.integers(0, RANKS - 1), st.integers(0, 40 * KIB), st.integers(1, 40 * KIB)),
+    min_size=1,
+    max_size=12,
+)
+"""Rank, gap before it and length of pieces that follow each other in the file."""
+
+
+def stage(library: str) -> Stage:
+    job = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"ior": "-w"}}
+    scenario = Scenario.model_validate({**job, "changes": {"mpi.library": library}})
+    return set_stage(scenario, machine_of(scenario), bytes_to_move=0, progress=None)
+
+
+def laid_out(drawn: Sequence[tuple[int, int, int]]) -> Accesses:
+    """Put pieces one after another into the file; sort them as MPI-IO wants them."""
+    table = np.array(drawn)
+    ends = np.cumsum(table[:, 1] + table[:, 2])
+    order = np.lexsort((ends, table[:, 0]))
+    return Accesses(table[order, 0], (ends - table[:, 2])[order], table[order, 2])
+
+
+def write(on: Stage, environment: dict[str, str], accesses: Accesses) -> tuple[MpiFile, int]:
+    """Write pieces in one collective call, sync and close; return the file and its end."""
+    filesystem, machine = on.filesystem, on.machine
+    striping = StripeRequest(count=4, size=STRIPE)
+    inforce = resolve(
+        environment, file_name="random", program={}, striping=striping, machine=machine
+    )
+    files = filesystem.allocate(1, striping)
+    file = MpiFile(files.first, 4, STRIPE, on.world, inforce.hints, machine, filesystem.meetings())
+    file.set_flags(filesystem.plane.tables.files)
+    batch = Batch(np.arange(RANKS))
+    batch.add(Op.MARK)
+    file.open(batch, create=True)
+    file.write_at_all(batch, accesses)
+    file.sync(batch)
+    file.close(batch)
+    filesystem.environment.run(until=filesystem.run(batch))
+    return file, int(filesystem.plane.tables.files.end[files.first])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    pieces,
+    st.sampled_from([{"MPICH_MPIIO_HINTS": f"*:{hints}"} for hints in HINTS] + [ONE_SIDED]),
+    st.sampled_from(("cray", "romio")),
+)
+def test_the_file_system_gets_what_was_given_and_what_was_rewritten(
+    drawn: list[tuple[int, int, int]], environment: dict[str, str], library: str
+) -> None:
+    on, accesses = stage(library), laid_out(drawn)
+    file, end = write(on, environment, accesses)
+    counts, stats = file.counts.writes, on.filesystem.plane.tables.stats
+    assert end == (accesses.offset + accesses.length).max()
+    assert counts.bytes == accesses.bytes
+    assert counts.system_bytes == accesses.bytes + counts.rewritten_bytes
+    assert not on.filesystem.plane.tables.nodes.dirty.any()
+    read = int(on.filesystem.plane.tables.counts[2]) - counts.system_bytes
+    if counts.modified:  # what is read to be modified is read in pages
+        assert read >= stats[Stat.MISS_BYTES] + stats[Stat.AHEAD_BYTES]
+        assert read % PAGE == 0
+    else:
+        assert read == counts.rewritten_bytes == 0
