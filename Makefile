@@ -1,13 +1,17 @@
-# make run | test | lint | bench: each first makes the environment in .venv, once.
+# make run | validate | test | lint | bench: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test lint format bench clean
+.PHONY: run validate test lint format bench clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
+
+# Published measurements beside simulated ones: a few minutes, and seconds when nothing has changed.
+validate: $(READY)
+	$(BIN)/xc40io validate
 
 # The first command compiles the data plane once, for all test processes.
 test: $(READY)

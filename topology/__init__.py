@@ -1,9 +1,9 @@
 """Networks of supercomputers as graphs and arrays; knows nothing of time.
 
 A machine's network comes about in two steps. A builder turns a handful of numbers into a
-NetworkX graph: :func:`dragonfly` makes the one of the Cray XC series. :func:`build_fabric` then
-turns the graph into arrays and plugs the compute nodes and LNET routers in; everything else works
-on the resulting :class:`Fabric`, whatever the network.
+NetworkX graph: :func:`dragonfly` makes the one of the Cray XC series, :func:`torus` that of the XE
+and XK series. :func:`build_fabric` then turns the graph into arrays and plugs the compute nodes and
+LNET routers in; everything else works on the resulting :class:`Fabric`, whatever the network.
 
 >>> from topology import DragonflyShape, LinkClass, build_fabric, dragonfly
 >>> links = {
@@ -28,11 +28,12 @@ of 256 get if they were spread over all groups?
 >>> place("spread", 256, fabric).shape
 (256,)
 
-Modules: :mod:`~topology.links` (the kinds of cable), :mod:`~topology.dragonfly` (the graph of a
-Cray XC network), :mod:`~topology.fabric` (the same as arrays, with the nodes on it),
-:mod:`~topology.routes` (candidate routes between routers), :mod:`~topology.placement` (which
-compute nodes a job gets), :mod:`~topology.summary` (what the network consists of) and
-:mod:`~topology.drawing` (a picture of it).
+Modules: :mod:`~topology.links` (the kinds of cable), :mod:`~topology.dragonfly` and
+:mod:`~topology.torus` (the graphs of Cray's networks), :mod:`~topology.fabric` (the same as arrays,
+with the nodes on it), :mod:`~topology.routes` (candidate routes between routers),
+:mod:`~topology.placement` (which compute nodes a job gets), :mod:`~topology.summary` (what the
+network consists of) and :mod:`~topology.drawing` (a picture of it). What is particular to a kind of
+network in the last three has a module of its own beside them.
 """
 
 from topology.dragonfly import DragonflyShape, dragonfly
@@ -42,6 +43,7 @@ from topology.links import LinkClass
 from topology.placement import POLICIES, parse_node_list, place
 from topology.routes import Routes, candidate_routes, hop_limits
 from topology.summary import Fact, describe, group_bandwidth
+from topology.torus import TorusShape, torus
 
 __all__ = [
     "POLICIES",
@@ -50,6 +52,7 @@ __all__ = [
     "Fact",
     "LinkClass",
     "Routes",
+    "TorusShape",
     "build_fabric",
     "candidate_routes",
     "describe",
@@ -59,4 +62,5 @@ __all__ = [
     "hop_limits",
     "parse_node_list",
     "place",
+    "torus",
 ]

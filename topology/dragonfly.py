@@ -43,6 +43,7 @@ IntArray = NDArray[np.int64]
 
 CHASSIS_PER_CABINET = 3
 COLOURS = ("green", "black", "blue")
+AXES = ("group", "chassis", "slot")
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def dragonfly(shape: DragonflyShape, links: Mapping[str, LinkClass]) -> nx.Graph
         form, see :func:`router_name`). Edges are bundles of parallel links, with ``colour``,
         ``multiplicity`` (links in the bundle), ``length``, ``rate`` (payload bytes per second of
         the whole bundle in one direction) and ``latency`` (seconds). The graph carries ``kind``
-        ("dragonfly"), ``shape`` and ``links``.
+        ("dragonfly"), ``axes``, ``routers_per_blade``, ``shape`` and ``links``.
 
     Raises
     ------
@@ -183,7 +184,9 @@ def dragonfly(shape: DragonflyShape, links: Mapping[str, LinkClass]) -> nx.Graph
             f"give one class each for {', '.join(COLOURS)}"
         )
     classes = {colour: links[colour] for colour in COLOURS}
-    graph: nx.Graph[int] = nx.Graph(kind="dragonfly", shape=shape, links=classes)
+    graph: nx.Graph[int] = nx.Graph(
+        kind="dragonfly", axes=AXES, routers_per_blade=1, shape=shape, links=classes
+    )
     group, chassis, slot = (
         place.tolist()
         for place in np.unravel_index(

@@ -1,42 +1,30 @@
-"""A picture of a dragonfly: all groups in a circle, and one of them enlarged.
+"""A picture of a network.
 
-Matplotlib is imported only when something is drawn, and without its global state, so that a
-program without a screen can draw and a program that draws nothing does not wait for it.
+What it shows depends on the kind of network: see :mod:`topology.dragonfly_drawing` and
+:mod:`topology.torus_drawing`. Matplotlib is imported only when something is drawn, and without its
+global state, so that a program without a screen can draw and a program that draws nothing does not
+wait for it.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
 from topology.fabric import Fabric
-from topology.summary import GB
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-FloatArray = NDArray[np.float64]
+from topology.inks import TEXT_INK, counted
+from topology.torus_drawing import draw_torus, torus_subtitle
 
 SUFFIXES = (".png", ".svg", ".pdf")
-LINK_INK = {"green": "#2b9348", "black": "#343a40", "blue": "#1d6fd1"}
-COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#c3cad3", "#8e6bbf", "#f3722c", "#eef0f2"
-TEXT_INK = "#22262b"
 
-ENLARGED = 0
-"""The group that is shown enlarged."""
+_PAINTERS = {
+    "dragonfly": (draw_dragonfly, dragonfly_subtitle),
+    "torus": (draw_torus, torus_subtitle),
+}
 
 
 def draw(fabric: Fabric, path: str | Path, title: str) -> None:
-    """Draw a dragonfly into a file.
-
-    On the left every group is a grid of its routers, the chassis one behind the other, with the
-    bundles of blue links between the groups attached where they are plugged in. On the right one
-    group is enlarged to show the green links along its chassis and the black ones along its
-    slots; those of one router stand out.
+    """Draw a dragonfly or a torus into a file.
 
     Parameters
     ----------
@@ -50,260 +38,20 @@ def draw(fabric: Fabric, path: str | Path, title: str) -> None:
     Raises
     ------
     ValueError
-        If the suffix is another one or the fabric is no dragonfly.
+        If the suffix is another one or the fabric is of another kind.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(f"drawing to {str(path)!r}: the name must end in {', '.join(SUFFIXES)}")
-    if fabric.kind != "dragonfly":
-        raise ValueError(f"only a dragonfly can be drawn, not a {fabric.kind}")
+    if fabric.kind not in _PAINTERS:
+        raise ValueError(f"only a dragonfly or a torus can be drawn, not a {fabric.kind}")
     from matplotlib.figure import Figure
 
+    paint, subtitle = _PAINTERS[fabric.kind]
+    nodes = counted(len(fabric.compute_router), "compute node")
+    routers = counted(len(fabric.lnet_router), "LNET router")
+    words = f"{subtitle(fabric)}, {nodes}, {routers} to the file system"
     figure = Figure(figsize=(16, 10), dpi=100, facecolor="white")
     figure.text(0.02, 0.955, title, fontsize=22, weight="bold", color=TEXT_INK)
-    figure.text(0.02, 0.925, _subtitle(fabric), fontsize=13, color=TEXT_INK)
-    _draw_groups(figure.add_axes((0.01, 0.01, 0.565, 0.90)), fabric)
-    _draw_group(figure.add_axes((0.60, 0.36, 0.385, 0.53)), fabric)
-    figure.legend(
-        handles=_legend(fabric),
-        loc="upper left",
-        bbox_to_anchor=(0.60, 0.32),
-        frameon=False,
-        fontsize=12.5,
-        labelcolor=TEXT_INK,
-        labelspacing=0.75,
-        handlelength=2.2,
-    )
+    figure.text(0.02, 0.925, words, fontsize=13, color=TEXT_INK)
+    paint(figure, fabric)
     figure.savefig(path)
-
-
-def _draw_groups(axes: Axes, fabric: Fabric) -> None:
-    """All groups around a circle, joined by their bundles of blue links."""
-    from matplotlib.collections import LineCollection, PolyCollection
-
-    place, outward, along = _circle(fabric)
-    corners = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)]) * 0.42
-    squares = place[:, None] + (
-        corners[None, :, :1] * along[:, None] + corners[None, :, 1:] * outward[:, None]
-    )
-    curves, links, enlarged = _blue_curves(fabric, place - 0.9 * outward)
-    if len(curves):
-        widths = 0.6 + 1.4 * links / links.max()
-        faint = min(0.33, 4 / fabric.groups)
-        for chosen, alpha, ink in ((~enlarged, faint, "#6aa5e8"), (enlarged, 0.9, "#1d6fd1")):
-            axes.add_collection(
-                LineCollection(
-                    list(curves[chosen]), linewidths=widths[chosen], colors=ink, alpha=alpha
-                )
-            )
-    axes.add_collection(PolyCollection(list(squares), facecolors=_blade_inks(fabric)))
-    _label_groups(axes, fabric, place, outward)
-    reach = 1.1 * float(np.abs(place).max()) + 2.0
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-    axes.axis("off")
-
-
-def _label_groups(axes: Axes, fabric: Fabric, place: FloatArray, outward: FloatArray) -> None:
-    """Write each group's number behind its last chassis."""
-    chassis = int(fabric.router_chassis.max()) + 1
-    size = 14 if fabric.groups <= 16 else 9
-    for group in range(fabric.groups):
-        members = np.flatnonzero(fabric.router_group == group)
-        away = 0.5 * chassis + 0.05 * float(np.abs(place).max())
-        x, y = place[members].mean(axis=0) + away * outward[members[0]]
-        axes.text(
-            x,
-            y,
-            f"g{group}",
-            ha="center",
-            va="center",
-            fontsize=size,
-            weight="bold",
-            color=LINK_INK["blue"] if group == ENLARGED else TEXT_INK,
-        )
-
-
-def _circle(fabric: Fabric) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Place of each router, and the directions outward and along its group: float64[routers, 2].
-
-    A router's square has the side 1. Chassis 0 is the innermost; slots run clockwise.
-    """
-    slots = int(fabric.router_slot.max()) + 1
-    radius = max(fabric.groups * (slots + 3.0) / (2 * np.pi), slots) if fabric.groups > 1 else 0.0
-    angle = np.pi / 2 - 2 * np.pi * fabric.router_group / fabric.groups
-    outward = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    along = np.stack([np.sin(angle), -np.cos(angle)], axis=1)
-    across = fabric.router_slot - (slots - 1) / 2
-    place = (radius + fabric.router_chassis)[:, None] * outward + across[:, None] * along
-    return place, outward, along
-
-
-def _blue_curves(
-    fabric: Fabric, anchor: FloatArray
-) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.bool_]]:
-    """One curve for every pair of groups.
-
-    Returns their points float64[pairs, points, 2], their numbers of single links int64[pairs], and
-    whether they end at the enlarged group.
-    """
-    source_group = fabric.router_group[fabric.link_source]
-    target_group = fabric.router_group[fabric.link_target]
-    blue = np.flatnonzero(source_group < target_group)
-    ends = source_group[blue], target_group[blue]
-    pair, bundle = np.unique(ends[0] * fabric.groups + ends[1], return_inverse=True)
-    count = np.bincount(bundle)
-    # A bundle leaves its group at the inner edge, in the middle of the slots it is plugged into.
-    inner = _innermost(fabric)
-    first, second = (
-        np.stack([np.bincount(bundle, anchor[inner[end], axis]) / count for axis in (0, 1)], axis=1)
-        for end in (fabric.link_source[blue], fabric.link_target[blue])
-    )
-    bend = 0.12 * (first + second)
-    step = np.linspace(0, 1, 40)[None, :, None]
-    points = (
-        (1 - step) ** 2 * first[:, None]
-        + 2 * step * (1 - step) * bend[:, None]
-        + step**2 * second[:, None]
-    )
-    links = np.bincount(bundle, fabric.link_multiplicity[blue]).astype(np.int64)
-    return points, links, (pair // fabric.groups == ENLARGED) | (pair % fabric.groups == ENLARGED)
-
-
-def _innermost(fabric: Fabric) -> NDArray[np.int64]:
-    """Router of the same group and slot in chassis 0, for each router."""
-    slots = int(fabric.router_slot.max()) + 1
-    return np.arange(fabric.routers) - fabric.router_chassis * slots
-
-
-def _draw_group(axes: Axes, fabric: Fabric) -> None:
-    """One group enlarged: chassis are rows, slots are columns."""
-    from matplotlib.collections import LineCollection
-
-    members = np.flatnonzero(fabric.router_group == ENLARGED)
-    place = np.stack([fabric.router_slot, 1.0 * fabric.router_chassis], axis=1)
-    slots, chassis = (int(extent) + 1 for extent in place.max(axis=0))
-    shown = slots // 3
-    inside = (fabric.router_group[fabric.link_source] == ENLARGED) & (
-        fabric.link_source < fabric.link_target
-    )
-    for colour, bulge in (("green", (0.0, 0.62)), ("black", (0.55, 0.0))):
-        links = np.flatnonzero(inside & (fabric.link_colour == fabric.colours.index(colour)))
-        arcs = _arcs(place[fabric.link_source[links]], place[fabric.link_target[links]], bulge)
-        own = (fabric.link_source[links] == shown) | (fabric.link_target[links] == shown)
-        for chosen, width, alpha in ((~own, 0.6, 0.16), (own, 1.8, 0.95)):
-            axes.add_collection(
-                LineCollection(
-                    list(arcs[chosen]), linewidths=width, colors=LINK_INK[colour], alpha=alpha
-                )
-            )
-    axes.scatter(
-        place[members, 0],
-        place[members, 1],
-        s=62,
-        c=np.array(_blade_inks(fabric))[members],
-        edgecolors=[LINK_INK["blue"] if r == shown else "#7b8592" for r in members],
-        linewidths=[2.2 if r == shown else 0.6 for r in members],
-        zorder=3,
-    )
-    if fabric.groups > 1:
-        _label_peers(axes, fabric, slots)
-    axes.set(xlim=(-1.4, slots - 0.2), ylim=(-2.1, chassis + 0.1))
-    axes.set_title(
-        f"Group {ENLARGED}: the links of router {fabric.router_name(shown)} stand out",
-        fontsize=13,
-        color=TEXT_INK,
-        loc="left",
-    )
-    for column in range(slots):
-        axes.text(column, -0.42, str(column), ha="center", va="top", fontsize=9.5)
-    axes.text(-0.6, -0.42, "slot", ha="right", va="top", fontsize=9.5)
-    for row in range(chassis):
-        axes.text(-0.6, row, f"chassis {row}", ha="right", va="center", fontsize=10)
-    axes.axis("off")
-
-
-def _label_peers(axes: Axes, fabric: Fabric, slots: int) -> None:
-    """Write under each slot to which groups the blue links of its router in chassis 0 lead."""
-    for slot in range(slots):
-        links = (fabric.link_source == slot) & (fabric.link_target >= slots)
-        peers = np.unique(fabric.router_group[fabric.link_target[links]])
-        names = "\n".join(f"g{peer}" for peer in peers if peer != ENLARGED)
-        axes.text(slot, -0.8, names, ha="center", va="top", fontsize=9, color=LINK_INK["blue"])
-    axes.text(-0.6, -0.8, "blue to", ha="right", va="top", fontsize=9, color=LINK_INK["blue"])
-
-
-def _arcs(first: FloatArray, second: FloatArray, bulge: tuple[float, float]) -> FloatArray:
-    """Arcs from ``first`` to ``second``, bent by up to ``bulge``: float64[links, points, 2]."""
-    step = np.linspace(0, 1, 30)[None, :, None]
-    length = np.abs(second - first).sum(axis=1)[:, None, None]
-    bend = np.array(bulge) * (length / max(float(length.max(initial=1.0)), 1.0)) ** 0.5
-    straight = first[:, None] * (1 - step) + second[:, None] * step
-    arcs: FloatArray = straight + 4 * step * (1 - step) * bend
-    return arcs
-
-
-def _blade_inks(fabric: Fabric) -> list[str]:
-    """Colour of each router, by what its blade carries."""
-    inks = np.full(fabric.routers, EMPTY_INK)
-    inks[fabric.compute_router] = COMPUTE_INK
-    inks[fabric.service_router] = SERVICE_INK
-    inks[fabric.lnet_router] = LNET_INK
-    return [str(ink) for ink in inks]
-
-
-def _subtitle(fabric: Fabric) -> str:
-    slots, chassis = (int(place.max()) + 1 for place in (fabric.router_slot, fabric.router_chassis))
-    return (
-        f"{_count(fabric.groups, 'group')} x {chassis} chassis x {slots} Aries routers, "
-        f"{_count(len(fabric.compute_router), 'compute node')}, "
-        f"{_count(len(fabric.lnet_router), 'LNET router')} to the file system"
-    )
-
-
-def _legend(fabric: Fabric) -> list[Line2D]:
-    """Explain the colours, with counts and rates."""
-    from matplotlib.lines import Line2D
-
-    ink, blades = np.unique(_blade_inks(fabric), return_counts=True)
-    found = dict(zip(ink.tolist(), blades.tolist(), strict=True))
-    kinds = (
-        (COMPUTE_INK, "compute blade", ", one Aries router each"),
-        (SERVICE_INK, "service blade", " without LNET router"),
-        (LNET_INK, "service blade", " with LNET router"),
-        (EMPTY_INK, "slot", " without nodes"),
-    )
-    return [
-        Line2D(
-            [],
-            [],
-            linestyle="none",
-            marker="s",
-            markersize=11,
-            markeredgecolor="#7b8592",
-            markeredgewidth=0.5,
-            markerfacecolor=ink,
-            label=_count(found[ink], what) + remark,
-        )
-        for ink, what, remark in kinds
-        if ink in found
-    ] + [
-        Line2D(
-            [], [], linewidth=3, color=LINK_INK[colour], label=_link_label(fabric, colour, where)
-        )
-        for colour, where in (
-            ("green", "in a chassis"),
-            ("black", "between chassis"),
-            ("blue", "between groups"),
-        )
-        if len(fabric.links_of(colour))
-    ]
-
-
-def _link_label(fabric: Fabric, colour: str, where: str) -> str:
-    links = fabric.links_of(colour)
-    total = int(fabric.link_multiplicity[links].sum()) // 2
-    rate = fabric.link_classes[colour].rate / GB
-    return f"{_count(total, f'{colour} link')} {where}, {rate:.2f} GB/s each way per link"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

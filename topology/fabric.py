@@ -2,13 +2,14 @@
 
 A graph is good to build and to look at; a simulation wants arrays. A :class:`Fabric` holds both
 directions of every bundle of links as *directed links*, numbered from 0, and says which router
-every node hangs on. It does not depend on the kind of network: any graph whose routers carry
-``group``, ``chassis``, ``slot`` and ``name`` can be turned into one.
+every node hangs on. It does not depend on the kind of network: any graph that names its ``axes``,
+and whose routers carry these, ``group``, ``chassis``, ``slot`` and ``name``, can be turned into
+one.
 
-Two kinds of blade share the router slots. A *compute blade* carries the nodes that run
-applications. A *service blade* carries nodes that run the machine itself, among them the LNET
-routers: nodes with one foot in the Aries network and one in the InfiniBand network of the file
-system, through which every byte to and from Lustre passes.
+Two kinds of blade share the slots. A *compute blade* carries the nodes that run applications. A
+*service blade* carries nodes that run the machine itself, among them the LNET routers: nodes with
+one foot in the Cray's own network and one in the InfiniBand network of the file system, through
+which every byte to and from Lustre passes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
+NO_LINK = -1
+"""Where a number of a link is expected and none is meant."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fabric:
@@ -39,10 +43,17 @@ class Fabric:
         What the network is, for instance "dragonfly".
     link_classes : dict of str to LinkClass
         What a single link of each colour is, in the order of the codes in ``link_colour``.
+    axes : tuple of str
+        What the coordinates of a router are called.
+    router_coordinates : int32[routers, axes]
+        Place of each router in the network.
     router_group, router_chassis, router_slot : int32[routers]
-        Where each router sits; the chassis is counted within its group.
+        Where each router stands; the chassis is counted within its group, which is a group of the
+        dragonfly or a cabinet of the torus.
     router_names : tuple of str
         Each router's name in the manufacturer's form.
+    routers_per_blade : int
+        Routers on one blade; blade b carries those from ``b * routers_per_blade`` on.
     link_source, link_target : int32[links]
         Routers at the two ends of each directed link.
     link_reverse : int32[links]
@@ -54,21 +65,24 @@ class Fabric:
     link_latency : float64[links]
         Seconds.
     link_colour : int8[links]
-        Index into :attr:`colours`.
+        Index into :attr:`colours`. The colour of a link says what cable it is.
     compute_router : int32[compute nodes]
         Router of each compute node. Nodes are numbered in cabinet order.
     service_router : int32[service nodes]
         Router of each service node; the LNET routers come first.
     lnet_router : int32[LNET routers]
-        Aries router of each LNET router.
+        Router of the network that each LNET router hangs on.
     """
 
     kind: str
     link_classes: dict[str, LinkClass]
+    axes: tuple[str, ...]
+    router_coordinates: IntArray
     router_group: IntArray
     router_chassis: IntArray
     router_slot: IntArray
     router_names: tuple[str, ...]
+    routers_per_blade: int
     link_source: IntArray
     link_target: IntArray
     link_reverse: IntArray
@@ -102,8 +116,8 @@ class Fabric:
 
     @property
     def service_blades(self) -> IntArray:
-        """Routers of the service blades, in ascending order."""
-        return np.unique(self.service_router)
+        """Numbers of the service blades, in ascending order."""
+        return np.unique(self.service_router // self.routers_per_blade)
 
     @property
     def compute_group(self) -> IntArray:
@@ -119,11 +133,9 @@ class Fabric:
         return self.router_names[router]
 
     def router_place(self, router: int) -> str:
-        """Place of a router in the network, like ``g1c1s4``."""
-        group, chassis, slot = (
-            place[router] for place in (self.router_group, self.router_chassis, self.router_slot)
-        )
-        return f"g{group}c{chassis}s{slot}"
+        """Place of a router in the network, like ``g1c1s4`` or ``x7y2z12``."""
+        place = zip(self.axes, self.router_coordinates[router].tolist(), strict=True)
+        return "".join(f"{axis[0]}{coordinate}" for axis, coordinate in place)
 
     def link_name(self, link: int) -> str:
         """Name of a directed link, like ``blue g3c1s4->g7c0s2``."""
@@ -147,18 +159,19 @@ def build_fabric(
     Theta's real map of service blades is not public; the system's own slides call it irregular.
     So the blades are dealt out by chance, from ``seed``, but evenly: one to every group in turn,
     and within a group one to every chassis in turn. The LNET routers sit on the blades dealt
-    first, one to a blade until every blade has one. Compute nodes fill the remaining slots in
-    the order of the router numbers, ``nodes_per_router`` to a slot.
+    first, one to a blade until every blade has one; those of one blade take turns in its routers.
+    Compute nodes fill the remaining blades in the order of the router numbers,
+    ``nodes_per_router`` to a router.
 
     Parameters
     ----------
     graph : networkx.Graph
         Routers 0 to n-1 and bundles of links, with the attributes that
-        :func:`~topology.dragonfly.dragonfly` gives them.
+        :func:`~topology.dragonfly.dragonfly` and :func:`~topology.torus.torus` give them.
     compute_nodes, service_blades, service_nodes_per_blade, lnet_routers : int
         How many of each. LNET routers are service nodes.
     nodes_per_router : int
-        Compute nodes on a compute blade.
+        Compute nodes on each router of a compute blade.
     seed : int
         Fixes where the service blades are.
 
@@ -173,8 +186,10 @@ def build_fabric(
         If the network has too few routers for the blades, or the service blades too few nodes for
         the LNET routers.
     """
+    per_blade = graph.graph["routers_per_blade"]
     _check_room(
         routers=graph.number_of_nodes(),
+        routers_per_blade=per_blade,
         compute_nodes=compute_nodes,
         service_blades=service_blades,
         service_nodes=service_blades * service_nodes_per_blade,
@@ -182,13 +197,19 @@ def build_fabric(
         nodes_per_router=nodes_per_router,
     )
     places = [graph.nodes[router] for router in range(len(graph))]
-    group, chassis, slot = (
-        np.array([place[part] for place in places], dtype=np.int32)
-        for part in ("group", "chassis", "slot")
+    axes = tuple(graph.graph["axes"])
+    part = {
+        name: np.array([place[name] for place in places], dtype=np.int32)
+        for name in {*axes, "group", "chassis", "slot"}
+    }
+    blades = _service_blades(
+        part["group"][::per_blade], part["chassis"][::per_blade], service_blades, seed
     )
-    blades = _service_blades(group, chassis, service_blades, seed)
-    service_router = np.tile(blades, service_nodes_per_blade)
-    compute_blades = np.setdiff1d(np.arange(len(graph), dtype=np.int32), blades)
+    # The n-th node of every blade, for n = 0, 1, ...; those of a blade take turns in its routers.
+    turn = np.arange(service_nodes_per_blade, dtype=np.int32) % per_blade
+    service_router = (per_blade * blades + turn[:, None]).ravel()
+    on_service_blade = np.isin(np.arange(len(graph)) // per_blade, blades)
+    compute_routers = np.flatnonzero(~on_service_blade).astype(np.int32)
 
     bundles = sorted(graph.edges(data=True), key=lambda bundle: bundle[:2])
     ends = np.array([bundle[:2] for bundle in bundles], dtype=np.int32).reshape(-1, 2)
@@ -201,10 +222,13 @@ def build_fabric(
     return Fabric(
         kind=graph.graph["kind"],
         link_classes=dict(graph.graph["links"]),
-        router_group=group,
-        router_chassis=chassis,
-        router_slot=slot,
+        axes=axes,
+        router_coordinates=np.stack([part[axis] for axis in axes], axis=1),
+        router_group=part["group"],
+        router_chassis=part["chassis"],
+        router_slot=part["slot"],
         router_names=tuple(place["name"] for place in places),
+        routers_per_blade=per_blade,
         # Bundle i becomes the directed links 2 i, as listed, and 2 i + 1, the other way.
         link_source=ends.ravel(),
         link_target=ends[:, ::-1].ravel(),
@@ -213,7 +237,7 @@ def build_fabric(
         link_rate=np.repeat(rate, 2),
         link_latency=np.repeat(latency, 2),
         link_colour=np.repeat(colour, 2),
-        compute_router=np.repeat(compute_blades, nodes_per_router)[:compute_nodes],
+        compute_router=np.repeat(compute_routers, nodes_per_router)[:compute_nodes],
         service_router=service_router,
         lnet_router=service_router[:lnet_routers],
     )
@@ -222,6 +246,7 @@ def build_fabric(
 def _check_room(
     *,
     routers: int,
+    routers_per_blade: int,
     compute_nodes: int,
     service_blades: int,
     service_nodes: int,
@@ -231,18 +256,19 @@ def _check_room(
     """Raise ValueError unless all nodes find a place."""
     if compute_nodes < 1 or nodes_per_router < 1:
         raise ValueError(
-            f"{compute_nodes} compute nodes, {nodes_per_router} to a blade: both must be 1 or more"
+            f"{compute_nodes} compute nodes, {nodes_per_router} to a router: both must be 1 or more"
         )
     if min(service_blades, service_nodes, lnet_routers) < 0:
         raise ValueError(
             f"{service_blades} service blades with {service_nodes} nodes and {lnet_routers} "
             "LNET routers: none may be below zero"
         )
-    compute_blades = -(-compute_nodes // nodes_per_router)
-    if compute_blades + service_blades > routers:
+    compute_blades = -(-compute_nodes // (nodes_per_router * routers_per_blade))
+    if (compute_blades + service_blades) * routers_per_blade > routers:
+        each = f", {routers_per_blade} to a blade" if routers_per_blade > 1 else ""
         raise ValueError(
             f"{compute_nodes} compute nodes fill {compute_blades} blades, and there are "
-            f"{service_blades} service blades: the network has only {routers} routers"
+            f"{service_blades} service blades: the network has only {routers} routers{each}"
         )
     if lnet_routers > service_nodes:
         raise ValueError(
@@ -252,7 +278,10 @@ def _check_room(
 
 
 def _service_blades(group: IntArray, chassis: IntArray, count: int, seed: int) -> IntArray:
-    """Routers of the service blades, in the order in which they were dealt out."""
+    """Numbers of the service blades, in the order in which they were dealt out.
+
+    ``group`` and ``chassis`` are int32[blades].
+    """
     dice = np.random.Generator(np.random.Philox(key=seed))
     shuffled = dice.permutation(len(group))
     one_per_chassis = deal(shuffled, owner=group * (chassis.max() + 1) + chassis)

@@ -1,7 +1,7 @@
 """Which compute nodes a job gets.
 
 On a dragonfly the placement decides whether a job's traffic stays inside a few groups or crosses
-all of them, and which LNET routers lie near it.
+all of them, on a torus how many links it crosses, and on both which LNET routers lie near it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def place(
         * ``random``: free nodes drawn from ``seed``, then sorted, because job launchers number
           ranks in the order of the nodes;
         * ``spread``: one node of every group in turn, so all groups get equally many while they
-          have free nodes; consecutive nodes of the job lie in different groups;
+          have free nodes; consecutive nodes of the job lie in different groups (in a torus: in
+          different cabinets);
         * ``list``: exactly ``nodes``, in the order given.
     count : int
         Nodes of the job.

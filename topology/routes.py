@@ -1,20 +1,8 @@
-"""Candidate routes through a dragonfly, for many pairs of routers at once.
+"""Candidate routes through a network, for many pairs of routers at once.
 
-For every packet an Aries router weighs four ways to its target: two *minimal* ones and two
-*non-minimal* ones (Cray WP-Aries01-1112 p. 16-17), drawn at random among all there are.
-
-minimal
-    Inside a group: at most one green and one black link, in either order. Between groups: such
-    a way to a router that faces the target's group (its *gateway*), exactly one blue link, and
-    such a way from there on: five links at most.
-non-minimal
-    After Valiant: a minimal route to a router drawn at random, then a minimal route to the target.
-    Between groups that router lies in a third group, which makes ten links at most; within a group
-    it lies in the same group. It spends links to go around a crowd. Now and then the router drawn
-    is the source or the target itself, and the route is a minimal one.
-
-Which of the four to take depends on how long their queues are at that moment, so it is not
-decided here.
+Which ways a router weighs depends on the kind of network: see :mod:`topology.dragonfly_routes` and
+:mod:`topology.torus_routes`. Which of them to take depends on how long their queues are at that
+moment, so it is not decided here.
 
 Every draw is a hash of the seed, the pair and the purpose of the draw. So the candidates of a
 pair are the same whatever else is asked for, and in whatever order.
@@ -27,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topology.fabric import Fabric
+from topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
+from topology.fabric import NO_LINK, Fabric
+from topology.torus_routes import torus_candidates, torus_hop_limit, torus_ways_back
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
-
-_NO_LINK = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +33,8 @@ class Routes:
         Directed links of all routes, each route's in the order of travel.
     start, stop : int64[P, candidates]
         Candidate c of pair p is ``links[start[p, c] : stop[p, c]]``, empty where a pair's two
-        routers are the same. The minimal candidates come first.
+        routers are the same. The minimal candidates come first. Candidates that are one and the
+        same route may share their links.
     """
 
     links: IntArray
@@ -62,7 +51,18 @@ class Routes:
         return self.links[self.start[pair, candidate] : self.stop[pair, candidate]]
 
     def reversed(self, fabric: Fabric) -> Routes:
-        """Turn all routes round: from target to source, over the same cables."""
+        """Turn all routes round: from target to source.
+
+        In a dragonfly the ways back lead over the same cables. In a torus they go around each ring
+        as the way out did, but in the order x, y, z again, so over other cables.
+        """
+        if fabric.kind == "torus":
+            bounds = self.start * (len(self.links) + 1) + self.stop
+            every, which = np.unique(bounds, return_inverse=True)
+            out = np.divmod(every, len(self.links) + 1)
+            links, start, stop = torus_ways_back(fabric, self.links, *out)
+            which = which.reshape(bounds.shape)
+            return Routes(links=links, start=start[which], stop=stop[which])
         total = len(self.links)
         return Routes(
             links=fabric.link_reverse[self.links[::-1]],
@@ -79,19 +79,22 @@ def candidate_routes(
     minimal: int = 2,
     valiant: int = 2,
 ) -> Routes:
-    """Draw candidate routes for pairs of routers of a dragonfly.
+    """Find candidate routes for pairs of routers of a dragonfly or a torus.
 
     Parameters
     ----------
     fabric : Fabric
-        Made from a graph of :func:`~topology.dragonfly.dragonfly`.
+        Made from a graph of :func:`~topology.dragonfly.dragonfly` or
+        :func:`~topology.torus.torus`.
     sources, targets : int[P]
         Routers.
     seed : int
         Another seed draws other candidates.
     minimal, valiant : int
-        Candidates of each kind. The first two minimal candidates of a pair differ wherever two
-        exist: they go through different gateways, or inside a group take the two orders of colours.
+        Candidates of each kind. In a dragonfly the first two minimal candidates of a pair differ
+        wherever two exist: they go through different gateways, or inside a group take the two
+        orders of colours. In a torus they differ where two routers face each other in a ring; it
+        knows no non-minimal routes, so the candidates of that kind are the minimal ones again.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def candidate_routes(
     Raises
     ------
     ValueError
-        If the fabric is no dragonfly, the two arrays differ in shape, a router does not exist or no
+        If the fabric is neither, the two arrays differ in shape, a router does not exist or no
         candidate is asked for.
     """
     source, target = _routers(fabric, sources), _routers(fabric, targets)
@@ -114,165 +117,29 @@ def candidate_routes(
             f"{minimal} minimal and {valiant} Valiant candidates: neither may be below zero, "
             "and at least one is needed"
         )
-    maps = _Maps.of(fabric)
-    draw = _Draws(seed, source, target)
-    columns = [
-        *(_minimal_candidate(maps, source, target, draw, number) for number in range(minimal)),
-        *(_valiant_candidate(maps, source, target, draw, number) for number in range(valiant)),
-    ]
-    hops = np.stack([(column != _NO_LINK).sum(axis=1) for column in columns], axis=1)
+    if fabric.kind == "dragonfly":
+        columns = dragonfly_candidates(fabric, source, target, seed, minimal, valiant)
+        which = [*range(minimal + valiant)]
+    elif fabric.kind == "torus":
+        columns = torus_candidates(fabric, source, target, seed, max(minimal, valiant))
+        which = [*range(minimal), *range(valiant)]
+    else:
+        raise ValueError(
+            f"candidate routes are known for a dragonfly and a torus, not a {fabric.kind}"
+        )
+    hops = np.stack([(column != NO_LINK).sum(axis=1) for column in columns], axis=1)
     every = np.concatenate(columns, axis=1)
     stop = np.cumsum(hops).reshape(hops.shape)
-    return Routes(links=every[every != _NO_LINK], start=stop - hops, stop=stop)
+    start = stop - hops
+    return Routes(links=every[every != NO_LINK], start=start[:, which], stop=stop[:, which])
 
 
 def hop_limits(fabric: Fabric) -> tuple[int, int]:
-    """Return the most links that a minimal and a non-minimal route of a dragonfly can have."""
-    local = int(fabric.router_chassis.any()) + int(fabric.router_slot.any())
-    minimal = 2 * local + 1 if fabric.groups > 1 else local
-    return minimal, 2 * minimal
-
-
-@dataclass(frozen=True, eq=False)
-class _Maps:
-    """What the routing tables of a dragonfly's routers know.
-
-    Parameters
-    ----------
-    fabric : Fabric
-        The network itself.
-    local_link : int32[routers, routers per group]
-        Link from a router to the n-th router of its own group, or -1.
-    gateways : int32[blue links + 1]
-        All blue links, those of one pair of groups together; -1 at the end.
-    first_gateway, gateway_count : int64[groups, groups]
-        Where in ``gateways`` the links from one group to another are.
-    """
-
-    fabric: Fabric
-    local_link: IntArray
-    gateways: IntArray
-    first_gateway: LongArray
-    gateway_count: LongArray
-
-    @classmethod
-    def of(cls, fabric: Fabric) -> _Maps:
-        if fabric.kind != "dragonfly":
-            raise ValueError(f"candidate routes are known for a dragonfly, not a {fabric.kind}")
-        groups = fabric.groups
-        per_group = fabric.routers // groups
-        source_group = fabric.router_group[fabric.link_source]
-        target_group = fabric.router_group[fabric.link_target]
-
-        local = np.flatnonzero(source_group == target_group)
-        local_link = np.full((fabric.routers, per_group), _NO_LINK, dtype=np.int32)
-        local_link[fabric.link_source[local], fabric.link_target[local] % per_group] = local
-
-        blue = np.flatnonzero(source_group != target_group)
-        between = source_group[blue] * groups + target_group[blue]
-        order = np.argsort(between, kind="stable")
-        count = np.bincount(between, minlength=groups * groups)
-        return cls(
-            fabric=fabric,
-            local_link=local_link,
-            gateways=np.append(blue[order], _NO_LINK).astype(np.int32),
-            first_gateway=(np.cumsum(count) - count).reshape(groups, groups),
-            gateway_count=count.reshape(groups, groups),
-        )
-
-    def within_group(self, source: LongArray, target: LongArray, order: LongArray) -> IntArray:
-        """Ways between routers of the same group: int32[P, 2], -1 where no link is needed.
-
-        An even ``order`` goes green first, an odd one black first. Where one link is enough one
-        of the two steps stays where it is, and the table has no link from a router to itself.
-        """
-        slot, per_group = self.fabric.router_slot, self.local_link.shape[1]
-        corner = np.where(
-            order % 2 == 0,
-            source - slot[source] + slot[target],
-            target - slot[target] + slot[source],
-        )
-        steps = (
-            self.local_link[source, corner % per_group],
-            self.local_link[corner, target % per_group],
-        )
-        return np.stack(steps, axis=1)
-
-    def minimal(
-        self, source: LongArray, target: LongArray, gateway: LongArray, order: LongArray
-    ) -> IntArray:
-        """Minimal routes: int32[P, 5], -1 where no link is needed.
-
-        ``gateway`` picks the blue link, modulo their number; the two lowest bits of ``order``
-        pick the order of colours before it and behind it.
-        """
-        fabric = self.fabric
-        ends = fabric.router_group[source], fabric.router_group[target]
-        same = ends[0] == ends[1]
-        # A pair inside a group uses the first leg alone: its "gateway" is the target itself.
-        choice = self.first_gateway[ends] + gateway % np.maximum(self.gateway_count[ends], 1)
-        blue = np.where(same, _NO_LINK, self.gateways[np.where(same, -1, choice)])
-        leave = np.where(same, target, fabric.link_source[blue])
-        enter = np.where(same, target, fabric.link_target[blue])
-        legs = (
-            self.within_group(source, leave, order),
-            blue[:, None],
-            self.within_group(enter, target, order >> 1),
-        )
-        return np.concatenate(legs, axis=1)
-
-
-class _Draws:
-    """Random integers for pairs of routers, each a hash of seed, pair and purpose."""
-
-    def __init__(self, seed: int, source: LongArray, target: LongArray) -> None:
-        pair = source.astype(np.uint64) << np.uint64(32) | target.astype(np.uint64)
-        whole_seed = np.array([seed % 2**64], dtype=np.uint64)
-        self._state = _scramble(_scramble(whole_seed) ^ pair)
-
-    def __call__(self, *purpose: int) -> LongArray:
-        """Draw int64[P] from 0 to 2**63 - 1; another purpose gives independent numbers."""
-        state = self._state
-        for part in purpose:
-            state = _scramble(state + np.uint64((part + 1) * 0x9E3779B97F4A7C15 % 2**64))
-        return (state >> np.uint64(1)).astype(np.int64)
-
-
-_GATEWAY, _STRIDE, _ORDER, _VIA_GROUP, _VIA_ROUTER = range(5)
-
-
-def _minimal_candidate(
-    maps: _Maps, source: LongArray, target: LongArray, draw: _Draws, number: int
-) -> IntArray:
-    """Draw the ``number``-th minimal candidate of every pair, int32[P, 5]."""
-    ends = maps.fabric.router_group[source], maps.fabric.router_group[target]
-    # A stride that is no multiple of the number of gateways: the second differs from the first.
-    stride = 1 + draw(_STRIDE) % np.maximum(maps.gateway_count[ends] - 1, 1)
-    gateway = draw(_GATEWAY) % 2**32 + number * stride
-    # The first bit of the order alternates, so inside a group both orders come up.
-    order = (draw(_ORDER) % 2 + number) % 2 + 2 * (draw(_ORDER, number) % 2)
-    return maps.minimal(source, target, gateway, order)
-
-
-def _valiant_candidate(
-    maps: _Maps, source: LongArray, target: LongArray, draw: _Draws, number: int
-) -> IntArray:
-    """Draw the ``number``-th non-minimal candidate of every pair, int32[P, 10]."""
-    fabric = maps.fabric
-    per_group = maps.local_link.shape[1]
-    group, target_group = fabric.router_group[source], fabric.router_group[target]
-    if fabric.groups > 2:
-        third = draw(_VIA_GROUP, number) % (fabric.groups - 2)
-        third += third >= np.minimum(group, target_group)
-        third += third >= np.maximum(group, target_group)
-        group = np.where(group == target_group, group, third)
-    via = group * per_group + draw(_VIA_ROUTER, number) % per_group
-    via = np.where(source == target, source, via)
-    halves = (
-        maps.minimal(source, via, draw(_GATEWAY, number, 0), draw(_ORDER, number, 0)),
-        maps.minimal(via, target, draw(_GATEWAY, number, 1), draw(_ORDER, number, 1)),
-    )
-    return np.concatenate(halves, axis=1)
+    """Return the most links that a minimal and a non-minimal route of a network can have."""
+    if fabric.kind == "torus":
+        limit = torus_hop_limit(fabric)
+        return limit, limit
+    return dragonfly_hop_limits(fabric)
 
 
 def _routers(fabric: Fabric, routers: ArrayLike) -> LongArray:
@@ -282,10 +149,3 @@ def _routers(fabric: Fabric, routers: ArrayLike) -> LongArray:
     if wrong.size:
         raise ValueError(f"router {wrong[0]} does not exist: they are 0 to {fabric.routers - 1}")
     return numbers
-
-
-def _scramble(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix 64 bits thoroughly: the finaliser of Steele, Lea and Flood's SplitMix64 (2014)."""
-    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return number ^ (number >> np.uint64(31))

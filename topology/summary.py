@@ -22,35 +22,28 @@ class Fact(NamedTuple):
 
 
 def describe(fabric: Fabric) -> list[Fact]:
-    """List the facts of a dragonfly from the whole to the parts, for printing.
+    """List the facts of a dragonfly or a torus from the whole to the parts, for printing.
 
     Parameters
     ----------
     fabric : Fabric
-        The machine's network. One with a single group has no blue links to tell of.
+        The machine's network. Links that it does not have, such as the blue ones of a dragonfly
+        with a single group, are left out.
 
     Returns
     -------
     list of Fact
         Rates are payload in units of 10^9 bytes per second (GB/s) and per direction.
     """
-    minimal, valiant = hop_limits(fabric)
-    compute_blades = len(np.unique(fabric.compute_router))
+    before, after = _torus_facts(fabric) if fabric.kind == "torus" else _dragonfly_facts(fabric)
     return [
-        Fact("groups", fabric.groups, ""),
-        Fact("chassis in a group", int(fabric.router_chassis.max()) + 1, ""),
-        Fact("routers in a chassis", int(fabric.router_slot.max()) + 1, ""),
-        Fact("Aries routers (blades)", fabric.routers, ""),
-        Fact("compute blades", compute_blades, ""),
+        *before,
+        Fact("compute blades", _blades(fabric, fabric.compute_router), ""),
         Fact("compute nodes", len(fabric.compute_router), ""),
         Fact("service blades", len(fabric.service_blades), ""),
         Fact("service nodes", len(fabric.service_router), ""),
         Fact("of them LNET routers", len(fabric.lnet_router), ""),
-        Fact("groups with an LNET router", _groups_with_lnet(fabric), ""),
-        *(fact for colour in fabric.colours for fact in _colour_facts(fabric, colour)),
-        *_group_facts(fabric),
-        Fact("longest minimal route", minimal, "hops"),
-        Fact("longest non-minimal route", valiant, "hops"),
+        *after,
         Fact("largest latency of a hop", 1e9 * float(fabric.link_latency.max()), "ns"),
     ]
 
@@ -68,8 +61,52 @@ def group_bandwidth(fabric: Fabric) -> NDArray[np.float64]:
     return between
 
 
+def _dragonfly_facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
+    """Say what a dragonfly consists of, and how much it carries how far."""
+    minimal, valiant = hop_limits(fabric)
+    return [
+        Fact("groups", fabric.groups, ""),
+        Fact("chassis in a group", int(fabric.router_chassis.max()) + 1, ""),
+        Fact("routers in a chassis", int(fabric.router_slot.max()) + 1, ""),
+        Fact("Aries routers (blades)", fabric.routers, ""),
+    ], [
+        Fact("groups with an LNET router", _groups_with_lnet(fabric), ""),
+        *_link_facts(fabric),
+        *_group_facts(fabric),
+        Fact("longest minimal route", minimal, "hops"),
+        Fact("longest non-minimal route", valiant, "hops"),
+    ]
+
+
+def _torus_facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
+    """Say what a torus consists of, and how much it carries how far."""
+    extents = (fabric.router_coordinates.max(axis=0) + 1).tolist()
+    rings = zip(fabric.axes, extents, strict=True)
+    return [
+        *(Fact(f"routers around a ring of {axis}", extent, "") for axis, extent in rings),
+        Fact("cabinets", fabric.groups, ""),
+        Fact("chassis in a cabinet", int(fabric.router_chassis.max()) + 1, ""),
+        Fact("blades in a chassis", int(fabric.router_slot.max()) + 1, ""),
+        Fact("Gemini routers", fabric.routers, ""),
+        Fact("routers on a blade", fabric.routers_per_blade, ""),
+    ], [
+        Fact("cabinets with an LNET router", _groups_with_lnet(fabric), ""),
+        *_link_facts(fabric),
+        *_ring_facts(fabric),
+        Fact("longest route", hop_limits(fabric)[0], "hops"),
+    ]
+
+
+def _blades(fabric: Fabric, routers: NDArray[np.int32]) -> int:
+    return len(np.unique(routers // fabric.routers_per_blade))
+
+
 def _groups_with_lnet(fabric: Fabric) -> int:
     return len(np.unique(fabric.router_group[fabric.lnet_router]))
+
+
+def _link_facts(fabric: Fabric) -> list[Fact]:
+    return [fact for colour in fabric.colours for fact in _colour_facts(fabric, colour)]
 
 
 def _colour_facts(fabric: Fabric, colour: str) -> list[Fact]:
@@ -96,3 +133,26 @@ def _group_facts(fabric: Fabric) -> list[Fact]:
         Fact("one group to another, at least", float(between[apart].min()) / GB, "GB/s"),
         Fact("one group to all others, at least", float(between.sum(axis=1).min()) / GB, "GB/s"),
     ]
+
+
+def _ring_facts(fabric: Fabric) -> list[Fact]:
+    """How much passes between neighbours in a torus and through its middle, each direction."""
+    source, target = (
+        fabric.router_coordinates[end] for end in (fabric.link_source, fabric.link_target)
+    )
+    facts = []
+    for number, axis in enumerate(fabric.axes):
+        along = source[:, number] != target[:, number]
+        if along.any():
+            rate, half = fabric.link_rate[along], (source[:, number].max() + 1) // 2
+            cut = (source[:, number] < half) & (target[:, number] >= half)
+            facts += [
+                Fact(f"neighbours in {axis}, at least", float(rate.min()) / GB, "GB/s"),
+                Fact(f"neighbours in {axis}, at most", float(rate.max()) / GB, "GB/s"),
+                Fact(
+                    f"from one half of {axis} to the other",
+                    float(fabric.link_rate[cut].sum()) / GB,
+                    "GB/s",
+                ),
+            ]
+    return facts

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
+from sim.cli.calibrate import calibrate, sensitivity
 from sim.cli.face import Face
 from sim.cli.ior import ior
 from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
 from sim.cli.scenario import run
+from sim.cli.validate import validate
 
 
 @click.group(cls=Face, invoke_without_command=True, context_settings={"max_content_width": 100})
@@ -21,5 +23,16 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (ior, kernel, run, machine, machines, scenarios):
+_COMMANDS = (
+    ior,
+    kernel,
+    run,
+    validate,
+    calibrate,
+    sensitivity,
+    machine,
+    machines,
+    scenarios,
+)
+for command in _COMMANDS:
     cli.add_command(command)

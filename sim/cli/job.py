@@ -64,6 +64,18 @@ _OPTIONS = (
     click.option(
         "--background-write", metavar="RATE", default="0", help="The same for what they write."
     ),
+    click.option(
+        "--background-typical",
+        is_flag=True,
+        help="What other jobs do on some day, drawn by the seed, if the machine file knows.",
+    ),
+    click.option(
+        "--rpcs-as-one",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="Handle so many consecutive bulk RPCs as one: faster, and a little less true.",
+    ),
     click.option("--stripe-count", type=int, help="OSTs of a file, as lfs setstripe -c; -1: all."),
     click.option("--stripe-size", help="Bytes of a stripe, as lfs setstripe -S, for instance 8m."),
     click.option(
@@ -85,7 +97,7 @@ _OPTIONS = (
 NAMES = (
     *("machine", "nodes", "ppn", "placement", "core_spec", "cpu_bind"),
     *("background_read", "background_write", "stripe_count", "stripe_size", "stripe_offset"),
-    *("hints", "environment", "seed"),
+    *("background_typical", "rpcs_as_one", "hints", "environment", "seed"),
 )
 """The parameters that :func:`describe` takes, as click hands them over."""
 
@@ -135,7 +147,9 @@ def describe(
         background=Background(
             read=_typed("--background-read", parse_rate, job["background_read"]),
             write=_typed("--background-write", parse_rate, job["background_write"]),
+            typical=job["background_typical"],
         ),
+        rpcs_as_one=job["rpcs_as_one"],
         striping=StripeRequest(
             count=job["stripe_count"],
             size=None if size is None else _typed("--stripe-size", parse_bytes, size),

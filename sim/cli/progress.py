@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -15,16 +15,23 @@ _PATIENCE = 1.0
 
 
 class ProgressBar:
-    """Shows the simulated bytes moved, and to move, on standard error.
+    """Shows on standard error what is done of a simulation, or of several, and what there is to do.
 
     Used as a context, and called with the two numbers. It appears only after a second, and only on
     a terminal; at the end it disappears.
+
+    Parameters
+    ----------
+    counted
+        What is counted: the bytes that one run moves, or runs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, counted: Literal["bytes", "runs"] = "bytes") -> None:
+        self._counted = counted
         self._began = time.monotonic()
         self._wanted = sys.stderr.isatty()
         self._bar: Progress | None = None
+        self._words = "simulated"
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -39,31 +46,37 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` bytes have moved."""
+        """Show that ``done`` of ``total`` have been done."""
         if not self._wanted or time.monotonic() - self._began < _PATIENCE:
             return
         if self._bar is None:
-            self._bar = _bar()
-            self._bar.add_task("", total=total)
+            self._bar = _bar(self._counted)
+            self._bar.add_task(self._words, total=total)
             self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+        task = self._bar.task_ids[0]
+        self._bar.update(task, completed=done, total=total, description=self._words)
+
+    def say(self, words: str) -> None:
+        """Show from the next number on what is being done."""
+        self._words = words
 
 
-def _bar() -> Progress:
+def _bar(counted: str) -> Progress:
     """Make the bar; it draws itself ten times a second once it is started."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
+        MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeRemainingColumn,
     )
 
     return Progress(
-        TextColumn("simulated"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        DownloadColumn(),
+        DownloadColumn() if counted == "bytes" else MofNCompleteColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,

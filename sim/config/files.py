@@ -7,9 +7,9 @@ the path of a file (anything that ends in ``.yaml`` or ``.yml``).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -111,28 +111,53 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
         The model that they were meant for; its fields are the suggestions for a misspelt one.
     """
     first = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    where = f"{place}: {field}" if field else place
-    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        fields = _fields_at(model, first["loc"][:-1])
+    shown, _ = _follow(model, first["loc"])
+    kind, context = first["type"], first.get("ctx", {})
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        shown = [*shown, context["discriminator"].strip("'")]
+    where = f"{place}: {'.'.join(shown)}" if shown else place
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        _, fields = _follow(model, first["loc"][:-1])
         name = str(first["loc"][-1])
         return InputError(
             f"{where}: there is no such field{nearest(name, fields)}; there are {', '.join(fields)}"
         )
-    if first["type"] == "missing":
+    if kind in ("missing", "union_tag_not_found"):
         return InputError(f"{where} is missing")
-    if first["type"] == "value_error":
-        return InputError(f"{where}: {first['ctx']['error']}")
+    if kind == "union_tag_invalid":
+        tags = context["expected_tags"].replace(", ", " or ")
+        return InputError(f"{where} = {context['tag']!r}: should be {tags}")
+    if kind == "value_error":
+        return InputError(f"{where}: {context['error']}")
     return InputError(f"{where} = {first['input']!r}: {first['msg'].removeprefix('Input ')}")
 
 
-def _fields_at(model: type[BaseModel], parts: Iterable[str | int]) -> list[str]:
-    """Return the names of the fields of `model`, or of the part of it that a location leads to."""
-    fields: dict[str, Any] = dict(model.model_fields)
-    for part in parts:
-        inner = fields[str(part)].annotation if str(part) in fields else None
+def _follow(
+    model: type[BaseModel], location: Iterable[str | int]
+) -> tuple[list[str], Mapping[str, Any]]:
+    """Return a location as a person writes it, and the fields of the part that it leads to.
+
+    pydantic's location of a part that is one of several models, told apart by a field such as
+    ``kind``, has the value of that field after the part's name; nobody writes it.
+    """
+    fields: Mapping[str, Any] = model.model_fields
+    kinds: dict[str, type[BaseModel]] = {}
+    shown = []
+    for part in map(str, location):
+        if kinds:
+            fields, kinds = kinds[part].model_fields, {}
+            continue
+        shown.append(part)
+        field = fields.get(part)
+        inner, told_by = (getattr(field, name, None) for name in ("annotation", "discriminator"))
+        if told_by is not None:
+            kinds = {
+                tag: member
+                for member in get_args(inner)
+                for tag in get_args(member.model_fields[told_by].annotation)
+            }
         fields = getattr(inner, "model_fields", getattr(inner, "__dataclass_fields__", {}))
-    return list(fields)
+    return shown, fields
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping
 from sim.config.striping import StripeRequest
-from sim.config.units import KIB, Bytes, PerSecond, Rate, Seconds, format_bytes
+from sim.config.units import KIB, Bytes, Load, PerSecond, Rate, Seconds, format_bytes
 
 PAGE = 4 * KIB
 """Bytes of a page of a client's memory."""
@@ -59,24 +59,17 @@ class _SourcedValue(Provenance):
     value: Any
 
 
-class Network(Model):
-    """The high-speed network: a Cray Aries dragonfly.
+class NetworkBase(Model):
+    """What the high-speed networks of all machines have in common.
 
     Attributes
     ----------
     kind
-        ``dragonfly``.
-    groups, chassis, slots
-        A group has `chassis` rows of `slots` blades; a blade carries one router.
+        How the routers are joined.
     nodes_per_router
-        Nodes, compute or service, on one blade.
-    green_links, black_links, group_links
-        Links between two routers of one chassis (green, rank 1), between two routers in the same
-        slot of two chassis of a group (black, rank 2), and between two groups (blue, rank 3).
-    green_rate, black_rate, blue_rate
-        Raw bytes/s of one link in one direction.
+        Nodes, compute or service, of one router.
     payload_fraction
-        The part of the raw rate that carries user data.
+        The part of a link's raw rate that carries user data.
     hop_latency
         Seconds through one router, when it is quiet.
     nic_rate, nic_latency
@@ -84,27 +77,52 @@ class Network(Model):
     message_latency
         Seconds of software at both ends of a small message between a node and a server, one way.
         With ``lnet.router_latency`` and the wires it makes the round trip.
+    """
+
+    interconnect: ClassVar[str]
+    """Name of the routers."""
+
+    kind: str
+    nodes_per_router: Count
+    payload_fraction: Fraction
+    hop_latency: Seconds
+    nic_rate: Rate
+    nic_latency: Seconds
+    message_latency: Seconds
+
+
+class Dragonfly(NetworkBase):
+    """The network of the Cray XC series: a dragonfly of Aries routers.
+
+    Attributes
+    ----------
+    kind
+        ``dragonfly``.
+    groups, chassis, slots
+        A group has `chassis` rows of `slots` blades; a blade carries one router.
+    green_links, black_links, group_links
+        Links between two routers of one chassis (green, rank 1), between two routers in the same
+        slot of two chassis of a group (black, rank 2), and between two groups (blue, rank 3).
+    green_rate, black_rate, blue_rate
+        Raw bytes/s of one link in one direction.
     routing_bias
         By what the queue on a non-minimal route is multiplied before it is compared with the queue
         on a minimal one: 1 is Cray's ADAPTIVE_0, more favours minimal routes.
     """
 
+    interconnect: ClassVar[str] = "Aries"
+    routers_per_blade: ClassVar[int] = 1
+
     kind: Literal["dragonfly"]
     groups: Count
     chassis: Count
     slots: Count
-    nodes_per_router: Count
     green_links: Count
     black_links: Count
     group_links: Count
     green_rate: Rate
     black_rate: Rate
     blue_rate: Rate
-    payload_fraction: Fraction
-    hop_latency: Seconds
-    nic_rate: Rate
-    nic_latency: Seconds
-    message_latency: Seconds
     routing_bias: Annotated[float, Field(gt=0)]
 
     @property
@@ -116,6 +134,66 @@ class Network(Model):
     def routers(self) -> int:
         """Routers in the whole network."""
         return self.groups * self.routers_per_group
+
+
+class Torus(NetworkBase):
+    """The network of the Cray XE and XK series: a 3-D torus of Gemini routers.
+
+    Attributes
+    ----------
+    kind
+        ``torus``.
+    x, y, z
+        Routers around a ring of each dimension.
+    slots
+        Blades of a chassis, which follow each other in z.
+    routers_per_blade
+        Routers of a blade, neighbours in y.
+    x_links, y_links, z_links
+        Links between two neighbours in each dimension.
+    mezzanine_rate, backplane_rate, cable_rate
+        Raw bytes/s of one link in one direction: on a blade, within a chassis, elsewhere.
+    """
+
+    interconnect: ClassVar[str] = "Gemini"
+    routing_bias: ClassVar[float] = 1.0
+    """Without effect: there are no non-minimal routes."""
+
+    kind: Literal["torus"]
+    x: Count
+    y: Count
+    z: Count
+    slots: Count
+    routers_per_blade: Count
+    x_links: Count
+    y_links: Count
+    z_links: Count
+    mezzanine_rate: Rate
+    backplane_rate: Rate
+    cable_rate: Rate
+
+    @model_validator(mode="after")
+    def _blades_and_chassis_fill_the_rings(self) -> Torus:
+        if self.y % self.routers_per_blade:
+            raise ValueError(
+                f"y = {self.y} is not a multiple of routers_per_blade = {self.routers_per_blade}; "
+                "the routers of a blade are neighbours in y"
+            )
+        if self.z % self.slots:
+            raise ValueError(
+                f"z = {self.z} is not a multiple of slots = {self.slots}; the blades of a chassis "
+                "follow each other in z"
+            )
+        return self
+
+    @property
+    def routers(self) -> int:
+        """Routers in the whole network."""
+        return self.x * self.y * self.z
+
+
+Network = Annotated[Dragonfly | Torus, Field(discriminator="kind")]
+"""The high-speed network of a machine."""
 
 
 class Nodes(Model):
@@ -165,7 +243,7 @@ class Nodes(Model):
 
 
 class Lnet(Model):
-    """The LNET routers between the dragonfly and the storage's InfiniBand.
+    """The LNET routers between the Cray's network and the storage's InfiniBand.
 
     Fine-grained routing (FGR) gives each group of routers its own group of OSSs, so that traffic
     stays off the InfiniBand switches' uplinks.
@@ -271,6 +349,9 @@ class Lustre(Model):
         Sustained bytes/s of one OST's disks.
     ost_request_overhead
         Seconds an OST spends on a bulk RPC besides moving its bytes.
+    ost_write_latency, ost_read_latency
+        Seconds that the array takes for a bulk RPC beyond its share of the disks' time, while it
+        works at others too: no reply comes before the blocks are on the disks.
     ost_spread
         Relative standard deviation of the rates from OST to OST.
     ost_jitter
@@ -281,6 +362,10 @@ class Lustre(Model):
     raid_stripe, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, and how much more work a byte is in a stripe
         that is written in part.
+    other_reads, other_writes, other_spread
+        What other jobs read and write on a usual day, bytes/s of the whole file system, and how
+        much that varies from day to day: the standard deviation of its logarithm. Only scenarios
+        with ``background: {typical: true}`` look at it.
     journal_commit, commit_period
         Seconds of a journal commit, and between those that nobody asks for.
     rpc_size
@@ -314,11 +399,16 @@ class Lustre(Model):
     ost_write_rate: Rate
     ost_read_rate: Rate
     ost_request_overhead: Seconds
+    ost_write_latency: Seconds
+    ost_read_latency: Seconds
     ost_spread: Annotated[float, Field(ge=0, lt=1)]
     ost_jitter: Annotated[float, Field(ge=0, lt=2)]
     ost_fullness: Annotated[float, Field(ge=0, le=1)]
     fullness_knee: Annotated[float, Field(ge=0, lt=1)]
     fullness_loss: Annotated[float, Field(ge=0, lt=1)]
+    other_reads: Load
+    other_writes: Load
+    other_spread: Annotated[float, Field(ge=0)]
     raid_stripe: Size
     partial_stripe_factor: Annotated[float, Field(ge=1)]
     journal_commit: Seconds
@@ -462,12 +552,14 @@ class Machine(Model):
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Machine:
         network, nodes, lnet, lustre = self.network, self.nodes, self.lnet, self.lustre
-        if nodes.service_nodes_per_blade > network.nodes_per_router:
+        per_blade = network.routers_per_blade
+        if nodes.service_nodes_per_blade > per_blade * network.nodes_per_router:
+            routers = f"{per_blade} x " if per_blade > 1 else ""
             raise ValueError(
                 f"nodes.service_nodes_per_blade = {nodes.service_nodes_per_blade} is more than "
-                f"network.nodes_per_router = {network.nodes_per_router}"
+                f"{routers}network.nodes_per_router = {routers}{network.nodes_per_router}"
             )
-        room = (network.routers - nodes.service_blades) * network.nodes_per_router
+        room = (network.routers - per_blade * nodes.service_blades) * network.nodes_per_router
         if nodes.count > room:
             raise ValueError(
                 f"nodes.count = {nodes.count}, but {network.routers} routers without "

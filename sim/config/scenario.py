@@ -33,6 +33,7 @@ from pydantic import (
 )
 
 from sim.config.errors import InputError
+from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
 from sim.config.machine import Count, Machine, Model, load_machine, read_machine
 from sim.config.striping import StripeRequest
@@ -136,10 +137,19 @@ class Cores(Model):
 
 
 class Background(Model):
-    """What other jobs do meanwhile: bytes/s that they read and write in the whole file system."""
+    """What other jobs do meanwhile in the whole file system.
+
+    Attributes
+    ----------
+    read, write
+        Bytes/s.
+    typical
+        Whether to add what they do on some day, drawn by the seed: see ``lustre.other_reads``.
+    """
 
     read: Load = 0.0
     write: Load = 0.0
+    typical: bool = False
 
 
 class Workload(Model):
@@ -186,6 +196,9 @@ class Scenario(Model):
         How the ranks share the cores of a node with the system.
     background
         Other jobs on the same file system.
+    rpcs_as_one
+        Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
+        :mod:`sim.config.fidelity`.
     striping
         Of the files that the job writes.
     environment
@@ -206,6 +219,7 @@ class Scenario(Model):
     placement: Annotated[Placement, BeforeValidator(_placement)] = Placement()
     cores: Cores = Cores()
     background: Background = Background()
+    rpcs_as_one: Count = 1
     striping: StripeRequest = StripeRequest()
     environment: Annotated[dict[str, str], BeforeValidator(_variables)] = Field(
         default_factory=dict
@@ -281,6 +295,7 @@ def machine_of(scenario: Scenario) -> Machine:
         machine = load_machine(machine)
     if scenario.changes:
         machine = machine.with_changes(scenario.changes)
+    machine = coarser(machine, scenario.rpcs_as_one)
     if scenario.nodes > machine.nodes.count:
         raise InputError(
             f"nodes = {scenario.nodes} is more than the {machine.nodes.count} compute nodes of "

@@ -17,9 +17,9 @@ What IOR does with it (aiori-HDF5.c), for each segment of a shared file: ``creat
 ``block / 8 * ranks`` elements of 8 bytes in the root group (``open_dataset`` when it reads), and
 for each transfer ``write`` or ``read`` of one block of ``transfer / 8`` elements; independent
 transfers of many can be given in one call, as rows of one
-:class:`~sim.libraries.selections.Hyperslab`. An fsync does nothing. ``-J`` is ``alignment`` and
-``alignment_threshold``, ``noFill`` is ``fill`` "never", ``hdf5.collectiveMetadata`` is both
-switches for collective metadata.
+:class:`~sim.libraries.selections.Hyperslab`. ``-e``, and ``-Y`` after each transfer, is ``flush``
+(IOR 4.0; IOR 3 did nothing). ``-J`` is ``alignment`` and ``alignment_threshold``, ``noFill`` is
+``fill`` "never", ``hdf5.collectiveMetadata`` is both switches for collective metadata.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ of the MPI-IO calls of release 1.12.3.)
 What IOR does with it (aiori-NCMPI.c): dimensions ``segments_times_np`` (unlimited),
 ``number_of_transfers`` and ``transfer_size``, one variable ``data_var`` of bytes over them in a
 64-bit-offset file (CDF-2); transfer t of segment s of rank r of N is record ``s * N + r``, row t.
-Without ``-c`` it is in independent mode from its first transfer until it closes the file. An fsync
-does nothing.
+Without ``-c`` it is in independent mode from its first transfer until it closes the file. ``-e``,
+and ``-Y`` after each transfer, is ``sync`` (IOR 4.0; IOR 3 did nothing).
 """
 
 from __future__ import annotations

@@ -176,6 +176,7 @@ def assemble(
         spare_requests=make_pool(rows),
         ost_seconds=_ost_seconds(machine, seed),
         ost_overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
+        ost_latency=np.array([lustre.ost_read_latency, lustre.ost_write_latency]),
         ost_jitter=_ost_jitter(machine),
         metadata=_metadata(machine),
         precreated=_precreated(machine),

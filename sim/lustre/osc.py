@@ -399,7 +399,8 @@ def _block_io(lustre: Lustre, message_id: int, now: float) -> float:
     """Queue the block I/O of a whole RPC at its OST; return when it is complete.
 
     RAID stripes written in part cost more: the array reads what it needs to compute the parity
-    before it writes.
+    before it writes. The array works at many RPCs at once, each of which takes it some time beyond
+    its share of the disks: heads move, and parity is written before the OSS replies.
     """
     rpc = lustre.rpcs[lustre.network.messages[message_id].owner]
     limits = lustre.limits
@@ -413,7 +414,7 @@ def _block_io(lustre: Lustre, message_id: int, now: float) -> float:
     cost *= lustre.ost_jitter[pick(limits.jitter_seed, ost, request, len(lustre.ost_jitter))]
     start = serve(lustre.network, station, now, rpc.bytes, cost)
     lustre.network.waits[message_id, _OST] += start - now
-    return start + cost
+    return start + cost + lustre.ost_latency[rpc.write]
 
 
 @inlined

@@ -502,6 +502,8 @@ class Lustre(NamedTuple):
     ost_seconds, ost_overhead
         float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs besides; read
         and write.
+    ost_latency
+        float64 (2,): seconds from a service of an OST to the reply; read and write.
     ost_jitter
         float64 (factors,): each service of an OST takes longer by one of these, drawn at random;
         mean 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
@@ -559,6 +561,7 @@ class Lustre(NamedTuple):
     spare_requests: Pool
     ost_seconds: Floats
     ost_overhead: Floats
+    ost_latency: Floats
     ost_jitter: Floats
     metadata: Floats
     precreated: Table

@@ -26,7 +26,8 @@ def choose_aggregators(
     Parameters
     ----------
     node
-        int32 (ranks,): the node on which each rank runs; nodes may hold different numbers of ranks.
+        int32 (ranks,): the compute node of the machine on which each rank runs; nodes may hold
+        different numbers of ranks.
     hints
         What is in force for the file.
     stripe_count
@@ -137,7 +138,8 @@ class _Job:
 
     def refusal(self, config_list: str) -> InputError:
         """Return what to say if a list leaves nobody."""
-        hosts = self.names[0] if len(self.names) == 1 else f"{self.names[0]} to {self.names[-1]}"
+        first, last = min(self.names), max(self.names)
+        hosts = first if first == last else f"{first} to {last}"
         return InputError(
             f"cb_config_list={config_list}: it leaves no rank that could aggregate; "
             f"right would be *:1, *:*, or a list of hosts among the job's, {hosts}"

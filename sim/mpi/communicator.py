@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,11 +22,15 @@ class Communicator:
         int32 (ranks,): the node of the job on which each runs.
     meeting
         The number of its meeting in the data plane, where ``MEET`` operations wait.
+    placement
+        int32 (nodes of the job,): which compute node of the machine each of them is; those with the
+        same numbers unless given.
     """
 
     owners: Integers
     node: Indices
     meeting: int
+    placement: Indices | None = None
 
     @property
     def size(self) -> int:
@@ -37,3 +41,12 @@ class Communicator:
     def nodes(self) -> int:
         """How many nodes they are on."""
         return len(np.unique(self.node))
+
+    @property
+    def host(self) -> Indices:
+        """The compute node of the machine on which each rank runs: int32 (ranks,)."""
+        return self.node if self.placement is None else self.placement[self.node]
+
+    def part(self, ranks: Integers, meeting: int) -> Communicator:
+        """Return some ranks, int64, as a communicator; they meet at ``meeting``."""
+        return replace(self, owners=self.owners[ranks], node=self.node[ranks], meeting=meeting)

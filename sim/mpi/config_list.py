@@ -48,9 +48,9 @@ def parse_config_list(text: str) -> tuple[HostLimit, ...]:
 
 
 def host_name(node: int) -> str:
-    """Return what a node of the job, counted from 0, is called in ``cb_config_list``.
+    """Return what a compute node of the machine is called, in ``cb_config_list`` and in listings.
 
-    On a real machine it would be the name of the compute node, which nobody knows before the batch
-    system has placed the job.
+    Compute nodes are counted from 0, as in a list for ``--placement``; Cray's numbers (nid) count
+    the service nodes as well.
     """
     return f"nid{node:05d}"

@@ -50,7 +50,7 @@ class MpiFile:
     Attributes
     ----------
     counts
-        What ``MPICH_MPIIO_STATS`` tells.
+        What ``MPICH_MPIIO_STATS`` tells of the file since it was opened.
     aggregators, read_aggregators
         int64 (aggregators,): the ranks that write, and those that read, for all others.
     """
@@ -77,7 +77,7 @@ class MpiFile:
                 stripe_size=stripe_size,
                 communicator=communicator,
                 aggregators=choose_aggregators(
-                    communicator.node, hints, stripe_count, library, reading=reading
+                    communicator.host, hints, stripe_count, library, reading=reading
                 ),
                 hints=hints,
                 mpi=machine.mpi,
@@ -86,7 +86,7 @@ class MpiFile:
             )
             for reading in (False, True)
         )
-        self.counts = AccessCounts(stripe_count, stripe_size, len(self.aggregators))
+        self.counts = self._no_counts()
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 
@@ -119,8 +119,11 @@ class MpiFile:
 
         The first aggregator creates it and closes it again; when the others know, they open it:
         all of them, or with ``romio_no_indep_rw`` the aggregators alone (deferred open). In lock
-        mode 1 whoever opens it for writing then takes part in the group lock.
+        mode 1 whoever opens it for writing then takes part in the group lock. What was counted and
+        which locks were asked for while it was open before is forgotten.
         """
+        self.counts = self._no_counts()
+        self._writing.locked.clear()
         costs, first = self._costs, self.aggregators[:1]
         self._lock_mode = self.hints.cray_cb_write_lock_mode if writing else 0
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
@@ -231,6 +234,11 @@ class MpiFile:
         self._do_pieces(batch, [Op.READ, Op.WRITE], offset, min(present, size))
         self._do_pieces(batch, [Op.WRITE], np.arange(present, size, PREALLOCATION_PIECE), size)
         self._meet(batch, self._costs.barrier(), Timer.OPEN)
+
+    def _no_counts(self) -> AccessCounts:
+        """Return the counts of a file to which nothing has been done yet."""
+        target = self._writing
+        return AccessCounts(target.stripe_count, target.stripe_size, len(target.aggregators))
 
     def _do_pieces(self, batch: Batch, kinds: list[Op], offset: Integers, end: int) -> None:
         """Let rank 0 do operations of these kinds on each piece in turn, up to ``end``."""

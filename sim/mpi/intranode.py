@@ -19,7 +19,6 @@ from sim.lustre.batch import Batch
 from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
 from sim.mpi.domains import CollectiveFile, sum_by, union
 from sim.mpi.rounds import count_call, meet
 from sim.mpi.stats import AccessCounts
@@ -94,7 +93,7 @@ class Layer:
         outer = target.communicator
         _, self._local = np.unique(outer.node, return_index=True)
         ranks = np.union1d(self._local, target.aggregators)
-        inner = Communicator(outer.owners[ranks], outer.node[ranks], target.inner_meeting)
+        inner = outer.part(ranks, target.inner_meeting)
         self._outer = target
         self._ranks = ranks
         self.target = replace(

@@ -22,7 +22,7 @@ class MpiRecord:
     files
         How many files there are of which the same could be told.
     writing
-        Whether it was open for writing.
+        Whether it was opened to be written, else to be read; what was done besides is told too.
     given, in_force
         The hints that the program passed, by name, and those in force for the file.
     communicator, aggregators

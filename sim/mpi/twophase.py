@@ -110,16 +110,12 @@ def gathering_cost(target: CollectiveFile, accesses: Accesses) -> float:
     """Return the seconds until all ranks know each other's first and last offsets.
 
     Each has to flatten its datatype for that. ``ROMIO_TUNEGATHER`` chooses one allreduce of a
-    vector with two entries for each rank, in place of two allgathers. A long vector goes by
-    reduce-scatter and allgather: it is moved twice and added up once, whatever the ranks.
+    vector with two entries for each rank, in place of two allgathers.
     """
-    costs, ranks = target.costs, target.communicator.size
     seconds = flattening_cost(target, accesses)
-    if not target.hints.tune_gather:
-        return seconds + 2 * costs.allgather(LIST_ENTRY // 2)
-    added_up = LIST_ENTRY * ranks / target.mpi.reduce_rate
-    long_vector = 2 * costs.allgather(LIST_ENTRY) + added_up
-    return seconds + min(costs.allreduce(LIST_ENTRY * ranks), long_vector)
+    if target.hints.tune_gather:
+        return seconds + target.costs.allreduce(LIST_ENTRY * target.communicator.size)
+    return seconds + 2 * target.costs.allgather(LIST_ENTRY // 2)
 
 
 def planning_cost(target: CollectiveFile, accesses: Accesses, call: Call | None) -> float:
@@ -239,7 +235,9 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
     """Let aggregators ask for locks on stripes to come whenever they leave the last ones.
 
     An aggregator asks for 500 of its stripes at once, from the one that it is to write, when that
-    lies outside what it asked for the last time (MPICH ad_lustre_wrcoll.c, ad_lustre_lock.c).
+    lies outside what it asked for the last time (MPICH ad_lustre_wrcoll.c, ad_lustre_lock.c). It
+    does so however short the call is, and beyond the end of the file: ROMIO does not look where
+    the call ends, and the calls to come may write there.
     """
     step = len(target.aggregators) * target.stripe_size
     asked: list[int] = []

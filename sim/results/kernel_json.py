@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sim.results.mpiio_report import mpiio_data
 from sim.results.run_json import simulator_document
 from sim.run.result import KernelResult
 from sim.workloads.kernel import KernelRecord
@@ -22,9 +23,12 @@ def kernel_document(result: KernelResult) -> dict[str, Any]:
     -------
     dict
         ``kernel`` (its name), ``options`` (all of them, with units), ``records`` (the rows: bytes,
-        seconds, bytes/s), ``files`` (their striping, by name), ``report`` (what MPI-IO printed) and
-        ``xc40io``, as :func:`~sim.results.run_json.simulator_document` returns it.
+        seconds, bytes/s), ``files`` (their striping, by name) and ``xc40io``: the keys of
+        :func:`~sim.results.run_json.simulator_document`, and ``mpiio`` (for each time that a file
+        was open to write or read data ``step``, ``phase`` and what MPI-IO has to tell, as
+        :func:`~sim.results.mpiio_report.mpiio_data` returns it).
     """
+    told = [(step, mpiio_data(record)) for step, record in result.mpi_records]
     return {
         "kernel": result.kernel.name,
         "options": result.kernel.model_dump(mode="json"),
@@ -37,8 +41,8 @@ def kernel_document(result: KernelResult) -> dict[str, Any]:
             }
             for name, files in result.files.items()
         },
-        "report": list(result.report),
-        "xc40io": simulator_document(result),
+        "xc40io": simulator_document(result)
+        | {"mpiio": [{"step": step, "phase": data["access"]} | data for step, data in told]},
     }
 
 

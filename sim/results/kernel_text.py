@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.lustre.striping import getstripe_text
+from sim.results.mpiio_report import mpiio_blocks
 from sim.run.result import KernelResult
 from sim.workloads.kernel import Figure, KernelRecord
 
@@ -16,11 +17,12 @@ def format_kernel(result: KernelResult) -> str:
     """Print the rows of a kernel: times in simulated seconds, rates in 10^9 bytes/s.
 
     ``start`` is when the first rank began, ``time`` from then to the end of the last one, and
-    ``longest`` what the slowest rank took. What MPI-IO printed in the job stands below.
+    ``longest`` what the slowest rank took. What MPI-IO prints in the job stands below.
     """
     kernel = result.kernel
     parts = [f"Kernel {kernel.name}: {format_options(result)}\n", _table(result.records)]
-    parts += [f"{block.rstrip()}\n" for block in result.report]
+    records = [record for _, record in result.mpi_records]
+    parts += mpiio_blocks(records, result.scenario.environment)
     return "\n".join(parts)
 
 

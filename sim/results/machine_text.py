@@ -36,12 +36,13 @@ def format_machine(machine: Machine, fabric: Fabric) -> str:
     str
         GB = 10^9 bytes and GiB = 2^30 bytes; rates are payload, of each direction of a link.
     """
+    network = machine.network
     sections = {
-        f"Network: Cray Aries {machine.network.kind}": [
+        f"Network: Cray {network.interconnect} {network.kind}": [
             (fact.label, f"{fact.value:,.6g} {fact.unit}".rstrip()) for fact in describe(fabric)
         ],
-        "Compute nodes": _node_rows(machine.nodes, machine.network.nic_rate),
-        "LNET: from Aries to InfiniBand": _lnet_rows(machine.lnet),
+        "Compute nodes": _node_rows(machine.nodes, network.nic_rate),
+        f"LNET: from {network.interconnect} to InfiniBand": _lnet_rows(machine.lnet),
         f"Lustre {machine.lustre.version}": _lustre_rows(machine.lustre),
         "Metadata servers": _mds_rows(machine.lustre.mds),
     }

@@ -109,7 +109,7 @@ def _written(value: object) -> str:
 
 
 def format_aggregators(
-    file_name: str, aggregators: Integers, node: Indices, stride: int | None
+    file_name: str, aggregators: Integers, host: Indices, stride: int | None
 ) -> str:
     """List the aggregators of a file, as ``MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY=1`` does.
 
@@ -119,8 +119,8 @@ def format_aggregators(
         As the program opened it.
     aggregators
         int64 (aggregators,): their ranks, in the order of their file domains.
-    node
-        int32 (ranks,): the node of the job on which each rank runs.
+    host
+        int32 (ranks,): the compute node of the machine on which each rank runs.
     stride
         ``aggregator_placement_stride``; None if the library knows no such hint.
     """
@@ -129,5 +129,5 @@ def format_aggregators(
         lines.append(f"  AggPlacementStride={stride}")
     lines += ["   AGG    Rank       nid", "  ----  ------  --------"]
     for number, rank in enumerate(aggregators.tolist()):
-        lines.append(f"  {number:>4}  {rank:>6}  {host_name(int(node[rank]))}")
+        lines.append(f"  {number:>4}  {rank:>6}  {host_name(int(host[rank]))}")
     return "\n".join(lines) + "\n"

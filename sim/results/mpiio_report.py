@@ -52,8 +52,8 @@ def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -
 def _aggregators(record: MpiRecord) -> str:
     """List where the aggregators of a file are."""
     stride = record.in_force.hints.aggregator_placement_stride
-    node = record.communicator.node
-    return format_aggregators(record.file_name, record.aggregators, node, stride)
+    host = record.communicator.host
+    return format_aggregators(record.file_name, record.aggregators, host, stride)
 
 
 def _closing(record: MpiRecord, *, stats: bool, timers: bool) -> Iterator[str]:
@@ -90,8 +90,12 @@ def mpiio_data(record: MpiRecord) -> dict[str, Any]:
         },
         "ignored": list(record.in_force.ignored),
         "aggregators": [
-            {"rank": rank, "node": host_name(int(record.communicator.node[rank]))}
-            for rank in record.aggregators.tolist()
+            {"rank": rank, "node": host_name(host)}
+            for rank, host in zip(
+                record.aggregators.tolist(),
+                record.communicator.host[record.aggregators].tolist(),
+                strict=True,
+            )
         ],
         "writes": _counts(record.counts.writes),
         "reads": _counts(record.counts.reads),

@@ -44,6 +44,7 @@ _ROWS = {
         _Row("read-modify-write read", Timer.MODIFY_READ, always=False),
         _Row("raw file write", Timer.RAW_WRITE),
         _Row("wait for writers", Timer.FINISH),
+        _Row("raw file read", Timer.RAW_READ, always=False),
         _Row("independent", Timer.INDEPENDENT, always=False),
         _Row("sync", Timer.SYNC, always=False),
         _Row("library gathering", Timer.AGGREGATE, always=False),
@@ -53,7 +54,10 @@ _ROWS = {
         *_COMMON_ROWS,
         _Row("raw file read", Timer.RAW_READ),
         _Row("wait for readers", Timer.FINISH),
+        _Row("read-modify-write read", Timer.MODIFY_READ, always=False),
+        _Row("raw file write", Timer.RAW_WRITE, always=False),
         _Row("independent", Timer.INDEPENDENT, always=False),
+        _Row("sync", Timer.SYNC, always=False),
         _Row("library gathering", Timer.AGGREGATE, always=False),
         _Row("library metadata", Timer.METADATA, always=False),
     ),
@@ -95,7 +99,7 @@ def timers_text(name: str, direction: Direction, counts: AccessCounts, timers: F
         What was counted, for the bandwidths.
     timers
         float64 (ranks, timers): the seconds by :class:`~sim.mpi.timers.Timer` that each rank spent
-        while it wrote, or while it read.
+        on the file that was opened to be written, or to be read.
     """
     moving = timers[:, [int(timer) for timer in _MOVING[direction]]].sum(axis=1) > 0
     heading = f"MPIIO {direction} by phases, {{}}, for {name}"

@@ -89,6 +89,9 @@ def _job_line(result: Result) -> str:
     unusual += ", ranks not bound to cores" if cores.bind == "none" else ""
     for way, load in (("read", scenario.background.read), ("written", scenario.background.write)):
         unusual += f", {format_rate(load, 3)} {way} by other jobs" if load else ""
+    unusual += ", other jobs as on a typical day" if scenario.background.typical else ""
+    coarse = scenario.rpcs_as_one
+    unusual += f", {coarse} bulk RPCs handled as one" if coarse > 1 else ""
     return (
         f"Simulated on {result.machine.name}{changes}: {_several(scenario.nodes, 'node')} "
         f"({placement}) x {_several(scenario.ppn, 'rank')}{unusual}, seed {scenario.seed}"

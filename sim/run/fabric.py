@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from sim.config.machine import Machine
-from topology import DragonflyShape, Fabric, LinkClass, build_fabric, dragonfly
+from sim.config.machine import Dragonfly, Machine, Torus
+from topology import (
+    DragonflyShape,
+    Fabric,
+    LinkClass,
+    TorusShape,
+    build_fabric,
+    dragonfly,
+    torus,
+)
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @lru_cache(maxsize=4)
 def fabric_of(machine: Machine) -> Fabric:
     """Build the network of a machine and plug its nodes in."""
     network, nodes = machine.network, machine.nodes
+    graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
+    return build_fabric(
+        graph,
+        compute_nodes=nodes.count,
+        service_blades=nodes.service_blades,
+        service_nodes_per_blade=nodes.service_nodes_per_blade,
+        lnet_routers=machine.lnet.routers,
+        nodes_per_router=network.nodes_per_router,
+        seed=nodes.placement_seed,
+    )
+
+
+def _dragonfly(network: Dragonfly) -> nx.Graph[int]:
     shape = DragonflyShape(
         groups=network.groups,
         chassis=network.chassis,
@@ -27,12 +52,25 @@ def fabric_of(machine: Machine) -> Fabric:
         "black": LinkClass(network.black_rate * payload, latency, "electrical"),
         "blue": LinkClass(network.blue_rate * payload, latency, "optical"),
     }
-    return build_fabric(
-        dragonfly(shape, links),
-        compute_nodes=nodes.count,
-        service_blades=nodes.service_blades,
-        service_nodes_per_blade=nodes.service_nodes_per_blade,
-        lnet_routers=machine.lnet.routers,
+    return dragonfly(shape, links)
+
+
+def _torus(network: Torus) -> nx.Graph[int]:
+    shape = TorusShape(
+        x=network.x,
+        y=network.y,
+        z=network.z,
+        slots=network.slots,
+        routers_per_blade=network.routers_per_blade,
         nodes_per_router=network.nodes_per_router,
-        seed=nodes.placement_seed,
+        x_links=network.x_links,
+        y_links=network.y_links,
+        z_links=network.z_links,
     )
+    payload, latency = network.payload_fraction, network.hop_latency
+    links = {
+        "mezzanine": LinkClass(network.mezzanine_rate * payload, latency, "backplane"),
+        "backplane": LinkClass(network.backplane_rate * payload, latency, "backplane"),
+        "cable": LinkClass(network.cable_rate * payload, latency, "electrical"),
+    }
+    return torus(shape, links)

@@ -49,7 +49,7 @@ def _command(
         machine=machine,
         environment=scenario.environment,
         striping=scenario.striping,
-        node=stage.world.node,
+        world=stage.world,
         seed=scenario.seed,
     )
     plane = filesystem.plane

@@ -7,6 +7,7 @@ from typing import Any
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.mpi.variables import Displays, read_displays
 from sim.run.result import KernelResult
 from sim.run.stage import Progress, set_stage
 from sim.workloads.kernel import KernelJob
@@ -18,6 +19,7 @@ def run_kernel(
 ) -> KernelResult:
     """Run the kernel of a scenario to its end; see :func:`~sim.run.simulate.simulate`."""
     kernel = make_kernel(options)
+    displays = read_displays(scenario.environment)
     if scenario.cores.threads > 1:
         raise InputError(
             f"cores.threads = {scenario.cores.threads}: a kernel's calls are not dealt to I/O "
@@ -40,12 +42,16 @@ def run_kernel(
     )
     environment = stage.filesystem.environment
     environment.run(until=environment.process(kernel.run(job)))
+    if displays != Displays() and not job.mpi_records:
+        job.notes.append(
+            f"MPI-IO prints nothing: kernel {kernel.name} does not go through it here."
+        )
     return KernelResult(
         kernel=kernel,
         files=job.files,
         records=tuple(job.records),
         stretches={label: tuple(found) for label, found in job.stretches.items()},
-        report=tuple(job.report),
+        mpi_records=tuple(job.mpi_records),
         notes=tuple(job.notes),
         **stage.outcome(),
     )

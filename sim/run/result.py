@@ -16,6 +16,7 @@ from sim.lustre.filesystem import FileSet
 from sim.lustre.plane import LustrePlane
 from sim.lustre.stationbook import StationBook
 from sim.lustre.tables import Cause, Stat, StationKind
+from sim.mpi.record import MpiRecord
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord
@@ -233,15 +234,15 @@ class KernelResult(Result):
         The rows of its table.
     stretches
         When its ranks were at work, by what they did.
-    report
-        Blocks of text that MPI-IO printed in the job.
+    mpi_records
+        What MPI-IO has to tell of its files, each with the step to which it belongs.
     """
 
     kernel: Kernel
     files: dict[str, FileSet]
     records: tuple[KernelRecord, ...]
     stretches: dict[str, tuple[Stretch, ...]]
-    report: tuple[str, ...]
+    mpi_records: tuple[tuple[str, MpiRecord], ...]
 
     def activities(self) -> list[Activity]:
         """Return the batches of the kernel, by what its ranks did in them."""

@@ -13,6 +13,7 @@ from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Placement, Scenario
 from sim.engine.environment import Environment
+from sim.engine.randomness import stream
 from sim.engine.types import Indices
 from sim.lustre.assembly import Background, Job, assemble
 from sim.lustre.filesystem import FileSystem
@@ -105,7 +106,7 @@ def set_stage(
     began = time.perf_counter()
     fabric = fabric_of(machine)
     job = _job(scenario, machine, place_job(scenario, fabric), helpers)
-    background = Background(scenario.background.read, scenario.background.write)
+    background = background_of(scenario, machine)
     plane, book = assemble(machine, fabric, job, background, scenario.seed)
 
     def watch() -> None:
@@ -124,9 +125,24 @@ def set_stage(
         filesystem=filesystem,
         book=book,
         ranks=ranks,
-        world=Communicator(tasks, node, filesystem.meetings()),
+        world=Communicator(tasks, node, filesystem.meetings(), job.nodes),
         began=began,
     )
+
+
+def background_of(scenario: Scenario, machine: Machine) -> Background:
+    """Return what other jobs do: what the scenario says, and on a typical day what is drawn.
+
+    The factor between the day and the usual one is lognormal with mean 1.
+    """
+    read, write = scenario.background.read, scenario.background.write
+    if scenario.background.typical:
+        lustre = machine.lustre
+        normal = stream(scenario.seed, "other jobs").standard_normal(2)
+        factor = np.exp(lustre.other_spread * normal - lustre.other_spread**2 / 2)
+        read += lustre.other_reads * float(factor[0])
+        write += lustre.other_writes * float(factor[1])
+    return Background(read, write)
 
 
 def place_job(scenario: Scenario, fabric: Fabric) -> Indices:

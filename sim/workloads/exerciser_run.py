@@ -18,7 +18,8 @@ from sim.lustre.batch import Batch
 from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
 from sim.mpi.file import MpiFile
-from sim.mpi.hints import Hints, Switch, resolve
+from sim.mpi.hints import Hints, InForce, Switch, resolve
+from sim.mpi.record import MpiRecord
 from sim.workloads.exerciser import COMPOUND, DOUBLE, Exerciser, Layout
 from sim.workloads.kernel import Figure, KernelJob
 
@@ -53,10 +54,10 @@ class ExerciserRun:
         )
         job.notes.extend(options.remarks(job.ranks))
         job.notes.extend(in_force.ignored)
-        hints = in_force.hints
+        self._in_force = _one_sided(in_force) if self._is_one_sided else in_force
         self._files = job.filesystem.allocate(1, in_force.striping)
         job.files[_FILE] = self._files
-        self._mpi_file = self._open_through(_one_sided(hints) if self._is_one_sided else hints)
+        self._mpi_file = self._open_through(self._in_force.hints)
         self._file = Hdf5File(self._mpi_file, job.machine.mpi, self._properties())
         costs = Collectives(job.machine.mpi, job.world.nodes, job.world.size)
         self._barrier = costs.barrier()
@@ -73,6 +74,7 @@ class ExerciserRun:
         self._file.create(batch)
         self._file.close(batch)
         yield from job.do(batch, "metadata")
+        self._timers = job.filesystem.timers(job.programs)
         for size in range(options.nsizes):
             for iteration in range(options.iterations):
                 yield from self._iteration(options.layout(size), iteration)
@@ -97,7 +99,7 @@ class ExerciserRun:
         yield from self._write_and_read(group, layout, f"hdf5DataSet1-iter{iteration}")
         if options.derivedtype:
             yield from self._compound(group, layout)
-        yield from self._flush_and_close()
+        yield from self._flush_and_close(writing=False)
 
     def _write_and_read(self, group: Group, layout: Layout, name: str) -> Waiting:
         """Write the dataset of doubles, close the file, open it again, read the dataset."""
@@ -113,7 +115,7 @@ class ExerciserRun:
         yield from self._timed(
             "H5Dwrite", lambda batch: file.write(batch, dataset, mine, memory), moved
         )
-        yield from self._flush_and_close()
+        yield from self._flush_and_close(writing=True)
         yield from self._timed("H5Fopen", lambda batch: file.open(batch, writing=True))
         yield from self._timed("H5Gopen", lambda batch: file.open_group(batch, group))
         yield from self._timed("H5Dopen", lambda batch: file.open_dataset(batch, dataset))
@@ -154,9 +156,27 @@ class ExerciserRun:
         moved = int(mine.elements.sum()) * COMPOUND
         yield from self._timed("H5Dwrite", lambda batch: file.write(batch, dataset, mine), moved)
 
-    def _flush_and_close(self) -> Waiting:
+    def _flush_and_close(self, *, writing: bool) -> Waiting:
+        """Flush and close the file, which was opened to write or to read the dataset of doubles."""
         yield from self._timed("H5Fflush", self._file.flush)
         yield from self._timed("H5Fclose", self._file.close)
+        self._job.mpi_records.append((self._step, self._mpi_record(writing=writing)))
+
+    def _mpi_record(self, *, writing: bool) -> MpiRecord:
+        """Return what MPI-IO has to tell of the file since it was opened."""
+        job, file, before = self._job, self._mpi_file, self._timers
+        self._timers = job.filesystem.timers(job.programs)
+        return MpiRecord(
+            file_name=_FILE,
+            files=1,
+            writing=writing,
+            given={},
+            in_force=self._in_force,
+            communicator=job.world,
+            aggregators=file.aggregators if writing else file.read_aggregators,
+            counts=file.counts,
+            timers=self._timers - before,
+        )
 
     def _timed(
         self,
@@ -240,12 +260,18 @@ class ExerciserRun:
         )
 
 
-def _one_sided(hints: Hints) -> Hints:
-    """Return the hints of a file whose collective writes the one-sided driver does itself.
+def _one_sided(in_force: InForce) -> InForce:
+    """Return what is in force for a file whose collective writes the one-sided driver does itself.
 
     As the authors ran it on Theta: one put with a derived datatype to each target
     (``HDF5_CCIO_WR_METHOD=2``), aggregators and buffers as Cray's MPI has them.
     """
-    return replace(
-        hints, write_method="one-sided", put_datatypes=True, romio_cb_write=Switch.ENABLE
+    hints = replace(
+        in_force.hints,
+        write_method="one-sided",
+        put_datatypes=True,
+        romio_cb_write=Switch.ENABLE,
     )
+    ours = ("write_method", "put_datatypes", "romio_cb_write")
+    origin = {**in_force.origin, **dict.fromkeys(ours, "driver = one-sided")}
+    return replace(in_force, hints=hints, origin=origin)

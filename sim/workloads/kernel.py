@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # --help of a kernel must not wait for Numba
     from sim.lustre.batch import Batch
     from sim.lustre.filesystem import FileSet, FileSystem
     from sim.mpi.communicator import Communicator
+    from sim.mpi.record import MpiRecord
 
     Waiting: TypeAlias = Generator[simpy.Event, Any, None]
 
@@ -111,9 +112,9 @@ class KernelJob:
         The batches so far, by what the ranks did in them.
     notes
         What the user should know: a sentence each, added by the kernel.
-    report
-        Blocks of text that MPI-IO prints for this job, as its statistics, in the order in which
-        they came.
+    mpi_records
+        What MPI-IO has to tell of the kernel's files: one for each time that one was open to write
+        or to read data, in that order, and the step to which it belongs.
     """
 
     filesystem: FileSystem
@@ -128,7 +129,7 @@ class KernelJob:
     records: list[KernelRecord] = field(default_factory=list)
     stretches: dict[str, list[Stretch]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    report: list[str] = field(default_factory=list)
+    mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
 
     @property
     def ranks(self) -> int:
@@ -137,10 +138,7 @@ class KernelJob:
 
     def communicator(self, ranks: Integers) -> Communicator:
         """Return a new communicator of some ranks: int64 (members,), in their new order."""
-        from sim.mpi.communicator import Communicator
-
-        meeting = self.filesystem.meetings()
-        return Communicator(self.world.owners[ranks], self.world.node[ranks], meeting)
+        return self.world.part(ranks, self.filesystem.meetings())
 
     def meetings(self, count: int) -> Integers:
         """Return the numbers of new meetings for ``MEET`` operations: int64 (count,).

@@ -116,9 +116,49 @@ def test_getstripe_shows_the_subfiles(xc40io):
     assert "# and 2 files more" in text
 
 
+def test_mpi_io_prints_as_for_ior(xc40io):
+    job = ("kernel", "exerciser", *JOB, "--placement", "30,12", "--minels", "4096")
+    assert "MPIIO" not in xc40io(*job).stdout
+    text = xc40io(*job, "--mpiio-stats").stdout
+    blocks = (
+        "PE 0: MPICH MPIIO environment settings:",
+        *("PE 0: MPIIO hints for", "Aggregator Placement for", "MPIIO write access patterns for"),
+        "MPIIO write by phases, all ranks, for",
+        *("PE 0: MPIIO hints for", "Aggregator Placement for", "MPIIO read access patterns for"),
+        "MPIIO read by phases, all ranks, for",
+    )
+    place = text.index("H5Fclose")
+    for block in blocks:
+        place = text.index(block, place + 1)
+    assert place < text.index("# Simulated on")
+    assert text.count("0  nid00030\n") == 2
+    alone = xc40io(*job, "--env", "MPICH_MPIIO_TIMERS=1").stdout
+    assert "MPIIO write by phases" in alone
+    assert "access patterns" not in alone
+
+
+def test_json_holds_what_mpi_io_tells(xc40io):
+    text = xc40io("kernel", "exerciser", *JOB, "--minels", "4096", "--json").stdout
+    told = json.loads(text)["xc40io"]["mpiio"]
+    assert [(entry["step"], entry["phase"]) for entry in told] == [
+        ("32.00 KiB", "write"),
+        ("32.00 KiB", "read"),
+    ]
+    assert told[0]["file"] == "hdf5TestFile"
+    assert told[0]["writes"]["collective"] == 4
+    assert told[0]["aggregators"] == [{"rank": 0, "node": "nid00000"}]
+
+
+def test_who_asks_mpi_io_for_what_it_cannot_tell_learns_so(xc40io):
+    result = xc40io("kernel", "adios", *JOB, *SMALL, "--mpiio-stats")
+    assert result.exit_code == 0
+    assert "# Note: MPI-IO prints nothing: kernel adios does not go through it" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["exerciser", "--env", "MPICH_MPIIO_STATS=2"], "MPICH_MPIIO_STATS=2: right would be 0"),
         (["adois"], "'adois' is no kernel; there are adios, exerciser"),
         (["adios", "--sizes", "3"], "No such option '--sizes'. (Did you mean"),
         (["adios", "--size", "much"], "kernel adios: size: 'much' is not a size"),

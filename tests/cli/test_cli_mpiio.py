@@ -56,6 +56,16 @@ def test_each_variable_asks_for_its_block(xc40io, monkeypatch, variable, words):
     assert shown == [words]
 
 
+def test_aggregators_are_on_the_nodes_that_the_job_was_given(xc40io):
+    job = ("ior", "--placement", "7,300-301", "--ppn", "2", "--stripe-count", "3")
+    show = ("--env", "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY=1")
+    text = xc40io(*job, *show, "--", *TOGETHER).stdout
+    assert re.findall(r"nid\d+", text) == ["nid00007", "nid00300", "nid00301"]
+    chosen = ("--hints", "*:cb_config_list=#nid00301:1,*:0#")
+    text = xc40io(*job, *show, *chosen, "--", *TOGETHER).stdout
+    assert re.findall(r"nid\d+", text) == ["nid00301"]
+
+
 def test_hints_come_from_the_option_before_the_environment(xc40io, monkeypatch):
     monkeypatch.setenv("MPICH_MPIIO_HINTS", "*:striping_factor=2")
     show = ("ior", *SMALL, "--env", "MPICH_MPIIO_HINTS_DISPLAY=1")

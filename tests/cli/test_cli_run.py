@@ -47,7 +47,7 @@ def test_print_shows_a_scenario_that_runs_as_the_first_did(xc40io, scenario, tmp
     assert document["seed"] == 9
     assert document["machine"]["lustre"]["osts"]["value"] == 56
     assert document["cores"] == {"system": 0, "bind": "cores", "threads": 1}
-    assert document["background"] == {"read": "0 B/s", "write": "0 B/s"}
+    assert document["background"] == {"read": "0 B/s", "write": "0 B/s", "typical": False}
     again = tmp_path / "again.yaml"
     again.write_text(printed)
     first = xc40io("run", str(scenario), "--seed", "9")

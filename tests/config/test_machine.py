@@ -123,10 +123,22 @@ def test_an_unknown_field_is_named_with_the_likely_one(document: dict[str, Any])
         read_machine(document, "my.yaml")
 
 
-def test_a_missing_field_is_named(document: dict[str, Any]) -> None:
-    del document["lustre"]["osts"]
-    with pytest.raises(InputError, match=r"my\.yaml: lustre\.osts is missing"):
+@pytest.mark.parametrize("path", ["lustre.osts", "network.groups", "network.kind"])
+def test_a_missing_field_is_named(document: dict[str, Any], path: str) -> None:
+    section, name = path.split(".")
+    del document[section][name]
+    with pytest.raises(InputError, match=rf"my\.yaml: {path} is missing"):
         read_machine(document, "my.yaml")
+
+
+def test_an_unknown_field_of_the_network_is_named_with_those_of_its_kind(
+    document: dict[str, Any],
+) -> None:
+    document["network"]["gruops"] = document["network"]["groups"]
+    with pytest.raises(InputError, match=r"network\.gruops.*mean groups") as refusal:
+        read_machine(document, "my.yaml")
+    assert "routing_bias" in str(refusal.value)
+    assert "cable_rate" not in str(refusal.value)
 
 
 def test_a_value_without_source_is_refused(document: dict[str, Any]) -> None:
@@ -156,7 +168,13 @@ def test_firmness_is_one_of_the_words(document: dict[str, Any]) -> None:
         ("lustre.osts", 0, "lustre.osts = 0: should be greater than 0"),
         ("lustre.oss_rate", "6 GBps", "lustre.oss_rate: '6 GBps' is not a rate"),
         ("network.payload_fraction", 1.5, "payload_fraction = 1.5: should be less than"),
-        ("network.kind", "torus", "network.kind = 'torus': should be 'dragonfly'"),
+        (
+            "network.kind",
+            "mesh",
+            "my.yaml: network.kind = 'mesh': should be 'dragonfly' or 'torus'",
+        ),
+        ("network.kind", "torus", "my.yaml: network.x is missing"),
+        ("network.groups", 0, "my.yaml: network.groups = 0: should be greater than 0"),
         ("network.routing_bias", float("inf"), "routing_bias = inf"),
         ("lnet.routers", 40, "14 x 2"),
         ("lnet.oss_per_group", 5, "every OSS belongs to exactly one group"),

@@ -77,7 +77,7 @@ def test_cores_and_background_are_there_if_nobody_asks(tmp_path: Path) -> None:
     assert (scenario.background.read, scenario.background.write) == (0.0, 0.0)
     resolved = yaml.safe_load(resolved_yaml(scenario, machine_of(scenario)))
     assert resolved["cores"] == {"system": 0, "bind": "cores", "threads": 1}
-    assert resolved["background"] == {"read": "0 B/s", "write": "0 B/s"}
+    assert resolved["background"] == {"read": "0 B/s", "write": "0 B/s", "typical": False}
 
 
 def test_cores_and_background_survive_a_file(tmp_path: Path) -> None:

@@ -48,6 +48,15 @@ def test_every_rank_of_an_allgather_receives_everything() -> None:
     assert seconds == pytest.approx(127 * 2**20 / MPI.step_rate, rel=0.01)
 
 
+def test_an_allreduce_of_a_long_vector_moves_it_twice_and_adds_it_up_once() -> None:
+    size = 1 << 30
+    added = size / MPI.reduce_rate + 2 * size / MPI.step_rate
+    assert cost("allreduce", 128, 128, size) == pytest.approx(added, rel=0.02)
+    for nodes in (64, 256, 1024):  # offsets of all ranks: in proportion to them, and no more
+        long = cost("allreduce", nodes, 64 * nodes, 16 * 64 * nodes)
+        assert long < cost("allreduce", 2 * nodes, 128 * nodes, 16 * 128 * nodes) < 2.1 * long
+
+
 @pytest.mark.parametrize(
     "name", ["bcast", "allreduce", "gather", "gatherv", "allgather", "alltoall"]
 )

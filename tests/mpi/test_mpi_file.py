@@ -107,6 +107,18 @@ def test_a_closed_file_can_be_opened_again():
     assert doing(done(file, "open", create=False), Op.OPEN) == list(range(8))
 
 
+def test_a_file_opened_again_has_nothing_counted_and_no_locks_asked_for():
+    file = opened(cray_cb_write_lock_mode=2)
+    asked = doing(done(file, "write_at_all", CONTIGUOUS), Op.LOCK_AHEAD)
+    assert asked
+    assert not doing(done(file, "write_at_all", CONTIGUOUS), Op.LOCK_AHEAD)
+    before = file.counts
+    done(file, "close")
+    done(file, "open", create=False)
+    assert (before.writes.collective, file.counts.writes.collective) == (16, 0)
+    assert doing(done(file, "write_at_all", CONTIGUOUS), Op.LOCK_AHEAD) == asked
+
+
 @pytest.mark.parametrize(("mode", "flag"), [(0, 0), (1, 0), (2, 1)])
 def test_only_lock_ahead_keeps_locks_from_growing(mode, flag):
     files = make_table(FILE, NUMBER + 1)

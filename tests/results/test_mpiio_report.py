@@ -44,7 +44,9 @@ def record(name: str = "out", *, files: int = 1, writing: bool = True) -> MpiRec
             striping=StripeRequest(count=2),
             machine=load_machine("theta"),
         ),
-        communicator=Communicator(np.arange(4), np.array([0, 0, 5, 5], np.int32), 0),
+        communicator=Communicator(
+            np.arange(4), np.array([0, 0, 1, 1], np.int32), 0, np.array([8, 5], np.int32)
+        ),
         aggregators=np.array([0, 2]),
         counts=counts,
         timers=timers,
@@ -81,7 +83,7 @@ def test_files_that_are_alike_are_told_of_once() -> None:
 def test_aggregators_are_where_they_are() -> None:
     (text,) = mpiio_blocks([record()], {"MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY": "1"})
     assert [line.split() for line in text.splitlines()[-2:]] == [
-        ["0", "0", "nid00000"],
+        ["0", "0", "nid00008"],
         ["1", "2", "nid00005"],
     ]
 
@@ -89,7 +91,7 @@ def test_aggregators_are_where_they_are() -> None:
 def test_data_say_what_the_blocks_say() -> None:
     data = json.loads(json.dumps(mpiio_data(record(files=3))))
     assert (data["file"], data["files"], data["access"]) == ("out", 3, "write")
-    assert data["aggregators"] == [{"rank": 0, "node": "nid00000"}, {"rank": 2, "node": "nid00005"}]
+    assert data["aggregators"] == [{"rank": 0, "node": "nid00008"}, {"rank": 2, "node": "nid00005"}]
     assert data["hints"]["striping_factor"]["value"] == 2
     assert data["hints"]["romio_cb_read"]["value"] == "automatic"
     assert "cb_nods" in data["ignored"][0]

@@ -92,6 +92,15 @@ def test_phases_that_did_not_happen_are_left_out():
     assert shown["net read BW (MiB/s)"] == "0.000"
 
 
+def test_what_was_done_besides_is_told_too():
+    timers = times(2, RAW_READ=[1.0, 0.0], RAW_WRITE=[2.0, 0.0], SYNC=[3.0, 3.0])
+    shown = values(timers_text("a", "read", cube(), timers))
+    assert shown["raw file write"].split()[1] == "2.000000"
+    assert shown["sync"].split()[1] == "3.000000"
+    assert shown["ranks reading"] == "1"
+    assert "raw file read" in values(timers_text("a", "write", cube(), timers))
+
+
 def test_all_lines_of_a_block_fit_its_frame():
     timers = times(2, **{timer.name: [1e3, 0.0] for timer in Timer if timer})
     lines = timers_text("a", "write", cube(), timers).splitlines()

@@ -121,7 +121,11 @@ def test_random_offsets_move_each_transfer_once() -> None:
 
 
 ON_SLOW_OSTS = "-w -k -D 1 -b 64m -t 1m --posix.odirect"
-SLOW_OSTS = {"lustre__ost_write_rate": "10 MB/s", "count": 4}
+SLOW_OSTS = {
+    "lustre__ost_write_rate": "10 MB/s",
+    "lustre__ost_write_latency": 0.0,
+    "count": 4,
+}
 
 
 def test_a_deadline_stops_the_ranks() -> None:

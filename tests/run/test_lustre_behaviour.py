@@ -104,7 +104,8 @@ def test_a_read_after_a_write_finds_the_data_in_memory_unless_tasks_are_reordere
 
 def test_a_close_without_fsync_leaves_what_fills_no_rpc_in_the_cache() -> None:
     unsynced, synced = (
-        run(f"-w -F -k {option} -b 2560k -t 512k", 4, 4, count=1) for option in ("", "-e")
+        run(f"-w -F -k {option} -b 2560k -t 512k", 4, 4, count=1, lustre__ost_write_latency=0.0)
+        for option in ("", "-e")
     )
     dirty = int(unsynced.plane.tables.nodes.dirty.sum())
     assert (unsynced.bulk_bytes, dirty) == (16 * 2 * MIB, 16 * MIB // 2)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,11 @@ def test_a_single_group_can_be_drawn(tmp_path: Path) -> None:
     fabric = full(DragonflyShape(groups=1, chassis=1, slots=2))
     draw(fabric, tmp_path / "one.png", "One chassis of two")
     assert (tmp_path / "one.png").stat().st_size > 0
+
+
+def test_other_networks_cannot_be_drawn(tmp_path: Path, theta: Fabric) -> None:
+    with pytest.raises(ValueError, match="only a dragonfly or a torus can be drawn, not a mesh"):
+        draw(replace(theta, kind="mesh"), tmp_path / "mesh.png", "Mesh")
 
 
 def test_unknown_formats(tmp_path: Path, theta: Fabric) -> None:

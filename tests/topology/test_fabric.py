@@ -97,7 +97,7 @@ def test_the_last_blade_may_be_partly_filled_and_slots_may_stay_empty() -> None:
         ({"compute_nodes": 49}, "49 compute nodes fill 13 blades, .* 4 service .* only 16 routers"),
         ({"lnet_routers": 9}, "9 LNET routers do not fit on 4 service blades with 8 nodes"),
         ({"compute_nodes": 0}, "0 compute nodes"),
-        ({"nodes_per_router": 0}, "0 to a blade"),
+        ({"nodes_per_router": 0}, "0 to a router"),
         ({"service_blades": -1}, "-1 service blades"),
     ],
 )

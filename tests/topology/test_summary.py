@@ -40,7 +40,9 @@ def test_group_bandwidth_is_the_same_both_ways(theta: Fabric) -> None:
     assert not between.diagonal().any()
 
 
-@pytest.mark.parametrize("module", ["topology", "topology.dragonfly", "topology.dealing"])
+@pytest.mark.parametrize(
+    "module", ["topology", "topology.dragonfly", "topology.torus", "topology.dealing"]
+)
 def test_examples_in_the_docstrings(module: str) -> None:
     result = doctest.testmod(importlib.import_module(module))
     assert result.attempted

@@ -11,6 +11,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
+from sim.mpi.timers import Timer
 from sim.run.result import KernelResult
 from sim.run.simulate import simulate
 from sim.workloads.exerciser import Exerciser, Layout
@@ -169,6 +170,29 @@ def test_one_sided_spares_the_planning_of_many_pieces() -> None:
     two_phase = row("H5Dwrite", **shape)
     one_sided = row("H5Dwrite", **shape, driver="one-sided")
     assert one_sided.seconds < two_phase.seconds
+
+
+@pytest.mark.parametrize("driver", ["mpi", "one-sided"])
+def test_mpi_io_tells_of_each_time_the_file_was_open(driver: str) -> None:
+    result = simulate(scenario(minels=4096, nsizes=2, derivedtype=True, driver=driver))
+    assert isinstance(result, KernelResult)
+    told = [(step, record.writing) for step, record in result.mpi_records]
+    sizes = ("32.00 KiB", "64.00 KiB")
+    assert told == [(size, writing) for size in sizes for writing in (True, False)]
+    for _, record in result.mpi_records:
+        assert record.in_force.hints.write_method == {"mpi": "two-phase"}.get(driver, driver)
+        done = record.counts.writes if record.writing else record.counts.reads
+        assert done.collective == 8
+        assert record.timers[:, Timer.RAW_WRITE if record.writing else Timer.RAW_READ].any()
+    first, second = (record for _, record in result.mpi_records[:2])
+    assert first.counts.reads.collective == 0
+    assert second.counts.writes.collective == 8  # the dataset of the compound type
+    for step in sizes:  # timers tell of these calls alone
+        taken = sum(row.longest for row in result.records if row.step == step)
+        spent = sum(
+            record.timers.sum(axis=1).max() for name, record in result.mpi_records if name == step
+        )
+        assert 0.5 * taken < spent < 1.1 * taken
 
 
 def test_the_same_every_time() -> None:

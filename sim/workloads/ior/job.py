@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
-from sim.engine.types import Indices
 from sim.lustre.batch import Batch
 from sim.lustre.filesystem import FileSet, FileSystem
 from sim.lustre.tables import Op
@@ -67,8 +66,8 @@ class IorContext:
         Environment variables of the job, MPI-IO's among them.
     striping
         Of the files, unless a test or a hint sets it.
-    node
-        int32 (ranks,): the node of the job on which each of its ranks runs.
+    world
+        All ranks of the job.
     seed
         Of the scenario, for random offsets.
     namespace
@@ -79,7 +78,7 @@ class IorContext:
     machine: Machine
     environment: Mapping[str, str]
     striping: StripeRequest
-    node: Indices
+    world: Communicator
     seed: int
     namespace: Namespace = field(default_factory=Namespace)
 
@@ -110,8 +109,7 @@ class IorJob:
         self._ranks = ranks
         self._test = test
         self._namespace = context.namespace
-        node = context.node[: len(ranks)]
-        self._world = Communicator(ranks.all, node, context.filesystem.meetings())
+        self._world = context.world.part(ranks.all, context.filesystem.meetings())
         self._inner_meeting = context.filesystem.meetings()
         self.records: list[PhaseRecord] = []
         self.files: FileSet | None = None
@@ -177,9 +175,7 @@ class IorJob:
         apart = test.file_per_process
         setting = MpiSetting(
             task=first_of(task) if apart else task,
-            communicator=replace(world, owners=world.owners[:1], node=world.node[:1])
-            if apart
-            else world,
+            communicator=world.part(self._ranks.all[:1], world.meeting) if apart else world,
             inner_meeting=self._inner_meeting,
             hints=hints,
             machine=self._context.machine,

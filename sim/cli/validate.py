@@ -1,0 +1,113 @@
+"""``xc40io validate``: published measurements beside simulated ones."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from validation.report import Report
+
+_FAILED = 1
+
+
+@click.command(short_help="Compare simulated runs with published measurements.")
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="Only this group of claims.")
+@click.option(
+    "--claim", "ids", multiple=True, metavar="ID", help="Only this claim, as B02. May be repeated."
+)
+@click.option("--fast", is_flag=True, help="Only the fast subset: less than a minute.")
+@click.option("--full", is_flag=True, help="Also claims that take long: an hour at most.")
+@click.option("--all", "everything", is_flag=True, help="Also list what has no verdict, and why.")
+@click.option("--figures", metavar="DIR", help="Draw the published curves into this folder.")
+@click.option("--html", metavar="FILE", help="Write a page with the report and the figures.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core unless given."
+)
+@click.option(
+    "--no-cache", is_flag=True, help="Simulate what is known from before too, and keep nothing."
+)
+def validate(
+    *,
+    groups: tuple[str, ...],
+    ids: tuple[str, ...],
+    fast: bool,
+    full: bool,
+    everything: bool,
+    figures: str | None,
+    html: str | None,
+    as_json: bool,
+    jobs: int | None,
+    no_cache: bool,
+) -> int:
+    """Run what was published of the machines, and print measured beside simulated.
+
+    Each claim stands for a published measurement or trend. The exit status is 1 if one of them
+    does not hold. What has been simulated is kept for the next time, until the code changes; after
+    an interrupt the same command goes on where it stopped.
+    """
+    from sim.cli.progress import ProgressBar
+    from sim.config.errors import InputError
+    from validation.cache import ResultCache
+    from validation.claim import load_claims
+    from validation.report import select
+    from validation.report import validate as validate_claims
+    from validation.simulation import Simulations
+
+    if fast and full:
+        raise InputError("--fast and --full: right would be one of them, or none")
+    _check_places(figures, html)
+    chosen = select(load_claims(), groups=groups, ids=ids, fast=fast)
+    with ProgressBar("runs") as progress:
+        simulations = Simulations(jobs or cores(), None if no_cache else ResultCache(), progress)
+        report = validate_claims(chosen, simulations, full=full or bool(ids))
+        _draw(report, figures, html)
+    _print(report, as_json=as_json, everything=everything)
+    for note in simulations.notes:
+        click.echo(f"xc40io: {note}", err=True)
+    return _FAILED if report.failed else 0
+
+
+def cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _check_places(figures: str | None, html: str | None) -> None:
+    """Raise InputError unless there is a place for the files: asked before a long run."""
+    from pathlib import Path
+
+    from sim.config.errors import InputError
+    from sim.results.files import check_writable
+
+    if html is not None:
+        check_writable(html, "--html")
+    if figures is not None:
+        try:
+            Path(figures).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--figures: {figures} cannot be made: {error.strerror}") from error
+
+
+def _draw(report: Report, figures: str | None, html: str | None) -> None:
+    if figures is not None:
+        from validation.figures.gallery import draw_all
+
+        draw_all(figures, simulations=report.simulations)
+    if html is not None:
+        from validation.page import write_page
+
+        write_page(report, html)
+
+
+def _print(report: Report, *, as_json: bool, everything: bool) -> None:
+    from validation.report_json import format_report_json
+    from validation.report_text import format_report
+
+    text = format_report_json(report) if as_json else format_report(report, everything=everything)
+    click.echo(text, nl=False)

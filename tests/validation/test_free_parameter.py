@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sim.config.errors import InputError
+from sim.config.files import shipped
+from sim.config.machine import load_machine
+from validation.claim import load_claims
+from validation.free_parameter import load_free_parameters, merged
+
+COMMIT = "lustre.journal_commit"
+ENTRY = {"path": COMMIT, "machines": "[theta]", "bounds": "[1 ms, 1 s]", "reason": "a disk"}
+
+
+def write(tmp_path: Path, *entries: dict[str, str]) -> Path:
+    lines = ["parameters:"]
+    for entry in entries:
+        fields = [f"{name}: {text}" for name, text in (ENTRY | entry).items()]
+        lines += [f"- {fields[0]}", *(f"  {field}" for field in fields[1:])]
+    path = tmp_path / "free.yaml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def fast_theta(tmp_path: Path) -> str:
+    """Return the file of a Theta with twice the copy rate."""
+    path = tmp_path / "fast.yaml"
+    text = (
+        shipped("machines")["theta"]
+        .read_text(encoding="utf-8")
+        .replace("\nname: theta", "\nname: fast")
+    )
+    rate = load_machine("theta").values(units=True)["nodes.write_copy_rate"]
+    path.write_text(text.replace(f"value: {rate}", "value: 562 MB/s"), encoding="utf-8")
+    return str(path)
+
+
+def test_those_that_come_along_are_sound() -> None:
+    parameters = load_free_parameters()
+    assert "nodes.write_copy_rate (theta)" in parameters
+    for parameter in parameters.values():
+        assert parameter.lower <= parameter.value <= parameter.upper
+        assert parameter.changes(parameter.value) == {}
+        assert list(parameter.changes(parameter.upper * 0.999)) == list(parameter.machines)
+
+
+def test_machines_that_share_a_value_keep_their_ratio(tmp_path: Path, fast_theta: str) -> None:
+    entry = {
+        "path": "nodes.write_copy_rate",
+        "machines": f"{{theta: 1, {fast_theta}: 2}}",
+        "bounds": "[100 MB/s, 1 GB/s]",
+    }
+    parameter = load_free_parameters(write(tmp_path, entry))["nodes.write_copy_rate (theta)"]
+    changes = parameter.changes(1.1 * parameter.value)
+    assert changes["fast"]["nodes.write_copy_rate"] == pytest.approx(1.1 * 562e6)
+    assert changes["theta"]["nodes.write_copy_rate"] == pytest.approx(1.1 * parameter.value)
+    assert parameter.show(1.23456e8) == "123 MB/s"
+    assert parameter.files["fast"] == Path(fast_theta)
+
+
+def test_machines_that_do_not_agree_are_refused(tmp_path: Path, fast_theta: str) -> None:
+    entry = {
+        "path": "nodes.write_copy_rate",
+        "machines": f"[theta, {fast_theta}]",
+        "bounds": "[100 MB/s, 1 GB/s]",
+    }
+    with pytest.raises(InputError, match="fast has 562 MB/s; in proportion to the first machine"):
+        load_free_parameters(write(tmp_path, entry))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"path": "lustre.journal_comit"}, "no such value; did you mean lustre.journal_commit"),
+        ({"machines": "[thetta]"}, "'thetta' is none of the machines"),
+        ({"bounds": "[1 s, 2 s]"}, "right would be 0 < lower <= value <= upper"),
+        ({"bounds": "[0 s, 2 s]"}, "right would be 0 < lower <= value <= upper"),
+        ({"bounds": "[1 MB, 2 s]"}, "'1 MB' is not a time"),
+        ({"bounds": "[1 ms]"}, "bounds"),
+        ({"path": "lustre.osts", "bounds": "[1, 100]"}, "no rate, time or other number"),
+        ({"because": "I say so"}, "there is no such field"),
+    ],
+)
+def test_a_wrong_entry_is_refused(tmp_path: Path, entry: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_free_parameters(write(tmp_path, entry))
+
+
+def test_a_value_is_fitted_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"lustre\.journal_commit of theta is given twice"):
+        load_free_parameters(write(tmp_path, {}, {}))
+
+
+def test_changes_of_several_parameters_become_one() -> None:
+    several = [{"theta": {"a": 1}}, {"cori": {"a": 2}}, {"theta": {"b": 3}}]
+    assert merged(several) == {"theta": {"a": 1, "b": 3}, "cori": {"a": 2}}
+
+
+def test_what_claims_were_fitted_through_is_free() -> None:
+    free = {
+        (parameter.path, machine)
+        for parameter in load_free_parameters().values()
+        for machine in parameter.machines
+    }
+    for claim in load_claims().values():
+        machines = {scenario.machine for scenario in claim.runs.values()}
+        for path in claim.parameters:
+            assert {(path, machine) for machine in machines} <= free, claim.id

@@ -1,0 +1,96 @@
+"""Metrics: products of functions of runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.config.errors import InputError
+from validation.metric import FUNCTIONS, check_runs, parse_metric
+from validation.quantity import NUMBER, RATE, SECONDS
+
+NUMBERS = {("write", "a"): 6.0, ("write", "b"): 2.0, ("read", "b"): 4.0}
+
+
+def look(function: str, run: str, words: tuple[str, ...]) -> float:
+    assert words == ()
+    return NUMBERS[function, run]
+
+
+def test_of_one_run():
+    metric = parse_metric("write(a)")
+    assert metric.value(look) == 6.0
+    assert metric.dimension == RATE
+    assert metric.runs == ("a",)
+    assert not metric.of_each
+
+
+@pytest.mark.parametrize("text", ["write", "write(*)"])
+def test_of_each_run(text):
+    metric = parse_metric(text)
+    assert metric.of_each
+    assert [metric.value(look, each) for each in "ab"] == [6.0, 2.0]
+
+
+def test_a_quotient_has_no_unit():
+    metric = parse_metric("write(a) / write(b) / 3 * read(b)/read( b )")
+    assert metric.value(look) == 1.0
+    assert metric.dimension == NUMBER
+
+
+def test_each_run_over_one():
+    metric = parse_metric("write(*) / write(b)")
+    assert metric.of_each
+    assert metric.value(look, "a") == 3.0
+
+
+def test_words_behind_the_run():
+    seen = []
+    metric = parse_metric("phase(64 nodes, H5Dwrite, 16 MiB) / phase(8, H5Dread)")
+    metric.value(lambda *asked: seen.append(asked) or 1.0)
+    assert seen == [
+        ("phase", "64 nodes", ("H5Dwrite", "16 MiB")),
+        ("phase", "8", ("H5Dread",)),
+    ]
+
+
+def test_of_a_machine():
+    metric = parse_metric("mpi(bcast, 4 KiB)")
+    assert metric.of_machine
+    assert metric.of_each
+    assert metric.dimension == SECONDS
+    assert metric.value(lambda _, each, words: len(words) * float(each), "32") == 64.0
+
+
+def test_a_division_by_nothing_is_infinite():
+    assert parse_metric("write(a) / write(b)").value(lambda *_: 0.0) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("speed(a)", "'speed' is no metric; there are write, read"),
+        ("write(a) + write(b)", "neither"),
+        ("write(a) write(b)", "neither"),
+        ("write(a) /", "is not a metric"),
+        ("write((a))", "is not a metric"),
+        ("", "is not a metric"),
+        ("phase(a)", r"right would be phase\(RUN, WORD\)"),
+        ("write(a, b)", r"right would be write\(RUN\)"),
+        ("mpi(bcast)", r"right would be mpi\(WORD, WORD\)"),
+        (3, "3 is not a metric"),
+    ],
+)
+def test_refuses_what_is_no_metric(text, words):
+    with pytest.raises(InputError, match=words):
+        parse_metric(text)
+
+
+def test_names_a_run_that_is_missing():
+    with pytest.raises(InputError, match="names the run 'c'; there are a, b"):
+        check_runs(parse_metric("write(a) / write(c)"), ["a", "b"])
+
+
+def test_each_function_says_what_it_is():
+    assert all(
+        function.meaning and function.needed <= function.most for function in FUNCTIONS.values()
+    )

@@ -1,0 +1,74 @@
+"""What the pictures of all networks have in common: colours, and the words beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from topology.fabric import Fabric
+from topology.summary import GB
+
+if TYPE_CHECKING:
+    from matplotlib.lines import Line2D
+
+COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#c3cad3", "#8e6bbf", "#f3722c", "#eef0f2"
+TEXT_INK, EDGE_INK = "#22262b", "#7b8592"
+
+
+def router_inks(fabric: Fabric) -> list[str]:
+    """Colour of each router, by what hangs on it."""
+    inks = np.full(fabric.routers, EMPTY_INK)
+    inks[fabric.compute_router] = COMPUTE_INK
+    inks[fabric.service_router] = SERVICE_INK
+    inks[fabric.lnet_router] = LNET_INK
+    return [str(ink) for ink in inks]
+
+
+def router_legend(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Line2D]:
+    """Explain the colours of the routers that there are.
+
+    ``kinds`` says for each colour what to count and what to add behind it.
+    """
+    from matplotlib.lines import Line2D
+
+    ink, routers = np.unique(router_inks(fabric), return_counts=True)
+    found = dict(zip(ink.tolist(), routers.tolist(), strict=True))
+    return [
+        Line2D(
+            [],
+            [],
+            linestyle="none",
+            marker="s",
+            markersize=11,
+            markeredgecolor=EDGE_INK,
+            markeredgewidth=0.5,
+            markerfacecolor=ink,
+            label=counted(found[ink], what) + remark,
+        )
+        for ink, (what, remark) in kinds.items()
+        if ink in found
+    ]
+
+
+def link_legend(fabric: Fabric, inks: dict[str, str], where: dict[str, str]) -> list[Line2D]:
+    """Explain the colours of the links that there are, with counts and rates.
+
+    ``where`` says for each kind of link where it leads.
+    """
+    from matplotlib.lines import Line2D
+
+    lines = []
+    for colour, place in where.items():
+        links = fabric.links_of(colour)
+        if len(links):
+            total = int(fabric.link_multiplicity[links].sum()) // 2
+            rate = fabric.link_classes[colour].rate / GB
+            label = f"{counted(total, f'{colour} link')} {place}, {rate:.2f} GB/s each way per link"
+            lines.append(Line2D([], [], linewidth=3, color=inks[colour], label=label))
+    return lines
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number and what it counts."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,327 @@
+"""Claims: what was published of a machine, and the runs that show whether it holds here too.
+
+The files under ``validation/claims`` are mappings of two parts. ``bases`` are pieces of scenarios,
+by name: a run names one as its ``base`` and says what differs, part by part, and a base may have a
+base itself. They can be used from every file. ``claims`` has an entry for each row of
+``targets.csv``::
+
+    bases:
+      shared-file: {machine: theta, nodes: 256, ppn: 16, striping: {count: 48, size: 8m}}
+    claims:
+      - id: B02
+        role: check
+        runs:
+          large: {base: shared-file, workload: {ior: -a POSIX -w -e -b 8m -t 8m}}
+        metric: write(large)
+        relation: {value: 60 GB/s, tolerance: 25%}
+      - id: [C04, C05]
+        not_expressed: the burst buffer is not modelled
+
+A row of which there is more to say than one claim can has several: ``B08``, ``B08.raw``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from sim.config.errors import InputError
+from sim.config.files import explain, read_mapping
+from sim.config.machine import Count, Model
+from sim.config.scenario import Scenario
+from validation.bases import scenario_of
+from validation.metric import Metric, check_runs, parse_metric
+from validation.parameter import Parameter, parse_parameter
+from validation.quantity import NUMBER
+from validation.relation import Relation, RunName
+from validation.target import FOLDER, Target, load_targets
+
+Role = Literal["calibration", "check", "input"]
+"""``calibration``: a parameter was fitted to it. ``check``: none was. ``input``: the row is itself
+a parameter of the machine."""
+
+Statistic = Literal["median", "mean", "largest", "smallest", "variation"]
+"""How the seeds of a run become one number; ``variation`` is standard deviation over mean."""
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _by_text(value: object) -> object:
+    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
+
+
+RunNames = Annotated[tuple[RunName, ...], BeforeValidator(_tuple)]
+
+
+class Claim(Model):
+    """One claim.
+
+    Attributes
+    ----------
+    id
+        Of its row in ``targets.csv``; behind a dot, which of the claims of that row it is.
+    text
+        What it claims, in a few words; that of the row unless given.
+    group
+        For the summary; that of the row unless given.
+    role
+        See :data:`Role`.
+    parameters
+        For a calibration: the parameters that were fitted to it, by dotted path.
+    runs
+        The scenarios by name, in an order that matters for trends.
+    series
+        The runs in several series, each in its order, where the relation is about more than one.
+    seeds
+        Each scenario runs with the seeds 1 to this one; with 1, with its own.
+    statistic
+        See :data:`Statistic`.
+    metric
+        What is looked at in the runs.
+    parameter, machine
+        For a row that is itself a parameter: which one, of which machine.
+    nodes
+        For a metric that is about a machine, as ``mpi(allreduce, 4 KiB)``: on how many of its
+        nodes. They stand in place of the runs, and are their names.
+    relation
+        What must hold.
+    fast
+        Whether it belongs to the fast subset.
+    full
+        Whether it runs only when everything is asked for, because it takes long.
+    unjudged
+        Why it is shown without a verdict, if it is.
+    note
+        How the row was read, where that is not plain.
+    suspect
+        Suspected cause, for a claim that fails.
+    not_expressed
+        Why nothing is run for it: what the simulator lacks, or what the row does not say.
+    """
+
+    id: str
+    text: str = ""
+    group: str = ""
+    role: Role | None = None
+    parameters: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
+    runs: dict[str, Scenario] = Field(default_factory=dict)
+    series: Annotated[dict[str, RunNames], BeforeValidator(_by_text)] = Field(default_factory=dict)
+    seeds: Count = 1
+    statistic: Statistic = "median"
+    metric: Annotated[Metric | None, BeforeValidator(parse_metric)] = None
+    parameter: Annotated[Parameter | None, BeforeValidator(parse_parameter)] = None
+    machine: str | None = None
+    nodes: Annotated[tuple[Count, ...], BeforeValidator(_tuple)] = ()
+    relation: Relation | None = None
+    fast: bool = False
+    full: bool = False
+    unjudged: str = ""
+    note: str = ""
+    suspect: str = ""
+    not_expressed: str = ""
+
+    @property
+    def target(self) -> Target:
+        """The published row."""
+        return load_targets()[self.id.partition(".")[0]]
+
+    @property
+    def title(self) -> str:
+        """What it claims, in a few words."""
+        return self.text or self.target.claim
+
+    @property
+    def family(self) -> str:
+        """The group that it counts in."""
+        return self.group or self.target.group
+
+    @property
+    def curves(self) -> dict[str, tuple[str, ...]]:
+        """The series of runs by name; all runs in one, without a name, unless said otherwise."""
+        return dict(self.series) or {"": self.names}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the runs, or the numbers of nodes that stand in their place."""
+        return tuple(self.runs) or tuple(str(count) for count in self.nodes)
+
+    def seeded(self, run: str) -> list[Scenario]:
+        """Return the scenarios of a run, one for each seed."""
+        scenario = self.runs[run]
+        if self.seeds == 1:
+            return [scenario]
+        seeds = range(1, self.seeds + 1)
+        return [scenario.model_copy(update={"seed": seed}) for seed in seeds]
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> Claim:
+        if self.id.partition(".")[0] not in load_targets():
+            raise ValueError(f"id = {self.id!r}: there is no such row in targets.csv")
+        kinds = (self.not_expressed, self.parameter, self.runs, self.nodes)
+        if sum(map(bool, kinds)) != 1:
+            raise ValueError("right would be one of runs, parameter, nodes and not_expressed")
+        if self.not_expressed and (self.metric or self.relation or self.role or self.machine):
+            raise ValueError("not_expressed leaves no place for metric, relation, role or machine")
+        if self.parameter is not None:
+            self._check_parameter()
+        if self.names:
+            self._check_runs()
+        return self
+
+    def _check_parameter(self) -> None:
+        relation = self.relation
+        if self.machine is None or relation is None or self.metric is not None:
+            raise ValueError("a parameter needs machine and relation, and has no metric")
+        if self.role not in (None, "input"):
+            raise ValueError(f"role = {self.role}: right would be input, of a parameter")
+        if relation.is_trend or relation.quantiles or relation.values:
+            raise ValueError("relation: of a parameter, right would be value, equals or bounds")
+
+    def _check_runs(self) -> None:
+        metric, relation = self.metric, self.relation
+        if metric is None or relation is None:
+            raise ValueError("runs need metric and relation")
+        if bool(self.nodes) != (self.machine is not None) or bool(self.nodes) != metric.of_machine:
+            raise ValueError("machine, nodes and a metric as mpi(bcast, 4 KiB) belong together")
+        if self.role not in ("calibration", "check"):
+            raise ValueError(f"role = {self.role}: right would be calibration or check, of runs")
+        if (self.role == "calibration") != bool(self.parameters):
+            raise ValueError("parameters belong to the role calibration, and are needed there")
+        if self.fast and self.full:
+            raise ValueError("a claim is fast or full, not both")
+        check_runs(metric, self.names)
+        relation.check(NUMBER if self.statistic == "variation" else metric.dimension)
+        self._check_names(relation)
+        self._check_numbers(metric, relation)
+
+    def _check_names(self, relation: Relation) -> None:
+        """Raise ValueError if the relation or a series names a run that there is not."""
+        named = [name for names in self.series.values() for name in names]
+        named += relation.runs
+        for name in named:
+            if name not in self.names:
+                raise ValueError(f"{name!r} is none of the runs {', '.join(self.names)}")
+
+    def _check_numbers(self, metric: Metric, relation: Relation) -> None:
+        """Raise ValueError if the relation asks for one number of several, or the reverse."""
+        several = metric.of_each and len(self.names) > 1
+        if (relation.is_trend or relation.values) and not several:
+            raise ValueError("relation: a trend needs a metric of each of several runs, as write")
+        single = {"value", "ratio", "quantiles"} & set(relation.kinds)
+        if single and several:
+            raise ValueError(f"relation: {single.pop()} is of one run; right would be write(RUN)")
+        if relation.equals is not None:
+            raise ValueError("relation: equals is for parameters; right would be value")
+        if relation.quantiles is not None and self.seeds < 2:
+            raise ValueError("relation: quantiles need several seeds")
+        pairs = relation.crossover or (relation.peak and relation.peak.moves)
+        if pairs and len(self.series) < 2:
+            raise ValueError("relation: a crossover, or a peak that moves, needs several series")
+        if pairs and len({len(names) for names in self.series.values()}) > 1:
+            raise ValueError("series: those that are compared have as many runs each")
+
+
+_PARTS = ("bases", "claims")
+
+
+def load_claims(files: Iterable[Path] | None = None) -> dict[str, Claim]:
+    """Read and check claims.
+
+    Parameters
+    ----------
+    files
+        Where they are; those that come with xc40io unless given.
+
+    Returns
+    -------
+    dict
+        The claims by their ids, in the order of the files and within them.
+
+    Raises
+    ------
+    InputError
+        If a file does not say what it should; the message names it, the claim, the field and what
+        would be right. Whether there is such a machine shows when the claim is run.
+    """
+    paths = sorted((FOLDER / "claims").glob("*.yaml")) if files is None else list(files)
+    documents = {path: _document(path) for path in paths}
+    bases = _all_bases(documents)
+    claims: dict[str, Claim] = {}
+    for path, document in documents.items():
+        for entry in document.get("claims") or []:
+            for claim in _claims(entry, bases, str(path)):
+                if claim.id in claims:
+                    raise InputError(
+                        f"{path}: claim {claim.id} is given twice; a second claim of the same row "
+                        f"is called {claim.id.partition('.')[0]}.SOMETHING"
+                    )
+                claims[claim.id] = claim
+    return claims
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """Return what a file holds, its parts of the right kinds."""
+    document = read_mapping(path)
+    for name, part in document.items():
+        if name not in _PARTS:
+            raise InputError(
+                f"{path}: {name}: there is no such part; there are {', '.join(_PARTS)}"
+            )
+        if part is not None and not isinstance(part, dict if name == "bases" else list):
+            kind = "a mapping" if name == "bases" else "a list"
+            raise InputError(f"{path}: {name} = {part!r}; right would be {kind}")
+    return document
+
+
+def _all_bases(documents: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
+    bases: dict[str, Any] = {}
+    for path, document in documents.items():
+        for name, base in (document.get("bases") or {}).items():
+            if name in bases:
+                raise InputError(f"{path}: base {name} is given twice; once is right")
+            if not isinstance(base, dict):
+                raise InputError(f"{path}: base {name} = {base!r}; right would be a mapping")
+            bases[str(name)] = base
+    return bases
+
+
+def _claims(entry: object, bases: Mapping[str, Any], place: str) -> list[Claim]:
+    """Return the claims of one entry; it may have several ids."""
+    if not isinstance(entry, dict) or "id" not in entry:
+        raise InputError(f"{place}: claims: {entry!r} has no id; right would be {{id: B02, ...}}")
+    ids = entry["id"] if isinstance(entry["id"], list) else [entry["id"]]
+    if len(ids) > 1 and "not_expressed" not in entry:
+        raise InputError(f"{place}: {ids}: several ids are for claims that are not_expressed")
+    return [_claim(entry | {"id": name}, bases, f"{place}: {name}") for name in ids]
+
+
+def _claim(entry: dict[str, Any], bases: Mapping[str, Any], place: str) -> Claim:
+    runs = entry.get("runs") or {}
+    if not isinstance(runs, dict):
+        raise InputError(
+            f"{place}: runs = {runs!r}; right would be a mapping of names to scenarios"
+        )
+    entry = entry | {
+        "runs": {
+            _run_name(name, place): scenario_of(run, bases, f"{place}: run {name}")
+            for name, run in runs.items()
+        }
+    }
+    try:
+        return Claim.model_validate(entry)
+    except ValidationError as error:
+        raise explain(error, place, Claim) from error
+
+
+def _run_name(name: object, place: str) -> str:
+    if isinstance(name, bool) or any(sign in str(name) for sign in "(),*/"):
+        raise InputError(
+            f"{place}: run {name!r}: right would be a name without ( ) , * or /, in quotes if YAML "
+            "takes it for something else"
+        )
+    return str(name)

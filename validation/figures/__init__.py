@@ -1,0 +1,7 @@
+"""The published curves redrawn from simulated runs, with what was published in them."""
+
+from __future__ import annotations
+
+from validation.figures.gallery import Drawn, all_charts, charts_named, draw, draw_all
+
+__all__ = ["Drawn", "all_charts", "charts_named", "draw", "draw_all"]

@@ -1,0 +1,111 @@
+"""Collective writes with several aggregators for an OST: one lock for all, or a lock each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from validation.figures.chart import Chart, Records, Runs, on_theta, published
+from validation.figures.lines import Point, curve, measured
+from validation.figures.sheet import (
+    OTHER,
+    WRITE,
+    Heading,
+    legend,
+    name_axes,
+    name_panel,
+    sheet,
+)
+from validation.measure import measure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MULTIPLIERS = (1, 2, 3, 4)
+
+_MODES = {
+    1: "cray_cb_write_lock_mode=1:romio_no_indep_rw=true:",
+    0: "",
+}
+_NAMES = {1: "one shared lock (mode 1)", 0: "extent locks (mode 0)"}
+
+
+def multiplied(command: str) -> Runs:
+    """Describe the runs of one command, by lock mode and multiplier."""
+    return {
+        (mode, multiplier): on_theta(
+            command, count=48, size="1m", hints=f"{hints}cray_cb_nodes_multiplier={multiplier}"
+        )
+        for mode, hints in _MODES.items()
+        for multiplier in MULTIPLIERS
+    }
+
+
+def draw_records(heading: Heading, records: Records) -> Figure:
+    """Draw the speed-ups of what is kept of the runs, over the write with one multiplier."""
+    raw, whole = (_speedups(records, function) for function in ("raw_write", "write"))
+    return draw_speedups(heading, raw, whole, Point(4, published("B08")))
+
+
+def _speedups(records: Records, function: str) -> dict[int, list[float]]:
+    """Return how many times faster the runs of each mode are than that with multiplier 1."""
+    rate = {key: measure(record, function) for key, record in records.items()}
+    return {
+        mode: [rate[mode, multiplier] / rate[mode, 1] for multiplier in MULTIPLIERS]
+        for mode in _MODES
+    }
+
+
+def draw_speedups(
+    heading: Heading,
+    raw: Mapping[int, Sequence[float]],
+    whole: Mapping[int, Sequence[float]],
+    mark: Point,
+) -> Figure:
+    """Draw how many times faster writes are with more aggregators.
+
+    Parameters
+    ----------
+    heading
+        What stands around the axes.
+    raw, whole
+        Speed-ups of the raw file write and of the whole MPI-IO write, by lock mode; one for each of
+        :data:`MULTIPLIERS`.
+    mark
+        Published speed-up of the whole by multiplier.
+    """
+    figure, panels = sheet(heading, panels=2, rows=1)
+    titles = ("raw file write", "MPI-IO write, open to close")
+    for axes, speedups, title in zip(panels, (raw, whole), titles, strict=True):
+        for mode, colour, sign in ((1, WRITE, "o"), (0, OTHER, "s")):
+            points = dict(zip(MULTIPLIERS, speedups[mode], strict=True))
+            curve(axes, points, _NAMES[mode], color=colour, marker=sign)
+        axes.set_xticks(MULTIPLIERS)
+        axes.set_ylim(0, 1.08 * max(*MULTIPLIERS, *speedups[1]))
+        axes.set_yticks(range(max(MULTIPLIERS) + 1))
+        name_panel(axes, title)
+        name_axes(axes, "aggregators for an OST", "times as fast as with one")
+    measured(panels[1], [mark])
+    for axes in panels:
+        legend(axes, inside="upper left")
+    return figure
+
+
+CHARTS = (
+    Chart(
+        name="theta-aggregators",
+        heading=Heading(
+            title="Several aggregators for an OST, by lock mode",
+            setup="IOR on 256 nodes of Theta x 16 ranks, collective write, 16 MiB each, 48 x 1 MiB",
+            caption="Published: with cray_cb_write_lock_mode=1 “raw file write linearly better - "
+            "MPI-IO 1.5x faster at 4” (ExaHDF5 slides: 256 nodes, 16 ranks each, 48 OSTs, “1MB”; "
+            "how much a rank wrote is not said). “If more than one rank concurrently accesses same "
+            "file on OST, causes extent lock contention, cancels out performance improvement”.",
+        ),
+        runs=partial(multiplied, "-a MPIIO -c -w -b 16m -t 16m"),
+        draw=draw_records,
+        targets=("B08", "B09"),
+    ),
+)
+"""Aggregators and lock modes."""

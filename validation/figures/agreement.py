@@ -1,0 +1,62 @@
+"""How far simulated numbers are from measured ones: all of a report, a row for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from validation.figures.sheet import (
+    FAINT,
+    INK,
+    OTHER,
+    WRITE,
+    Heading,
+    legend,
+    name_axes,
+    sheet,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BAND = (0.75, 1.25)
+"""Simulated over measured, from and to which a number is near."""
+
+_ENDS = (0.25, 4.0)
+_LOOKS = {"calibration": ("s", OTHER), "check": ("o", WRITE)}
+_TICKS = (0.25, 0.5, 0.75, 1.0, 1.25, 2.0, 4.0)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Simulated over measured of one number; the role of its claim."""
+
+    ratio: float
+    role: str
+
+
+def draw_ratios(heading: Heading, groups: Mapping[str, Sequence[Ratio]]) -> Figure:
+    """Draw a point for each number in the row of its group; one beyond the axis at its end."""
+    figure, (axes,) = sheet(heading, width=7.6, height=0.36 * len(groups) + 0.2, left=3.1, rows=1)
+    axes.axvspan(*BAND, color=INK, alpha=FAINT / 2, linewidth=0)
+    axes.axvline(1.0, color=INK, linewidth=0.8)
+    for role, (sign, colour) in _LOOKS.items():
+        points = [
+            (min(max(one.ratio, _ENDS[0]), _ENDS[1]), row)
+            for row, ratios in enumerate(groups.values())
+            for one in ratios
+            if one.role == role
+        ]
+        x, y = zip(*points, strict=True) if points else ((), ())
+        axes.plot(x, y, sign, color=colour, markersize=5, alpha=0.8, label=role, clip_on=False)
+    axes.set_xscale("log")
+    axes.set_xlim(*_ENDS)
+    axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+    axes.set_xticks([], minor=True)
+    axes.set_yticks(range(len(groups)), list(groups))
+    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    name_axes(axes, "simulated / measured", "")
+    legend(axes, 2)
+    return figure

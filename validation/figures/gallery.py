@@ -1,0 +1,153 @@
+"""All figures: their runs simulated together, then each drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.files import nearest
+from validation.figures.chart import Chart, Records
+from validation.figures.sheet import Heading
+from validation.simulation import Ended, Failure, Simulations
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FAMILIES = (
+    "shared_file",
+    "cache",
+    "collective",
+    "aggregators",
+    "hdf5",
+    "one_sided",
+    "local_ssd",
+    "cori_trends",
+    "daily_probes",
+)
+"""The modules that have charts, in the order in which these are shown."""
+
+
+class Drawn(NamedTuple):
+    """A chart and what became of it: its figure, or why there is none."""
+
+    chart: Chart
+    figure: Figure | None
+    reason: str = ""
+
+
+def all_charts(*, full: bool = False) -> tuple[Chart, ...]:
+    """Return the charts of all families; those whose runs take long only with ``full``."""
+    modules = (import_module(f"validation.figures.{family}") for family in FAMILIES)
+    return tuple(chart for module in modules for chart in module.CHARTS if full or not chart.full)
+
+
+def charts_named(names: Sequence[str]) -> tuple[Chart, ...]:
+    """Return some of the charts by name.
+
+    Raises
+    ------
+    InputError
+        If there is none of a name.
+    """
+    known = {chart.name: chart for chart in all_charts(full=True)}
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"there is no figure {name!r}{nearest(name, known)}; there are {', '.join(known)}"
+            )
+    return tuple(known[name] for name in names)
+
+
+def draw(
+    charts: Sequence[Chart], simulations: Simulations, *, bare: bool = False
+) -> Iterator[Drawn]:
+    """Draw charts, one after the other, their runs simulated before all together.
+
+    A chart without any run (its claims are not there) and one of whose runs failed have no figure.
+
+    Parameters
+    ----------
+    charts
+        Which.
+    simulations
+        What simulates and remembers.
+    bare
+        Without heading and caption, for a page that has them beside the figure.
+    """
+    runs = {chart.name: chart.runs() for chart in charts}
+    ended = iter(simulations.run([run for each in runs.values() for run in each.values()]))
+    for chart in charts:
+        heading = Heading() if bare else chart.heading
+        yield _drawn(chart, heading, {key: next(ended) for key in runs[chart.name]})
+
+
+def _drawn(chart: Chart, heading: Heading, ended: dict[object, Ended]) -> Drawn:
+    reasons = [end.reason for end in ended.values() if isinstance(end, Failure)]
+    if reasons or not ended:
+        return Drawn(chart, None, reasons[0] if reasons else "no claim has runs for it yet")
+    records: Records = {key: end for key, end in ended.items() if not isinstance(end, Failure)}
+    return Drawn(chart, chart.draw(heading, records))
+
+
+def draw_all(
+    directory: str | Path,
+    jobs: int = 1,
+    *,
+    simulations: Simulations | None = None,
+    charts: Sequence[Chart] | None = None,
+    full: bool = False,
+) -> list[Path]:
+    """Draw the published curves into a folder, each as a PNG.
+
+    Parameters
+    ----------
+    directory
+        Where they go; it is made if need be, and files of the same names are replaced.
+    jobs
+        Processes that simulate.
+    simulations
+        What simulates and remembers, in place of a new one with ``jobs`` processes.
+    charts
+        Which; all unless given.
+    full
+        Whether "all" means also those whose runs take long.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of the charts.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made, or a run that a chart needs did not end well.
+    """
+    folder = _made(Path(directory))
+    charts = all_charts(full=full) if charts is None else charts
+    written = []
+    for drawn in draw(charts, simulations or Simulations(jobs)):
+        if drawn.figure is not None:
+            written.append(folder / f"{drawn.chart.name}.png")
+            written[-1].write_bytes(png(drawn.figure))
+        elif drawn.chart.runs():
+            raise InputError(f"figure {drawn.chart.name}: {drawn.reason}")
+    return written
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"figures cannot be written into {folder}: {error.strerror}") from error
+    return folder
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as PNG, the same bytes for the same figure."""
+    written = BytesIO()
+    figure.savefig(written, format="png", metadata={"Software": None})
+    return written.getvalue()

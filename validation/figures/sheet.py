@@ -1,0 +1,171 @@
+"""The sheet of paper that every figure is drawn on: heading, axes, caption, colours.
+
+Matplotlib is imported only when something is drawn, and without its global state. Whatever is
+drawn in :data:`INK` follows the colour of the text when a figure becomes part of a page; the other
+colours are from the palette of Okabe and Ito and from viridis, which most colour-blind people can
+tell apart, and which differ in lightness, so that all can in grey print.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+GB = 1e9
+"""Bytes of a gigabyte, as on all axes."""
+
+INK = "#22262b"
+WRITE, READ = "#0072b2", "#e69f00"
+OTHER = "#009e73"
+FAINT = 0.18
+"""Opacity of the lines of a grid."""
+
+NARROW, WIDE = 6.4, 9.2
+"""Inches of a figure that fits on a small screen, and of one that has to be scrolled there."""
+
+_DPI = 150
+_LINE = 0.175  # inches of a line of the caption
+_LETTER = 4.6  # points of a letter of the caption, on average
+_RIGHT = 0.15  # inches right of the axes
+_HEAD, _FOOT = 0.66, 0.16  # inches above the axes, and below the caption
+_GAP = 0.78  # inches between two axes
+_EDGE = 0.1  # inches above the axes of a figure without a heading
+_ROW = 0.24  # inches of what stands in a row of its own above the axes
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands around the axes; nothing where it stands in a page beside the figure.
+
+    Attributes
+    ----------
+    title
+        What is shown, in a few words.
+    setup
+        How it was run, in one line.
+    caption
+        What was published about it, and where.
+    """
+
+    title: str = ""
+    setup: str = ""
+    caption: str = ""
+
+
+def sheet(
+    heading: Heading,
+    *,
+    width: float = NARROW,
+    height: float = 2.9,
+    labels: float = 0.5,
+    panels: int = 1,
+    rows: int = 0,
+    left: float = 0.72,
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with its heading and its caption, and its empty axes.
+
+    Parameters
+    ----------
+    heading
+        What stands around the axes.
+    width
+        Inches of the figure.
+    height
+        Inches of the axes.
+    labels
+        Inches below the axes for their labels.
+    panels
+        Axes side by side.
+    rows
+        Rows to leave free above the axes, for a legend or for their names.
+    left
+        Inches left of the axes.
+    """
+    from matplotlib.figure import Figure
+
+    lines = textwrap.wrap(heading.caption, int((width - 0.3) * 72 / _LETTER))
+    below = labels + (_FOOT if lines else 0.0) + _LINE * len(lines)
+    tall = (_HEAD if heading.title else _EDGE) + _ROW * rows + height + below
+    figure = Figure(figsize=(width, tall), dpi=_DPI, facecolor="white")
+    figure.text(0.15 / width, 1 - 0.14 / tall, heading.title, size=12.5, weight="bold", **_TOP)
+    figure.text(0.15 / width, 1 - 0.40 / tall, heading.setup, size=9.5, **_TOP)
+    figure.text(0.15 / width, 0.1 / tall, "\n".join(lines), size=8.5, color=INK, va="bottom")
+    each = (width - left - _RIGHT - _GAP * (panels - 1)) / panels
+    axes = []
+    for panel in range(panels):
+        start = left + panel * (each + _GAP)
+        place = (start / width, below / tall, each / width, height / tall)
+        axes.append(_plain(figure.add_axes(place)))
+    return figure, axes
+
+
+def name_panel(axes: Axes, name: str) -> None:
+    """Write what one of several axes shows above it, in a row left free there."""
+    axes.set_title(name, size=9.5, color=INK, loc="left", pad=5)
+
+
+_TOP: dict[str, Any] = {"color": INK, "va": "top"}
+
+
+def _plain(axes: Axes) -> Axes:
+    """Return axes without a box around them, with faint horizontal lines."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(INK)
+    axes.tick_params(colors=INK, labelsize=9)
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", color=INK, alpha=FAINT, linewidth=0.6)
+    axes.patch.set_alpha(0.0)
+    return axes
+
+
+def name_axes(axes: Axes, x: str, y: str) -> None:
+    """Write what the axes show, with units."""
+    axes.set_xlabel(x, size=9.5, color=INK)
+    axes.set_ylabel(y, size=9.5, color=INK)
+
+
+def legend(axes: Axes, columns: int = 1, *, inside: str = "", **content: Any) -> None:
+    """Add the legend: above the axes at the right, or ``inside`` them, where Matplotlib is told.
+
+    Whatever else is given is what Matplotlib is to show, in place of all that has a label.
+    """
+    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+    axes.legend(
+        **({"loc": inside} if inside else place),
+        ncols=columns,
+        frameon=False,
+        fontsize=8.5 if inside else 9,
+        labelcolor=INK,
+        handlelength=1.6,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+        **content,
+    )
+
+
+def doublings(axes: Axes, values: Sequence[float], labels: Sequence[str] | None = None) -> None:
+    """Let the x axis count in powers of two, with a tick at each value."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(list(values), labels or [f"{value:g}" for value in values])
+    axes.set_xticks([], minor=True)
+
+
+def tenfolds(axes: Axes) -> None:
+    """Let the y axis count in powers of ten, written as plain numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.tick_params(axis="y", which="minor", length=0)
+
+
+def shades(count: int) -> list[tuple[float, float, float, float]]:
+    """Return colours for an ordered series, from dark to light, none of them too light."""
+    from matplotlib import colormaps
+
+    viridis = colormaps["viridis"]
+    return [viridis(0.88 * place / max(count - 1, 1)) for place in range(count)]

@@ -1,0 +1,229 @@
+"""Free parameters: what may be fitted, within which bounds, and which machines share it.
+
+They stand in ``validation/parameters.yaml``::
+
+Parameters
+----------
+      - path: nodes.write_copy_rate
+        machines: {theta: 1, cori-knl: 1.06}
+        bounds: [100 MB/s, 320 MB/s]
+        reason: one Xeon Phi core; what slow and fast single streams reach
+
+A parameter that several machines share is fitted as one: their values keep their ratios. The number
+of a machine says what its value is in proportion to the others': 1 for hardware of the same kind,
+another one where a measurement says how the two differ (a clock, a kind of core). A file that says
+otherwise is refused. The bounds are those of the first machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from sim.config.errors import InputError
+from sim.config.files import explain, find, nearest, read_mapping
+from sim.config.machine import Machine, Model, load_machine
+
+FILE = Path(__file__).resolve().parent / "parameters.yaml"
+"""The free parameters that come with xc40io."""
+
+Changes = Mapping[str, Mapping[str, object]]
+"""New values by the names of machines and, for each, by dotted path."""
+
+DIGITS = 3
+"""Significant digits of a fitted value in a machine file: there is nothing behind them."""
+
+_PATH_DIGITS = 6  # of a value on the way: what differs less is the same run
+_DISAGREEMENT = 0.02  # of a machine's value with its number in proportion to the others'
+
+
+class _Entry(Model):
+    """A free parameter as the file holds it."""
+
+    path: str
+    machines: Annotated[
+        dict[str, Annotated[float, Field(gt=0)]],
+        BeforeValidator(lambda names: dict.fromkeys(names, 1.0) if _is_list(names) else names),
+        Field(min_length=1),
+    ]
+    bounds: Annotated[
+        tuple[str | float, str | float],
+        BeforeValidator(lambda pair: tuple(pair) if _is_list(pair) else pair),
+    ]
+    reason: Annotated[str, Field(min_length=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class FreeParameter:
+    """A parameter that may be fitted; its value is that on the first of its machines.
+
+    Attributes
+    ----------
+    path
+        Where it stands in a machine file: ``nodes.write_copy_rate``.
+    machines
+        The machines that share it, by name, the first one first.
+    files
+        Their files.
+    lower, upper
+        Its physical bounds, in its base unit.
+    reason
+        Why these bounds.
+    """
+
+    path: str
+    machines: Mapping[str, Machine]
+    files: Mapping[str, Path]
+    lower: float
+    upper: float
+    reason: str
+
+    @property
+    def first(self) -> Machine:
+        """The machine whose value stands for all."""
+        return next(iter(self.machines.values()))
+
+    @property
+    def value(self) -> float:
+        """What the machine file says."""
+        return float(self.first.values()[self.path])
+
+    @property
+    def name(self) -> str:
+        """The path with the first machine: another kind of core has another one."""
+        return f"{self.path} ({self.first.name})"
+
+    def values(self, value: float, digits: int = _PATH_DIGITS) -> dict[str, float]:
+        """Return what each machine has when the first has `value`, to so many digits."""
+        factor = value / self.value
+        return {
+            name: rounded(factor * machine.values()[self.path], digits)
+            for name, machine in self.machines.items()
+        }
+
+    def changes(self, value: float) -> dict[str, dict[str, object]]:
+        """Return the changes that give the first machine `value`; none if it has it already."""
+        if rounded(value, _PATH_DIGITS) == rounded(self.value, _PATH_DIGITS):
+            return {}
+        return {name: {self.path: changed} for name, changed in self.values(value).items()}
+
+    def show(self, value: float, digits: int = DIGITS) -> str:
+        """Write a value with its unit and so many significant digits."""
+        changed = self.first.with_changes({self.path: rounded(value, digits)})
+        return str(changed.values(units=True)[self.path])
+
+
+def rounded(value: float, digits: int) -> float:
+    """Return a number with so many significant digits."""
+    return float(f"{value:.{digits}g}")
+
+
+def merged(changes: Iterable[Changes]) -> dict[str, dict[str, object]]:
+    """Return several changes as one."""
+    both: dict[str, dict[str, object]] = {}
+    for some in changes:
+        for name, values in some.items():
+            both.setdefault(name, {}).update(values)
+    return both
+
+
+def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
+    """Read and check free parameters.
+
+    Returns
+    -------
+    dict
+        The parameters by name, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If an entry is wrong, names no such machine or value, has bounds that its value is not
+        within, or if the machines that share a value do not agree on it.
+    """
+    document = read_mapping(Path(file))
+    entries = document.get("parameters")
+    if document.keys() != {"parameters"} or not isinstance(entries, list):
+        raise InputError(f"{file}: right would be parameters: and a list of them, nothing else")
+    parameters: dict[str, FreeParameter] = {}
+    for number, content in enumerate(entries, start=1):
+        place = f"{file}: parameter {number}"
+        try:
+            entry = _Entry.model_validate(content)
+        except ValidationError as error:
+            raise explain(error, place, _Entry) from error
+        parameter = _parameter(entry, f"{place}, {entry.path}")
+        _refuse_second(parameter, parameters.values(), place)
+        parameters[parameter.name] = parameter
+    return parameters
+
+
+def _parameter(entry: _Entry, place: str) -> FreeParameter:
+    """Return a parameter, its numbers read as those of its machines."""
+    machines = [load_machine(name) for name in entry.machines]
+    first = machines[0]
+    value = _number(first, entry.path, None, place)
+    lower, upper = (_number(first, entry.path, bound, place) for bound in entry.bounds)
+    if not 0 < lower <= value <= upper or lower == upper:
+        written = first.values(units=True)[entry.path]
+        raise InputError(
+            f"{place}: bounds {entry.bounds[0]} to {entry.bounds[1]} with {written} in the file of "
+            f"{first.name}; right would be 0 < lower <= value <= upper"
+        )
+    ratios = list(entry.machines.values())
+    for machine, ratio in zip(machines, ratios, strict=True):
+        _check_agreement(machine, entry.path, value * ratio / ratios[0], place)
+    names = [machine.name for machine in machines]
+    return FreeParameter(
+        path=entry.path,
+        machines=dict(zip(names, machines, strict=True)),
+        files=dict(zip(names, (find("machines", name) for name in entry.machines), strict=True)),
+        lower=lower,
+        upper=upper,
+        reason=entry.reason,
+    )
+
+
+def _number(machine: Machine, path: str, written: Any, place: str) -> float:
+    """Return the value of a parameter, or what it would be if this were written for it."""
+    values = machine.values()
+    if path not in values:
+        raise InputError(f"{place}: {machine.name} has no such value{nearest(path, values)}")
+    if written is not None:
+        try:
+            values = machine.with_changes({path: written}).values()
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+    if not isinstance(values[path], float):
+        raise InputError(
+            f"{place}: {path} = {values[path]!r} is no rate, time or other number that can be "
+            "changed by a few per cent"
+        )
+    return float(values[path])
+
+
+def _check_agreement(machine: Machine, path: str, wanted: float, place: str) -> None:
+    """Raise InputError if a machine does not have the value that it is said to share."""
+    found = _number(machine, path, None, place)
+    if not found > 0 or abs(math.log(found / wanted)) > _DISAGREEMENT:
+        raise InputError(
+            f"{place}: {machine.name} has {machine.values(units=True)[path]}; in proportion to "
+            f"the first machine it would be {wanted:.6g} in base units"
+        )
+
+
+def _refuse_second(parameter: FreeParameter, others: Iterable[FreeParameter], place: str) -> None:
+    """Raise InputError if a machine's value is fitted twice."""
+    for other in others:
+        common = parameter.machines.keys() & other.machines.keys()
+        if parameter.path == other.path and common:
+            raise InputError(f"{place}: {parameter.path} of {min(common)} is given twice")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)

@@ -1,0 +1,271 @@
+"""The report of a validation as a page: one HTML file with everything in it, figures too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+
+from sim.config.errors import InputError
+from validation.cache import code_hash
+from validation.figures.agreement import Ratio, draw_ratios
+from validation.figures.chart import Chart
+from validation.figures.gallery import Drawn, all_charts, draw
+from validation.figures.sheet import NARROW, WIDE, Heading
+from validation.figures.svg import inline_svg
+from validation.page_style import STYLE
+from validation.quantity import NUMBER, natural
+from validation.report import ROLES, Report, Summary
+from validation.verdict import Outcome, Verdict
+
+_CLASSES = {Verdict.PASS: "pass", Verdict.FAIL: "fail", Verdict.NONE: "none"}
+
+
+def write_page(report: Report, path: str | Path) -> None:
+    """Write a report as one HTML file that needs nothing else, neither files nor a network.
+
+    The figures are those that have to do with the claims of the report; what has not been run for
+    them yet is.
+
+    Parameters
+    ----------
+    report
+        The report.
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    text = "".join(page(report))
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def page(report: Report) -> Iterator[str]:
+    """Yield the page piece by piece."""
+    yield _HEAD.format(style=STYLE)
+    yield from _opening(report)
+    yield from _summary(report)
+    yield from _failures(report)
+    yield from _claims(report)
+    yield from _figures(report)
+    yield from _without(report)
+    yield _FOOT.format(version=escape(version("xc40io")), code=code_hash())
+
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>xc40io: simulated beside measured</title>
+<style>{style}</style>
+</head>
+<body>
+"""
+
+_FOOT = """<h2>About</h2>
+<p class="soft">xc40io {version}, sources {code}. GB = 10<sup>9</sup> bytes, GiB = 2<sup>30</sup>
+bytes. A calibration is a measurement to which a parameter was fitted, a check one to which none
+was.</p>
+</body>
+</html>
+"""
+
+
+def _opening(report: Report) -> Iterator[str]:
+    """Say in a paragraph what came of it."""
+    total = report.total
+    judged = total.passed + total.failed
+    yield "<h1>xc40io: simulated beside measured</h1>\n"
+    yield f"<p>{total.passed} of {judged} claims with a verdict hold"
+    yield "".join(
+        f"; the median of |ln(simulated / measured)| is {median:.3f} over "
+        f"{total.points[role]} numbers of {_ROLE_WORDS[role]}"
+        for role, median in total.medians.items()
+        if median is not None
+    )
+    yield f". {total.not_expressed} published rows are not expressed as claims.</p>\n"
+    links = "".join(f'<a href="#{place}">{name}</a>' for place, name in _PARTS.items())
+    yield f"<nav>{links}</nav>\n"
+
+
+_PARTS = {
+    "summary": "Summary",
+    "fails": "What fails",
+    "claims": "Claims",
+    "figures": "Figures",
+    "without": "Without a verdict",
+}
+_ROLE_WORDS = {"calibration": "calibration claims", "check": "check claims"}
+
+
+def _summary(report: Report) -> Iterator[str]:
+    """Print what the claims of each group add up to, and how near the numbers are."""
+    head = ("group", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *ROLES)
+    rows = [*report.summaries.items(), ("all", report.total)]
+    yield '<h2 id="summary">Summary by group</h2>\n<div class="scroll"><table>\n'
+    yield _row("th", head, range(1, len(head)))
+    for name, summary in rows:
+        yield _row("td", (name, *_counts(summary)), range(1, len(head)))
+    yield "</table></div>\n"
+    yield '<p class="soft">In the last columns the median of |ln(simulated / measured)|, with how '
+    yield "many numbers that is.</p>\n"
+    groups = {
+        name: [
+            Ratio(point.ratio, str(outcome.claim.role))
+            for outcome in outcomes
+            for point in outcome.points
+            if point.counts and outcome.claim.role in ROLES
+        ]
+        for name, outcomes in report.groups.items()
+    }
+    groups = {name: ratios for name, ratios in groups.items() if ratios}
+    if groups:
+        shown = "How far simulated numbers are from measured ones, by group"
+        yield f"<figure>{inline_svg(draw_ratios(Heading(), groups), 'agreement', shown)}\n"
+        yield "<figcaption>Each point a measured number; grey: within 25 %.</figcaption></figure>\n"
+
+
+def _counts(summary: Summary) -> Iterator[str]:
+    yield from map(str, (summary.claims, summary.passed, summary.failed, summary.unjudged))
+    yield from map(str, (summary.left_out, summary.not_expressed))
+    for role in ROLES:
+        median = summary.medians[role]
+        yield "" if median is None else f"{median:.3f} ({summary.points[role]})"
+
+
+def _row(tag: str, cells: Iterable[str], numbers: Iterable[int]) -> str:
+    """Return a row of a table without names for its cells."""
+    right = set(numbers)
+    written = (
+        f'<{tag} class="number">{escape(cell)}</{tag}>'
+        if place in right
+        else f"<{tag}>{escape(cell)}</{tag}>"
+        for place, cell in enumerate(cells)
+    )
+    return f"<tr>{''.join(written)}</tr>\n"
+
+
+def _failures(report: Report) -> Iterator[str]:
+    """Print what does not hold, and why that may be."""
+    yield '<h2 id="fails">What fails</h2>\n'
+    if not report.failed:
+        yield "<p>Nothing.</p>\n"
+    for outcome in report.failed:
+        claim = outcome.claim
+        yield f'<p><span class="fail">{escape(claim.id)}</span> {escape(claim.title)}<br>\n'
+        yield "".join(f"<small>{escape(line)}</small><br>\n" for line in outcome.complaints)
+        yield f"<small>Suspected: {escape(claim.suspect or 'nothing yet')}</small></p>\n"
+
+
+def _claims(report: Report) -> Iterator[str]:
+    """Print the claims that are run, a table for each group."""
+    yield '<h2 id="claims">Claims</h2>\n'
+    for name, outcomes in report.groups.items():
+        shown = [outcome for outcome in outcomes if outcome.claim.relation is not None]
+        if shown:
+            yield f'<h3>{escape(name)}</h3>\n<table class="claims">\n<thead>'
+            yield _row("th", _COLUMNS, (_COLUMNS.index("ratio"),)).rstrip()
+            yield "</thead>\n<tbody>\n"
+            for outcome in shown:
+                yield from _claim(outcome)
+            yield "</tbody></table>\n"
+
+
+_COLUMNS = ("id", "claim", "measured", "simulated", "ratio", "verdict")
+
+
+def _claim(outcome: Outcome) -> Iterator[str]:
+    """Print a claim: a row, and one more for each of several numbers."""
+    claim, relation = outcome.claim, outcome.claim.relation
+    assert relation is not None
+    points = outcome.points
+    single = points[0] if len(points) == 1 else None
+    simulated = single.measured.show(single.simulated) if single else _numbers(outcome)
+    ratio = f"{single.ratio:.2f}" if single else ""
+    notes = "".join(
+        f"<br><small>{escape(note)}</small>" for note in (claim.note, *outcome.remarks) if note
+    )
+    verdict = f'<span class="{_CLASSES[outcome.verdict]}">{_verdict(outcome)}</span>'
+    source = escape(f"{claim.target.source}; firmness {claim.target.firmness}")
+    yield f'<tr><td class="id" title="{source}">{escape(claim.id)}</td>'
+    yield f"<td>{escape(claim.title)}{notes}</td>"
+    yield from _cells(relation.words, simulated, ratio)
+    yield f'<td data-name="verdict">{verdict}</td></tr>\n'
+    for point in points if single is None else ():
+        yield f'<tr class="part"><td></td><td>{escape(point.name)}</td>'
+        shown = point.measured.show(point.simulated)
+        yield from _cells(str(point.measured), shown, f"{point.ratio:.2f}")
+        yield "<td></td></tr>\n"
+
+
+def _cells(measured: str, simulated: str, ratio: str) -> Iterator[str]:
+    yield f'<td data-name="measured">{escape(measured)}</td>'
+    yield f'<td data-name="simulated">{escape(simulated)}</td>' if simulated else "<td></td>"
+    yield f'<td class="number" data-name="ratio">{ratio}</td>' if ratio else "<td></td>"
+
+
+def _verdict(outcome: Outcome) -> str:
+    left_out = outcome.claim.full and not outcome.numbers and outcome.verdict is Verdict.NONE
+    return "not run" if left_out else outcome.verdict.value
+
+
+def _numbers(outcome: Outcome) -> str:
+    """Return what the runs of a claim show that has no single measured number."""
+    found, metric = list(outcome.numbers.values()), outcome.claim.metric
+    if not found or outcome.points or metric is None:
+        return outcome.stated
+    plain = outcome.claim.statistic == "variation"
+    unit = natural(max(found), NUMBER if plain else metric.dimension)
+    if len(found) == 1:
+        return unit.show(found[0])
+    return f"{unit.show(min(found))} to {unit.show(max(found))}, {len(found)} runs"
+
+
+def _figures(report: Report) -> Iterator[str]:
+    """Draw the charts that have to do with the claims of the report."""
+    yield '<h2 id="figures">Figures</h2>\n'
+    for drawn in draw(charts_of(report), report.simulations, bare=True):
+        yield from _figure(drawn)
+
+
+def charts_of(report: Report) -> list[Chart]:
+    """Return the charts about rows of which the report has claims that were run."""
+    run = [outcome.claim for outcome in report.outcomes if outcome.records]
+    rows = {claim.target.id for claim in run}
+    long = {claim.target.id for claim in run if claim.full}
+    return [
+        chart
+        for chart in all_charts(full=True)
+        if (long if chart.full else rows).intersection(chart.targets)
+    ]
+
+
+def _figure(drawn: Drawn) -> Iterator[str]:
+    heading, name = drawn.chart.heading, drawn.chart.name
+    yield f'<h3 id="{name}">{escape(heading.title)}</h3>\n<p>{escape(heading.setup)}</p>\n'
+    if drawn.figure is None:
+        yield f"<p>No figure: {escape(drawn.reason)}.</p>\n"
+        return
+    wide = ' class="wide"' if drawn.figure.get_figwidth() > (NARROW + WIDE) / 2 else ""
+    shown = f"{heading.title}. {heading.setup}."
+    yield f'<figure{wide}><div class="scroll">{inline_svg(drawn.figure, name, shown)}</div>\n'
+    yield f"<figcaption>{escape(heading.caption)}</figcaption></figure>\n"
+
+
+def _without(report: Report) -> Iterator[str]:
+    """Print the claims without a verdict, and why there is none."""
+    told = [outcome for outcome in report.outcomes if outcome.without]
+    yield '<h2 id="without">Without a verdict</h2>\n'
+    yield f"<details><summary>{len(told)} claims</summary>\n<table>\n"
+    yield _row("th", ("id", "claim", "reason"), ())
+    for outcome in told:
+        yield _row("td", (outcome.claim.id, outcome.claim.title, outcome.without), ())
+    yield "</table></details>\n"

@@ -1,0 +1,158 @@
+"""Published numbers with their units: ``60 GB/s``, ``120 us``, ``29 %``, ``1.5``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, Field
+
+from sim.config.errors import InputError
+from sim.config.units import (
+    format_bytes,
+    format_per_second,
+    format_rate,
+    format_seconds,
+    parse_bytes,
+    parse_per_second,
+    parse_rate,
+    parse_seconds,
+)
+
+
+class Dimension(NamedTuple):
+    """What a number measures, as powers of bytes and of seconds: bytes/s is ``(1, -1)``."""
+
+    bytes: int
+    seconds: int
+
+    def over(self, power: int, other: Dimension) -> Dimension:
+        """Return the dimension of a product with `other` to the `power` (1, or -1: a quotient)."""
+        return Dimension(self.bytes + power * other.bytes, self.seconds + power * other.seconds)
+
+
+NUMBER = Dimension(0, 0)
+BYTES = Dimension(1, 0)
+SECONDS = Dimension(0, 1)
+RATE = Dimension(1, -1)
+PER_SECOND = Dimension(0, -1)
+
+NOUNS = {
+    NUMBER: "a number without a unit (or in %)",
+    BYTES: "a size, as 9.2 PB",
+    SECONDS: "a time, as 0.95 s",
+    RATE: "a rate, as 60 GB/s",
+    PER_SECOND: "operations per second, as 30 kop/s",
+}
+"""What a number of each dimension looks like, for messages."""
+
+_WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+_PARSERS: tuple[tuple[Dimension, Callable[[object], float]], ...] = (
+    (RATE, parse_rate),
+    (SECONDS, parse_seconds),
+    (PER_SECOND, parse_per_second),
+    (BYTES, parse_bytes),
+)
+_PERCENT = 0.01
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number as a source prints it.
+
+    Attributes
+    ----------
+    base
+        The number in bytes, seconds, bytes/s or operations/s, or without a unit.
+    unit
+        As written; empty for a plain number.
+    scale
+        What one of this unit is in the base unit.
+    dimension
+        What it measures.
+    """
+
+    base: float
+    unit: str
+    scale: float
+    dimension: Dimension
+
+    def show(self, base: float) -> str:
+        """Write a number of the base unit in the unit of this one, with three or four digits."""
+        number = base / self.scale
+        digits = 4 if abs(number) >= 1000 else 3
+        return f"{float(f'{number:.{digits}g}'):,.10g} {self.unit}".rstrip()
+
+    def __str__(self) -> str:
+        """Write it as its source does."""
+        return f"{self.base / self.scale:,.10g} {self.unit}".rstrip()
+
+
+def parse_quantity(value: object) -> Quantity:
+    """Read a number with its unit.
+
+    Parameters
+    ----------
+    value : str, int or float
+        ``60 GB/s``, ``9.2 PB``, ``120 us``, ``30 kop/s``, ``29 %``, or a number without a unit.
+        Unlike IOR's, a size has a unit that says whether it is binary: ``MB`` or ``MiB``, not
+        ``m``.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    if isinstance(value, Quantity):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Quantity(float(value), "", 1.0, NUMBER)
+    match = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        number, unit = float(match[1]), match[2]
+        if unit in ("", "%"):
+            scale = _PERCENT if unit else 1.0
+            return Quantity(number * scale, unit, scale, NUMBER)
+        if len(unit) > 1 or unit in "Bs":
+            for dimension, parse in _PARSERS:
+                try:
+                    return Quantity(parse(value), unit, float(parse(f"1 {unit}")), dimension)
+                except InputError:
+                    continue
+    raise InputError(
+        f"{value!r} is no number with a unit; right would be 60 GB/s, 9.2 PB, 120 us, 29 % or 1.5"
+    )
+
+
+def parse_fraction(value: object) -> float:
+    """Read a part of something: ``25%`` is 0.25; a plain number is one already; else InputError."""
+    quantity = parse_quantity(value)
+    if quantity.dimension != NUMBER:
+        raise InputError(f"{value!r} is not a part of something; right would be 25%")
+    return quantity.base
+
+
+def natural(base: float, dimension: Dimension) -> Quantity:
+    """Return a number of the base unit as one with a unit in which it is easy to read."""
+    written = _FORMATS[dimension](base) if dimension in _FORMATS else ""
+    unit = written.partition(" ")[2]
+    scale = parse_quantity(f"1 {unit}").scale if unit else 1.0
+    return Quantity(base, unit, scale, dimension)
+
+
+_FORMATS: dict[Dimension, Callable[[float], str]] = {
+    RATE: partial(format_rate, digits=3),
+    SECONDS: partial(format_seconds, digits=3),
+    PER_SECOND: partial(format_per_second, digits=3),
+    BYTES: lambda base: format_bytes(round(base), 3),
+}
+
+
+Measured = Annotated[Quantity, BeforeValidator(parse_quantity)]
+"""A number with its unit."""
+
+Fraction = Annotated[float, BeforeValidator(parse_fraction), Field(ge=0)]
+"""A part of something, zero or more: ``25%``."""

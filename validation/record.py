@@ -1,0 +1,232 @@
+"""What is kept of a simulated run: plain numbers, from which all metrics are computed.
+
+A record is small and can be written to a file, so that a claim with a new metric needs no new run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter
+
+if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
+    from sim.mpi.record import MpiRecord
+    from sim.run.result import IorResult, KernelResult, Result
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of a run: a row of IOR's table, or of a kernel's.
+
+    Attributes
+    ----------
+    name
+        ``write``, ``read``; what a kernel calls it: ``H5Dwrite``.
+    step
+        IOR's repetition, from ``0``; what a kernel calls the step.
+    seconds
+        From the first rank's begin to the last one's end.
+    bytes
+        What all ranks moved together.
+    bandwidth
+        Bytes/s, as IOR reports them, or over ``seconds``; 0 where nothing was moved.
+    operations
+        Of IOR: calls/s of the transfers.
+    parts
+        Other numbers of the row by their names: of IOR the seconds of ``open``, ``io`` and
+        ``close``; of a kernel what it tells, in seconds, bytes or bytes/s.
+    """
+
+    name: str
+    step: str
+    seconds: float
+    bytes: int
+    bandwidth: float
+    operations: float
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Library:
+    """What MPI-IO had to tell of a file that was open to be written, or to be read.
+
+    Attributes
+    ----------
+    access
+        ``write`` or ``read``.
+    step
+        As in :class:`Phase`.
+    raw_rate
+        Bytes/s of the aggregators' own calls to the file system, as Cray's library prints it: the
+        bytes of all over the mean time of those that made such calls; 0 without any.
+    aggregators
+        Ranks that wrote or read for others in collective calls.
+    timers
+        Seconds that a rank spent on average in each part of its I/O, by the names of
+        :class:`~sim.mpi.timers.Timer` in lower case; those that are not 0.
+    """
+
+    access: str
+    step: str
+    raw_rate: float
+    aggregators: int
+    timers: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What bound a phase: a sentence that begins with its name, and the same as numbers.
+
+    Attributes
+    ----------
+    phase
+        Of which all repetitions are looked at together.
+    sentence
+        For a person.
+    station, busy
+        The station that bound it, or the busiest, and the share of the time in which it was busy.
+    wait, share
+        What the ranks waited for longest, and the share of the time.
+    """
+
+    phase: str
+    sentence: str
+    station: str
+    busy: float
+    wait: str
+    share: float
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What is kept of a run.
+
+    Attributes
+    ----------
+    phases
+        The rows of its table, in order.
+    library
+        What MPI-IO had to tell, in order.
+    bounds
+        What bound its phases.
+    stats
+        What the locks and page caches did, counted, by name; sizes in bytes.
+    waits
+        Seconds that a rank waited on average, by cause, in lower case.
+    notes
+        What the user should know: a sentence each.
+    simulated
+        Seconds of the whole run.
+    """
+
+    phases: tuple[Phase, ...]
+    library: tuple[Library, ...]
+    bounds: tuple[Bound, ...]
+    stats: dict[str, int]
+    waits: dict[str, float]
+    notes: tuple[str, ...]
+    simulated: float
+
+    def to_json(self) -> str:
+        """Write it as JSON on one line; :func:`read_record` reads the same numbers back."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+_ADAPTER = TypeAdapter(RunRecord)
+
+
+def read_record(text: bytes | str) -> RunRecord:
+    """Read what :meth:`RunRecord.to_json` wrote; pydantic's ValidationError if it is not that."""
+    return _ADAPTER.validate_json(text)
+
+
+def record_of(result: Result) -> RunRecord:
+    """Return what is kept of a finished run."""
+    from sim.results.lustre_stats import lustre_counts
+    from sim.results.stations import loads
+    from sim.run.result import IorResult, KernelResult
+
+    if isinstance(result, IorResult):
+        phases, library = _of_ior(result)
+    else:
+        assert isinstance(result, KernelResult)
+        phases, library = _of_kernel(result)
+    return RunRecord(
+        phases=phases,
+        library=library,
+        bounds=tuple(
+            Bound(
+                phase=load.access,
+                sentence=load.sentence(),
+                station=load.name,
+                busy=load.busy,
+                wait=load.waits[0].words if load.waits else "",
+                share=load.waits[0].share if load.waits else 0.0,
+            )
+            for load in loads(result)
+        ),
+        stats=lustre_counts(result.stats),
+        waits={cause.name.lower(): seconds for cause, seconds in result.waiting().items()},
+        notes=result.notes,
+        simulated=result.simulated,
+    )
+
+
+def _of_ior(result: IorResult) -> tuple[tuple[Phase, ...], tuple[Library, ...]]:
+    from sim.results.ior_phases import reduce
+
+    phases, library = [], []
+    for outcome in result.tests:
+        for record in outcome.records:
+            row = reduce(record)
+            phase = Phase(
+                name=row.access.value,
+                step=str(row.repetition),
+                seconds=row.total,
+                bytes=row.bytes_moved,
+                bandwidth=row.bandwidth,
+                operations=row.iops,
+                parts={"open": row.open, "io": row.io, "close": row.close},
+            )
+            phases.append(phase)
+            if record.mpi is not None:
+                library.append(_library(record.mpi, str(row.repetition)))
+    return tuple(phases), tuple(library)
+
+
+def _of_kernel(result: KernelResult) -> tuple[tuple[Phase, ...], tuple[Library, ...]]:
+    phases = tuple(
+        Phase(
+            name=record.phase,
+            step=record.step,
+            seconds=record.seconds,
+            bytes=record.bytes,
+            bandwidth=record.bandwidth or 0.0,
+            operations=0.0,
+            parts={name: figure.value for name, figure in record.figures.items()},
+        )
+        for record in result.records
+    )
+    return phases, tuple(_library(told, step) for step, told in result.mpi_records)
+
+
+def _library(told: MpiRecord, step: str) -> Library:
+    """Return what MPI-IO had to tell of a file."""
+    from sim.mpi.timers import Timer
+
+    counted = told.counts.writes if told.writing else told.counts.reads
+    raw = told.timers[:, Timer.RAW_WRITE if told.writing else Timer.RAW_READ]
+    means = told.timers.mean(axis=0)
+    return Library(
+        access="write" if told.writing else "read",
+        step=step,
+        raw_rate=counted.system_bytes / float(raw[raw > 0].mean()) if raw.any() else 0.0,
+        aggregators=len(told.aggregators),
+        timers={
+            timer.name.lower(): float(means[timer])
+            for timer in Timer
+            if timer is not Timer.NONE and means[timer] > 0.0
+        },
+    )

@@ -1,0 +1,105 @@
+"""The table of sensitivities, as text and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from validation.free_parameter import FreeParameter
+from validation.grid_text import format_grid
+from validation.sensitivity import BLIND, Sensitivity
+
+_UNSEEN, _UNSURE, _OTHER_MACHINE = ".", "?", ""
+
+
+def format_sensitivity(sensitivity: Sensitivity) -> str:
+    """Print claims by parameters, and what follows from the table.
+
+    A claim with several numbers has one row, in which each parameter stands with the elasticity
+    that is furthest from zero.
+    """
+    parameters = sensitivity.parameters
+    numbers = [str(number) for number, _ in enumerate(parameters, start=1)]
+    legend = [
+        [f"{number}.", parameter.name, f"= {parameter.show(parameter.value)}"]
+        for number, parameter in zip(numbers, parameters, strict=True)
+    ]
+    rows = [["claim", *numbers]]
+    rows += [[claim, *_row(sensitivity, claim)] for claim in _claims(sensitivity)]
+    rows.append(["seen by", *(str(len(sensitivity.seen_by(p))) for p in parameters)])
+    parts = [
+        "Elasticity d ln(metric) / d ln(parameter): 1 where 1 % more of the parameter is 1 % more\n"
+        f"of the metric. {_UNSEEN} is less than {BLIND:g} either way, a number with {_UNSURE} may "
+        "be chance; an empty cell is\na parameter of another machine.\n",
+        format_grid(legend, left=(0, 1, 2)),
+        format_grid(rows),
+        "".join(f"{sentence}\n" for sentence in _conclusions(sensitivity)),
+    ]
+    return "\n".join(parts)
+
+
+def format_sensitivity_csv(sensitivity: Sensitivity) -> str:
+    """Write every number on a line of its own, with its standard error over the seeds."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["claim", "run", "parameter", "machines", "elasticity", "error", "seen"])
+    visible = sensitivity.visible
+    for row, reading in enumerate(sensitivity.readings):
+        for column, parameter in enumerate(sensitivity.parameters):
+            elasticity = float(sensitivity.elasticity[row, column])
+            if math.isnan(elasticity):
+                continue
+            error = float(sensitivity.error[row, column])
+            machines = " ".join(parameter.machines)
+            numbers = [f"{elasticity:.4f}", f"{error:.4f}", int(visible[row, column])]
+            writer.writerow([reading.claim, reading.run, parameter.path, machines, *numbers])
+    return text.getvalue()
+
+
+def _claims(sensitivity: Sensitivity) -> list[str]:
+    return list(dict.fromkeys(reading.claim for reading in sensitivity.readings))
+
+
+def _row(sensitivity: Sensitivity, claim: str) -> list[str]:
+    """Return the cells of a claim."""
+    mine = [row for row, reading in enumerate(sensitivity.readings) if reading.claim == claim]
+    sizes = np.abs(np.nan_to_num(sensitivity.elasticity[mine]))
+    cells = []
+    for column, largest in enumerate(sizes.argmax(axis=0)):
+        row = mine[int(largest)]
+        cells.append(_cell(sensitivity.elasticity[row, column], sensitivity.visible[row, column]))
+    return cells
+
+
+def _cell(elasticity: float, visible: bool) -> str:
+    if math.isnan(elasticity):
+        return _OTHER_MACHINE
+    if abs(elasticity) < BLIND:
+        return _UNSEEN
+    return f"{elasticity:+.2f}{'' if visible else _UNSURE}"
+
+
+def _conclusions(sensitivity: Sensitivity) -> list[str]:
+    """Return what must not be fitted, and whether a claim has a parameter of its own."""
+    lone = sensitivity.lone
+    unseen = [p for p in sensitivity.parameters if not sensitivity.seen_by(p)]
+    sentences = []
+    if unseen:
+        sentences.append(f"Seen by no claim, not to be fitted to them: {_names(unseen)}.")
+    sentences += [f"Only {row} sees {parameter.name}." for parameter, row in lone.items()]
+    alone = sensitivity.fitted_alone
+    sentences += [
+        f"{claim} was fitted through {_names(own)}, which no other row sees."
+        for claim, own in alone.items()
+    ]
+    if not alone:
+        sentences.append("No claim was fitted through a parameter that only it sees.")
+    return sentences
+
+
+def _names(parameters: Sequence[FreeParameter]) -> str:
+    return ", ".join(parameter.name for parameter in parameters)

@@ -1,0 +1,66 @@
+"""The published measurements: the rows of ``targets.csv``, each with its source."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+"""Where the published rows and the claims lie."""
+
+FIRMNESS = {
+    "T": "printed in a text",
+    "D": "digitised from a vector graphic",
+    "F": "read from a picture",
+    "R": "computed from raw measurements",
+    "Q": "said in words: a trend",
+    "A": "only the axis of a chart is known",
+    "C": "computed from other rows",
+    "P": "a parameter of another simulator, no measurement",
+}
+"""How firm a published row is, by its letter."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One published row.
+
+    Attributes
+    ----------
+    id
+        A letter and a number: ``B02``.
+    group
+        What the row is about, for the summary.
+    system
+        The machine.
+    claim, config
+        What was measured, and how.
+    value, unit
+        As the source prints them; several numbers stand side by side.
+    source
+        Where it was published.
+    firmness
+        A key of :data:`FIRMNESS`.
+    notes
+        What to keep in mind.
+    """
+
+    id: str
+    group: str
+    system: str
+    claim: str
+    config: str
+    value: str
+    unit: str
+    source: str
+    firmness: str
+    notes: str
+
+
+@cache
+def load_targets() -> dict[str, Target]:
+    """Return all published rows by their ids, in the order of the file."""
+    with (FOLDER / "targets.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: Target(**row) for row in csv.DictReader(file)}

@@ -1,0 +1,307 @@
+"""Verdicts: whether what was published of a machine holds in the runs of a claim."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from sim.config.errors import InputError
+from sim.config.machine import load_machine
+from validation.claim import Claim
+from validation.measure import measure, measure_collective
+from validation.quantity import Quantity
+from validation.record import RunRecord
+from validation.relation import QUANTILES, Relation
+from validation.simulation import Ended, Failure
+from validation.trend import trend_complaints
+
+
+class Verdict(StrEnum):
+    """Whether a claim holds."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    NONE = "no verdict"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured number beside the simulated one.
+
+    Attributes
+    ----------
+    name
+        Of the run or the quantile, for a claim with several numbers; otherwise empty.
+    measured
+        As its source prints it.
+    simulated
+        In the base unit of the measured one.
+    holds
+        Whether the two agree within the tolerance.
+    counts
+        Whether it counts in the medians; of a distribution only its median does.
+    """
+
+    name: str
+    measured: Quantity
+    simulated: float
+    holds: bool
+    counts: bool = True
+
+    @property
+    def ratio(self) -> float:
+        """Simulated over measured."""
+        return self.simulated / self.measured.base if self.measured.base else math.inf
+
+    @property
+    def error(self) -> float:
+        """Return how far the two are apart: ``|ln(simulated / measured)|``."""
+        return abs(math.log(self.ratio)) if 0 < self.ratio < math.inf else math.inf
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a claim.
+
+    Attributes
+    ----------
+    claim
+        The claim.
+    verdict
+        Whether it holds.
+    points
+        Measured numbers beside simulated ones.
+    numbers
+        The metric by the names of the runs; without a name if it is of several runs together.
+    stated
+        Of a parameter that is a word: what the machine file says.
+    complaints
+        What does not hold, in words.
+    without
+        Why there is no verdict, if there is none.
+    records
+        What is kept of the runs: of each one for every seed.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    points: tuple[Point, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    stated: str = ""
+    complaints: tuple[str, ...] = ()
+    without: str = ""
+    records: Mapping[str, tuple[RunRecord, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What one should know of the runs: above all that they were simplified."""
+        coarse = {scenario.rpcs_as_one for scenario in self.claim.runs.values()} - {1}
+        remarks = [f"{rpcs} bulk RPCs handled as one" for rpcs in sorted(coarse)]
+        if self.claim.seeds > 1:
+            remarks.append(f"{self.claim.seeds} seeds, {self.claim.statistic}")
+        return remarks
+
+
+Samples = Mapping[str, Sequence[float]]
+"""The metric by the names of the runs, for each seed."""
+
+
+def judge(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
+    """Return what comes of a claim.
+
+    Parameters
+    ----------
+    claim
+        The claim.
+    ended
+        What came of its runs, by their names, for each seed; empty for a claim without runs.
+
+    Raises
+    ------
+    InputError
+        If the metric asks a run for what it does not have; the message names the claim.
+    """
+    if claim.not_expressed:
+        return Outcome(claim, Verdict.NONE, without=claim.not_expressed)
+    try:
+        if claim.machine is not None:
+            return _judge_machine(claim, claim.machine)
+        return _judge_runs(claim, ended)
+    except InputError as error:
+        raise InputError(f"claim {claim.id}: {error}") from error
+
+
+def not_run(claim: Claim) -> Outcome:
+    """Return what comes of a claim that is left out because it takes long."""
+    return Outcome(claim, Verdict.NONE, without="takes long: runs with --full")
+
+
+def _judge_runs(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
+    """Judge a claim by its runs."""
+    failures = {
+        f"run {run} did not end: {one.reason}": None
+        for run, ends in ended.items()
+        for one in ends
+        if isinstance(one, Failure)
+    }
+    if failures:
+        return Outcome(claim, Verdict.FAIL, complaints=tuple(failures))
+    records = {
+        run: tuple(one for one in ends if isinstance(one, RunRecord)) for run, ends in ended.items()
+    }
+    return _judge_samples(claim, _samples(claim, records), records)
+
+
+def _judge_samples(
+    claim: Claim, samples: Samples, records: Mapping[str, tuple[RunRecord, ...]]
+) -> Outcome:
+    """Judge a claim by what its metric is for each seed."""
+    relation = claim.relation
+    assert relation is not None
+    numbers = {run: _STATISTICS[claim.statistic](values) for run, values in samples.items()}
+    points = tuple(_points(relation, numbers, samples))
+    complaints = [_disagreement(point) for point in points if not point.holds]
+    complaints += _bounds(relation, numbers)
+    if relation.is_trend:
+        complaints += trend_complaints(relation, claim.curves, numbers)
+    return Outcome(
+        claim=claim,
+        verdict=_verdict(claim, complaints),
+        points=points,
+        numbers=numbers,
+        complaints=tuple(complaints),
+        without=claim.unjudged,
+        records=records,
+    )
+
+
+def _verdict(claim: Claim, complaints: Sequence[str]) -> Verdict:
+    if claim.unjudged:
+        return Verdict.NONE
+    return Verdict.FAIL if complaints else Verdict.PASS
+
+
+def _samples(claim: Claim, records: Mapping[str, Sequence[RunRecord]]) -> dict[str, list[float]]:
+    """Return the metric of each run, or of all together, for each seed."""
+    metric = claim.metric
+    assert metric is not None
+
+    def value(each: str, seed: int) -> float:
+        def look(function: str, run: str, words: tuple[str, ...]) -> float:
+            return measure(records[run][seed], function, words)
+
+        return metric.value(look, each)
+
+    names = claim.names if metric.of_each else ("",)
+    return {name: [value(name, seed) for seed in range(claim.seeds)] for name in names}
+
+
+def _variation(values: Sequence[float]) -> float:
+    return float(np.std(values) / np.mean(values))
+
+
+_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+    "largest": max,
+    "smallest": min,
+    "variation": _variation,
+}
+
+
+def _points(relation: Relation, numbers: Mapping[str, float], samples: Samples) -> list[Point]:
+    """Return the measured numbers beside the simulated ones."""
+    tolerance = relation.tolerance or 0.0
+    single = relation.value or relation.ratio
+    if single is not None:
+        return [_point("", single, next(iter(numbers.values())), tolerance)]
+    if relation.values is not None:
+        return [
+            _point(run, measured, numbers[run], tolerance)
+            for run, measured in relation.values.items()
+        ]
+    if relation.quantiles is None:
+        return []
+    values = next(iter(samples.values()))
+    return [
+        _point(
+            name,
+            measured,
+            float(np.quantile(values, QUANTILES[name])),
+            relation.quantiles.tolerance,
+            counts=name == "p50",
+        )
+        for name, measured in relation.quantiles.measured().items()
+    ]
+
+
+def _point(
+    name: str, measured: Quantity, simulated: float, tolerance: float, *, counts: bool = True
+) -> Point:
+    holds = abs(simulated - measured.base) <= tolerance * measured.base * (1 + _EXACT)
+    return Point(name, measured, simulated, holds, counts)
+
+
+_EXACT = 1e-9  # what rounding may make of numbers that are the same
+
+
+def _disagreement(point: Point) -> str:
+    place = f"{point.name}: " if point.name else ""
+    simulated = point.measured.show(point.simulated)
+    return f"{place}{simulated} simulated, {point.measured} measured"
+
+
+def _bounds(relation: Relation, numbers: Mapping[str, float]) -> list[str]:
+    """Return what is beyond the bounds."""
+    complaints = []
+    for run, number in numbers.items():
+        place = f"{run}: " if run else ""
+        most, least = relation.at_most, relation.at_least
+        if most is not None and number > most.base:
+            complaints.append(f"{place}{most.show(number)} is more than {most}")
+        if least is not None and number < least.base:
+            complaints.append(f"{place}{least.show(number)} is less than {least}")
+    return complaints
+
+
+def _judge_machine(claim: Claim, name: str) -> Outcome:
+    """Judge a claim by what the machine file says, without a run."""
+    try:
+        machine = load_machine(name)
+    except InputError as error:
+        return Outcome(claim, Verdict.FAIL, complaints=(str(error),))
+    if claim.parameter is not None:
+        return _judge_parameter(claim, claim.parameter.of(machine))
+    metric = claim.metric
+    assert metric is not None
+
+    def look(_: str, nodes: str, words: tuple[str, ...]) -> float:
+        return measure_collective(machine, int(nodes), words)
+
+    samples = {nodes: [metric.value(look, nodes)] for nodes in claim.names}
+    return _judge_samples(claim, samples, {})
+
+
+def _judge_parameter(claim: Claim, found: Quantity | str | bool) -> Outcome:
+    """Compare a row that is itself a parameter with the machine's."""
+    relation, parameter = claim.relation, claim.parameter
+    assert relation is not None
+    assert parameter is not None
+    if relation.equals is not None:
+        met = relation.equals == (found.base if isinstance(found, Quantity) else found)
+        complaints = () if met else (f"{parameter.text} = {found}",)
+        verdict = _verdict(claim, complaints)
+        stated = str(found).lower()
+        return Outcome(claim, verdict, stated=stated, complaints=complaints, without=claim.unjudged)
+    if not isinstance(found, Quantity):
+        raise InputError(f"{parameter.text} = {found!r} is no number; right would be equals")
+    try:
+        relation.check(found.dimension)
+    except ValueError as error:
+        raise InputError(f"relation: {error}") from error
+    return _judge_samples(claim, {"": [found.base]}, {})
