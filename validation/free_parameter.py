@@ -18,8 +18,9 @@ otherwise is refused. The bounds are those of the first machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -151,21 +152,22 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
     if document.keys() != {"parameters"} or not isinstance(entries, list):
         raise InputError(f"{file}: right would be parameters: and a list of them, nothing else")
     parameters: dict[str, FreeParameter] = {}
+    load = cache(load_machine)
     for number, content in enumerate(entries, start=1):
         place = f"{file}: parameter {number}"
         try:
             entry = _Entry.model_validate(content)
         except ValidationError as error:
             raise explain(error, place, _Entry) from error
-        parameter = _parameter(entry, f"{place}, {entry.path}")
+        machines = [load(name) for name in entry.machines]
+        parameter = _parameter(entry, machines, f"{place}, {entry.path}")
         _refuse_second(parameter, parameters.values(), place)
         parameters[parameter.name] = parameter
     return parameters
 
 
-def _parameter(entry: _Entry, place: str) -> FreeParameter:
+def _parameter(entry: _Entry, machines: Sequence[Machine], place: str) -> FreeParameter:
     """Return a parameter, its numbers read as those of its machines."""
-    machines = [load_machine(name) for name in entry.machines]
     first = machines[0]
     value = _number(first, entry.path, None, place)
     lower, upper = (_number(first, entry.path, bound, place) for bound in entry.bounds)

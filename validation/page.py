@@ -219,11 +219,13 @@ def _verdict(outcome: Outcome) -> str:
 
 def _numbers(outcome: Outcome) -> str:
     """Return what the runs of a claim show that has no single measured number."""
-    found, metric = list(outcome.numbers.values()), outcome.claim.metric
-    if not found or outcome.points or metric is None:
+    claim, found = outcome.claim, list(outcome.numbers.values())
+    if not found or outcome.points:
         return outcome.stated
-    plain = outcome.claim.statistic == "variation"
-    unit = natural(max(found), NUMBER if plain else metric.dimension)
+    bound = claim.relation and (claim.relation.at_most or claim.relation.at_least)
+    plain = claim.metric is None or claim.statistic == "variation"
+    dimension = NUMBER if plain or claim.metric is None else claim.metric.dimension
+    unit = bound or natural(max(found), dimension)
     if len(found) == 1:
         return unit.show(found[0])
     return f"{unit.show(min(found))} to {unit.show(max(found))}, {len(found)} runs"

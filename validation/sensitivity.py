@@ -65,16 +65,18 @@ class Sensitivity:
         ]
         return tuple(dict.fromkeys(seeing))
 
-    @property
-    def lone(self) -> dict[FreeParameter, str]:
-        """The parameters that only one claim sees, with the row that it stands for.
+    def rows_seeing(self, parameter: FreeParameter) -> tuple[str, ...]:
+        """Return the published rows whose claims see a parameter.
 
         Several claims of one row (``B02``, ``B02.ratio``) are one measurement.
         """
-        rows = {
-            parameter: set(map(row_of, self.seen_by(parameter))) for parameter in self.parameters
-        }
-        return {parameter: min(ids) for parameter, ids in rows.items() if len(ids) == 1}
+        return tuple(dict.fromkeys(map(row_of, self.seen_by(parameter))))
+
+    @property
+    def lone(self) -> dict[FreeParameter, str]:
+        """The parameters that only one row sees, with that row."""
+        rows = {parameter: self.rows_seeing(parameter) for parameter in self.parameters}
+        return {parameter: seeing[0] for parameter, seeing in rows.items() if len(seeing) == 1}
 
     @property
     def fitted_alone(self) -> dict[str, tuple[FreeParameter, ...]]:
@@ -88,6 +90,22 @@ class Sensitivity:
             )
             if own:
                 found[subject.claim] = own
+        return found
+
+    @property
+    def fitted_blindly(self) -> dict[str, tuple[FreeParameter, ...]]:
+        """The claims to which a parameter is said to be fitted that they do not see."""
+        found: dict[str, tuple[FreeParameter, ...]] = {}
+        for subject in self.subjects:
+            unseen = tuple(
+                parameter
+                for parameter in self.parameters
+                if parameter.path in subject.parameters
+                and not subject.machines.isdisjoint(parameter.machines)
+                and subject.claim not in self.seen_by(parameter)
+            )
+            if unseen:
+                found[subject.claim] = unseen
         return found
 
 

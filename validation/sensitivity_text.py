@@ -14,6 +14,12 @@ from validation.grid_text import format_grid
 from validation.sensitivity import BLIND, Sensitivity
 
 _UNSEEN, _UNSURE, _OTHER_MACHINE = ".", "?", ""
+_KEY = f"""\
+Elasticity d ln(metric) / d ln(parameter): 1 where 1 % more of the parameter is 1 % more of the
+metric. {_UNSEEN} is less than {BLIND:g} either way; a number with {_UNSURE} may be chance;
+an empty cell is a parameter of another machine. The last line counts the published rows that see
+the parameter.
+"""
 
 
 def format_sensitivity(sensitivity: Sensitivity) -> str:
@@ -30,11 +36,9 @@ def format_sensitivity(sensitivity: Sensitivity) -> str:
     ]
     rows = [["claim", *numbers]]
     rows += [[claim, *_row(sensitivity, claim)] for claim in _claims(sensitivity)]
-    rows.append(["seen by", *(str(len(sensitivity.seen_by(p))) for p in parameters)])
+    rows.append(["rows", *(str(len(sensitivity.rows_seeing(p))) for p in parameters)])
     parts = [
-        "Elasticity d ln(metric) / d ln(parameter): 1 where 1 % more of the parameter is 1 % more\n"
-        f"of the metric. {_UNSEEN} is less than {BLIND:g} either way, a number with {_UNSURE} may "
-        "be chance; an empty cell is\na parameter of another machine.\n",
+        _KEY,
         format_grid(legend, left=(0, 1, 2)),
         format_grid(rows),
         "".join(f"{sentence}\n" for sentence in _conclusions(sensitivity)),
@@ -96,8 +100,12 @@ def _conclusions(sensitivity: Sensitivity) -> list[str]:
         f"{claim} was fitted through {_names(own)}, which no other row sees."
         for claim, own in alone.items()
     ]
+    sentences += [
+        f"{claim} does not see {_names(unseen)}, which is said to be fitted to it."
+        for claim, unseen in sensitivity.fitted_blindly.items()
+    ]
     if not alone:
-        sentences.append("No claim was fitted through a parameter that only it sees.")
+        sentences.append("No claim was fitted through a parameter that only its row sees.")
     return sentences
 
 

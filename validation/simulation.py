@@ -157,12 +157,28 @@ def _in_processes(scenarios: Mapping[str, Scenario], jobs: int) -> Iterator[tupl
     """
     # The smallest goes first and alone: if the data plane has to be compiled, one process does it.
     # Then the large ones, so that none of them is left to run alone in the end.
-    first, *others = sorted(scenarios, key=lambda key: scenarios[key].nodes * scenarios[key].ppn)
+    first, *others = sorted(scenarios, key=lambda key: _bytes_to_move(scenarios[key]))
     with _pool(min(jobs, len(scenarios))) as pool:
         yield first, pool.submit(_simulated, scenarios[first]).result()
         futures = {pool.submit(_simulated, scenarios[key]): key for key in reversed(others)}
         for future in as_completed(futures):
             yield futures[future], future.result()
+
+
+def _bytes_to_move(scenario: Scenario) -> float:
+    """Return about how many bytes a scenario moves; the longest runs are those with most."""
+    from sim.workloads.ior.options import parse_arguments
+    from sim.workloads.kernels import make_kernel
+
+    ranks, workload = scenario.nodes * scenario.ppn, scenario.workload
+    try:
+        if workload.kernel is not None:
+            return make_kernel(workload.kernel).bytes_to_move(ranks)
+        tests = parse_arguments(workload.ior or ()).tests
+    except InputError:
+        return 0
+    moved = (len(test.phases) * test.repetitions * test.aggregate_bytes(ranks) for test in tests)
+    return sum(moved) / scenario.rpcs_as_one
 
 
 @contextmanager

@@ -58,9 +58,10 @@ def test_a_parameter_of_one_claim_alone_is_reported() -> None:
     text = format_sensitivity(measure(LAWS, fitted=(COMMIT,)))
     assert f"B01 was fitted through {COMMIT} (theta), which no other row sees." in text
     assert f"Seen by no claim, not to be fitted to them: {SPREAD} (theta)." in text
+    assert f"B02 does not see {COMMIT} (theta), which is said to be fitted to it." in text
     both = LAWS | {"B17": lambda of: 10 * of(COMMIT) ** -0.3}
     text = format_sensitivity(measure(both, fitted=(COMMIT,)))
-    assert "No claim was fitted through a parameter that only it sees." in text
+    assert "No claim was fitted through a parameter that only its row sees." in text
 
 
 def test_noise_is_not_taken_for_a_dependence() -> None:
@@ -95,10 +96,10 @@ def test_a_claim_on_another_machine_has_no_elasticity() -> None:
 
 def test_the_table_has_a_row_for_each_claim() -> None:
     lines = format_sensitivity(measure(LAWS)).splitlines()
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("B0", "seen"))}
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("B0", "rows"))}
     assert rows["B01"] == [".", "-0.80", "."]
     assert rows["B02"] == ["+0.50", ".", "."]
-    assert rows["seen"] == ["by", "1", "1", "0"]
+    assert rows["rows"] == ["1", "1", "0"]
 
 
 def test_a_claim_with_several_runs_shows_the_largest() -> None:

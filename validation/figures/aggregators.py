@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from validation.figures.chart import Chart, Records, Runs, on_theta, published
+from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
 from validation.figures.lines import Point, curve, measured
 from validation.figures.sheet import (
     OTHER,
@@ -17,7 +17,6 @@ from validation.figures.sheet import (
     name_panel,
     sheet,
 )
-from validation.measure import measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +27,9 @@ _MODES = {
     1: "cray_cb_write_lock_mode=1:romio_no_indep_rw=true:",
     0: "",
 }
+Speedups = Mapping[int, Mapping[int, float]]
+"""How many times faster, by lock mode and multiplier."""
+
 _NAMES = {1: "one shared lock (mode 1)", 0: "extent locks (mode 0)"}
 
 
@@ -48,21 +50,16 @@ def draw_records(heading: Heading, records: Records) -> Figure:
     return draw_speedups(heading, raw, whole, Point(4, published("B08")))
 
 
-def _speedups(records: Records, function: str) -> dict[int, list[float]]:
-    """Return how many times faster the runs of each mode are than that with multiplier 1."""
-    rate = {key: measure(record, function) for key, record in records.items()}
-    return {
-        mode: [rate[mode, multiplier] / rate[mode, 1] for multiplier in MULTIPLIERS]
-        for mode in _MODES
-    }
+def _speedups(records: Records, function: str) -> dict[int, dict[int, float]]:
+    """Return how many times faster runs are than with multiplier 1, by mode and multiplier."""
+    speedups: dict[int, dict[int, float]] = {}
+    rate = rates(records, function)
+    for mode, multiplier in records:
+        speedups.setdefault(mode, {})[multiplier] = rate[mode, multiplier] / rate[mode, 1]
+    return speedups
 
 
-def draw_speedups(
-    heading: Heading,
-    raw: Mapping[int, Sequence[float]],
-    whole: Mapping[int, Sequence[float]],
-    mark: Point,
-) -> Figure:
+def draw_speedups(heading: Heading, raw: Speedups, whole: Speedups, mark: Point) -> Figure:
     """Draw how many times faster writes are with more aggregators.
 
     Parameters
@@ -70,8 +67,7 @@ def draw_speedups(
     heading
         What stands around the axes.
     raw, whole
-        Speed-ups of the raw file write and of the whole MPI-IO write, by lock mode; one for each of
-        :data:`MULTIPLIERS`.
+        Speed-ups of the raw file write and of the whole MPI-IO write.
     mark
         Published speed-up of the whole by multiplier.
     """
@@ -79,11 +75,10 @@ def draw_speedups(
     titles = ("raw file write", "MPI-IO write, open to close")
     for axes, speedups, title in zip(panels, (raw, whole), titles, strict=True):
         for mode, colour, sign in ((1, WRITE, "o"), (0, OTHER, "s")):
-            points = dict(zip(MULTIPLIERS, speedups[mode], strict=True))
-            curve(axes, points, _NAMES[mode], color=colour, marker=sign)
-        axes.set_xticks(MULTIPLIERS)
-        axes.set_ylim(0, 1.08 * max(*MULTIPLIERS, *speedups[1]))
-        axes.set_yticks(range(max(MULTIPLIERS) + 1))
+            curve(axes, speedups[mode], _NAMES[mode], color=colour, marker=sign)
+        axes.set_xticks(sorted(speedups[1]))
+        axes.set_yticks(range(max(speedups[1]) + 1))
+        axes.set_ylim(0, 1.08 * max(*raw[1].values(), *raw[1]))
         name_panel(axes, title)
         name_axes(axes, "aggregators for an OST", "times as fast as with one")
     measured(panels[1], [mark])

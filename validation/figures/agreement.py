@@ -14,6 +14,8 @@ from validation.figures.sheet import (
     Heading,
     legend,
     name_axes,
+    name_rows,
+    room_for,
     sheet,
 )
 
@@ -38,7 +40,8 @@ class Ratio:
 
 def draw_ratios(heading: Heading, groups: Mapping[str, Sequence[Ratio]]) -> Figure:
     """Draw a point for each number in the row of its group; one beyond the axis at its end."""
-    figure, (axes,) = sheet(heading, width=7.6, height=0.36 * len(groups) + 0.2, left=3.1, rows=1)
+    tall = 0.36 * len(groups) + 0.2
+    figure, (axes,) = sheet(heading, width=7.6, height=tall, left=room_for(groups), rows=1)
     axes.axvspan(*BAND, color=INK, alpha=FAINT / 2, linewidth=0)
     axes.axvline(1.0, color=INK, linewidth=0.8)
     for role, (sign, colour) in _LOOKS.items():
@@ -54,9 +57,7 @@ def draw_ratios(heading: Heading, groups: Mapping[str, Sequence[Ratio]]) -> Figu
     axes.set_xlim(*_ENDS)
     axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
     axes.set_xticks([], minor=True)
-    axes.set_yticks(range(len(groups)), list(groups))
-    axes.set_ylim(len(groups) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+    name_rows(axes, list(groups))
     name_axes(axes, "simulated / measured", "")
     legend(axes, 2)
     return figure

@@ -42,11 +42,10 @@ def data_sizes() -> Runs:
 
 def draw_data_records(heading: Heading, records: Records) -> Figure:
     """Draw what is kept of the runs of :func:`data_sizes`."""
-    curves = {}
+    curves: dict[tuple[str, str], dict[int, float]] = {}
     for access in ("write", "read"):
-        rate = rates(records, access)
-        for way in WAYS:
-            curves[access, way] = {size: rate[way, size] for size in DATA_SIZES}
+        for (way, size), rate in rates(records, access).items():
+            curves.setdefault((access, way), {})[size] = rate
     return draw_by_size(heading, curves)
 
 

@@ -10,7 +10,18 @@ import numpy as np
 
 from validation.claim import Claim, load_claims
 from validation.figures.chart import Chart, Records, Runs
-from validation.figures.sheet import FAINT, GB, INK, WRITE, Heading, legend, name_axes, sheet
+from validation.figures.sheet import (
+    FAINT,
+    GB,
+    INK,
+    WRITE,
+    Heading,
+    legend,
+    name_axes,
+    name_rows,
+    room_for,
+    sheet,
+)
 from validation.measure import measure
 from validation.relation import QUANTILES
 
@@ -71,7 +82,7 @@ def _probe(claim: Claim, records: Records) -> Probe:
         values.append(claim.metric.value(look) / GB)
     measured = claim.relation.quantiles.measured()
     return Probe(
-        name=claim.title,
+        name=claim.title.removeprefix("daily probe, ").removesuffix(", distribution"),
         measured={name: quantity.base / GB for name, quantity in measured.items()},
         simulated={name: float(np.quantile(values, QUANTILES[name])) for name in _NAMES},
     )
@@ -80,18 +91,21 @@ def _probe(claim: Claim, records: Records) -> Probe:
 def draw_probes(heading: Heading, probes: Sequence[Probe]) -> Figure:
     """Draw the quantiles of each probe: measured above, simulated below."""
     from matplotlib.patches import Patch
+    from matplotlib.ticker import LogLocator
 
-    figure, (axes,) = sheet(heading, width=7.6, height=0.55 * len(probes) + 0.2, left=3.1, rows=1)
+    names = [probe.name for probe in probes]
+    tall = 0.55 * len(probes) + 0.2
+    figure, (axes,) = sheet(heading, width=7.6, height=tall, left=room_for(names), rows=1)
     for row, probe in enumerate(probes):
         _draw_quantiles(axes, row - _OFFSET, probe.measured, INK)
         _draw_quantiles(axes, row + _OFFSET, probe.simulated, WRITE)
-    axes.set_yticks(range(len(probes)), [probe.name for probe in probes])
-    axes.set_ylim(len(probes) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
+    name_rows(axes, names)
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", color=INK, alpha=FAINT, linewidth=0.6)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.tick_params(axis="x", which="minor", length=0)
     name_axes(axes, "bandwidth (GB/s)", "")
     handles = [Patch(color=INK, label="measured"), Patch(color=WRITE, label="simulated")]
     legend(axes, 2, handles=handles)

@@ -39,8 +39,7 @@ def published_points() -> list[Point]:
 
 def draw_records(heading: Heading, records: Records) -> Figure:
     """Draw what is kept of the runs of :func:`by_nodes`, and the published points."""
-    rate = rates(records, "write")
-    return draw_by_nodes(heading, {nodes: rate[nodes] for nodes in NODES}, published_points())
+    return draw_by_nodes(heading, rates(records, "write"), published_points())
 
 
 def draw_by_nodes(

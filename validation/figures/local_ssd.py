@@ -59,12 +59,13 @@ def draw_by_size(heading: Heading, curves: Mapping[tuple[int, str], Mapping[int,
     curves
         GB/s on Lustre by MiB of a rank, by nodes and access (``write``, ``read``).
     """
-    figure, panels = sheet(heading, width=8.0, panels=len(AXES), rows=1)
-    for axes, (nodes, top) in zip(panels, AXES.items(), strict=True):
+    numbers = sorted({nodes for nodes, _ in curves})
+    figure, panels = sheet(heading, width=8.0, panels=len(numbers), rows=1)
+    for axes, nodes in zip(panels, numbers, strict=True):
         for access, colour, sign in (("write", WRITE, "o"), ("read", READ, "s")):
             curve(axes, curves[nodes, access], f"{access} on Lustre", color=colour, marker=sign)
         doublings(axes, SIZES)
-        axes.set_ylim(0, top)
+        axes.set_ylim(0, AXES[nodes])
         name_panel(axes, f"{nodes:,} nodes")
         axes.text(0.98, 0.97, _MISSING, transform=axes.transAxes, **_NOTE)
         name_axes(axes, "data of a rank (MiB)", "bandwidth (GB/s)")

@@ -121,8 +121,8 @@ CHARTS = (
         name="theta-one-sided",
         heading=Heading(
             title="HDF5: one-sided against two-phase collective writes",
-            setup="HDF5 exerciser on 256 nodes of Theta x 16 ranks, 48 OSTs x 16 MiB; above: how "
-            "many times faster",
+            setup="HDF5 exerciser on 256 nodes of Theta x 16 ranks, 48 x 16 MiB; above: how many "
+            "times faster",
             caption="Published: “can see 10x speedup or no speedup”; “at 1-d smaller messages "
             "benefit because of relative increase in overhead for the collective meta-data "
             "planning phase, for larger message sizes degradation from 4mb to 16mb”; “3+ "

@@ -9,7 +9,7 @@ tell apart, and which differ in lightness, so that all can in grey print.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ _LINE = 0.175  # inches of a line of the caption
 _LETTER = 4.6  # points of a letter of the caption, on average
 _RIGHT = 0.15  # inches right of the axes
 _HEAD, _FOOT = 0.66, 0.16  # inches above the axes, and below the caption
+_NAME = 38  # letters of a line of a row's name
 _GAP = 0.78  # inches between two axes
 _EDGE = 0.1  # inches above the axes of a figure without a heading
 _ROW = 0.24  # inches of what stands in a row of its own above the axes
@@ -147,6 +148,19 @@ def legend(axes: Axes, columns: int = 1, *, inside: str = "", **content: Any) ->
         borderaxespad=0.2,
         **content,
     )
+
+
+def room_for(names: Iterable[str]) -> float:
+    """Return the inches that the names of rows take left of the axes."""
+    return 0.25 + 0.078 * min(max(map(len, names), default=0), _NAME)
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Let the y axis have a row for each name, from the top down."""
+    wrapped = [textwrap.fill(name, _NAME) for name in names]
+    axes.set_yticks(range(len(wrapped)), wrapped)
+    axes.set_ylim(len(wrapped) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
 
 
 def doublings(axes: Axes, values: Sequence[float], labels: Sequence[str] | None = None) -> None:

@@ -1,0 +1,82 @@
+"""``xc40io validate``: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sim.config.scenario import Scenario
+from validation import claim as claims_module
+from validation.claim import Claim
+
+RUN = {"machine": "theta", "nodes": 1, "ppn": 1, "workload": {"ior": "-a POSIX -w -b 1m -t 1m"}}
+
+
+def made(name: str, relation: dict[str, object], **fields: object) -> Claim:
+    said = {
+        "id": name,
+        "role": "check",
+        "runs": {"one": Scenario.model_validate(RUN)},
+        "metric": "write(one)",
+        "relation": relation,
+    }
+    return Claim.model_validate(said | fields)
+
+
+@pytest.fixture(autouse=True)
+def _few_claims(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = [
+        made("B02", {"at_least": "1 MB/s"}, text="a rate that is reached", fast=True),
+        made("B04", {"at_least": "1 PB/s"}, text="a rate that is not"),
+        Claim(id="C04", not_expressed="no burst buffer"),
+    ]
+    monkeypatch.setattr(claims_module, "load_claims", lambda: {one.id: one for one in found})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_a_claim_that_fails_makes_status_1(xc40io):
+    result = xc40io("validate", "--jobs", "1")
+    assert result.exit_code == 1
+    assert "a rate that is not" in result.output
+    assert "Claims that fail" in result.output
+
+
+def test_claims_that_hold_make_status_0(xc40io):
+    for words in (["--fast"], ["--claim", "B02"]):
+        result = xc40io("validate", "--jobs", "1", *words)
+        assert result.exit_code == 0
+        assert "a rate that is not" not in result.output
+
+
+def test_json(xc40io):
+    document = json.loads(xc40io("validate", "--jobs", "1", "--json").output)
+    assert [entry["verdict"] for entry in document["claims"]] == ["pass", "fail", "no verdict"]
+
+
+def test_results_are_kept_unless_told_otherwise(xc40io, tmp_path: Path):
+    xc40io("validate", "--fast", "--jobs", "1", "--no-cache")
+    assert not (tmp_path / "cache").exists()
+    xc40io("validate", "--fast", "--jobs", "1")
+    (kept,) = (tmp_path / "cache" / "xc40io" / "validation").iterdir()
+    size = kept.stat().st_size
+    xc40io("validate", "--fast", "--jobs", "1")
+    assert kept.stat().st_size == size > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--claim", "B2"], "--claim B2: there is no such claim; did you mean B02?"),
+        (["--group", "Summit"], "--group Summit: there is none"),
+        (["--fast", "--full"], "right would be one of them"),
+        (["--html", "/no/such/page.html"], "--html: /no/such/page.html"),
+        (["--figures", "/dev/null/figures"], "--figures: /dev/null/figures cannot be made"),
+    ],
+)
+def test_bad_input_is_one_sentence(xc40io, words, sentence):
+    result = xc40io("validate", *words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert sentence in result.stderr
