@@ -21,45 +21,57 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sim.config.errors import InputError
+    from sim.config.jobs import JobsScenario, load_jobs
     from sim.config.machine import Machine, load_machine
-    from sim.config.scenario import Placement, Scenario, Workload, load_scenario
+    from sim.config.scenario import Placement, Scenario, Target, Workload, load_scenario
     from sim.config.striping import StripeRequest
     from sim.results.ior_run import ior_report, ior_rows
+    from sim.run.jobs import JobsResult, simulate_jobs
     from sim.run.result import IorResult, KernelResult, Result
     from sim.run.simulate import simulate
 
 __all__ = [
     "InputError",
     "IorResult",
+    "JobsResult",
+    "JobsScenario",
     "KernelResult",
     "Machine",
     "Placement",
     "Result",
     "Scenario",
     "StripeRequest",
+    "Target",
     "Workload",
     "ior_report",
     "ior_rows",
+    "load_jobs",
     "load_machine",
     "load_scenario",
     "simulate",
+    "simulate_jobs",
 ]
 
 _HOMES = {
     "InputError": "sim.config.errors",
     "IorResult": "sim.run.result",
+    "JobsResult": "sim.run.jobs",
+    "JobsScenario": "sim.config.jobs",
     "KernelResult": "sim.run.result",
     "Machine": "sim.config.machine",
     "Placement": "sim.config.scenario",
     "Result": "sim.run.result",
     "Scenario": "sim.config.scenario",
     "StripeRequest": "sim.config.striping",
+    "Target": "sim.config.scenario",
     "Workload": "sim.config.scenario",
     "ior_report": "sim.results.ior_run",
     "ior_rows": "sim.results.ior_run",
+    "load_jobs": "sim.config.jobs",
     "load_machine": "sim.config.machine",
     "load_scenario": "sim.config.scenario",
     "simulate": "sim.run.simulate",
+    "simulate_jobs": "sim.run.jobs",
 }
 
 

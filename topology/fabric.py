@@ -124,6 +124,11 @@ class Fabric:
         """Group of each compute node, int32[compute nodes]."""
         return self.router_group[self.compute_router]
 
+    @property
+    def node_router(self) -> IntArray:
+        """Router of each node, int32[nodes]: the compute nodes, then the service nodes."""
+        return np.concatenate([self.compute_router, self.service_router])
+
     def links_of(self, colour: str) -> NDArray[np.intp]:
         """Directed links of one colour, in ascending order."""
         return np.flatnonzero(self.link_colour == self.colours.index(colour))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import click
 
 from sim.cli.calibrate import calibrate, sensitivity
+from sim.cli.compare import compare
 from sim.cli.face import Face
 from sim.cli.ior import ior
 from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
+from sim.cli.replay import replay
 from sim.cli.scenario import run
+from sim.cli.trace import trace
 from sim.cli.validate import validate
 
 
@@ -26,7 +29,10 @@ def cli(context: click.Context) -> None:
 _COMMANDS = (
     ior,
     kernel,
+    replay,
     run,
+    trace,
+    compare,
     validate,
     calibrate,
     sensitivity,

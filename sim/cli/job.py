@@ -14,7 +14,7 @@ from sim.cli.environment import environment, inherited, variables_of
 from sim.cli.options import Command
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Placement, Scenario, Workload
+    from sim.config.scenario import Placement, Scenario, Target, Workload
 
 _Number = TypeVar("_Number", int, float)
 _POLICIES = ("contiguous", "random", "spread")
@@ -84,6 +84,33 @@ _OPTIONS = (
         default=-1,
         help="First OST, as lfs setstripe -i.  [default: the system chooses]",
     ),
+    click.option(
+        "--target",
+        type=click.Choice(("lustre", "ssd", "bb", "home")),
+        default="lustre",
+        show_default=True,
+        help="Where the files are: Lustre, the SSDs of the nodes, a burst buffer, /home.",
+    ),
+    click.option(
+        "--bb-capacity",
+        metavar="SIZE",
+        help="Allocation of the burst buffer, for instance 20TB: it is spread over as many service "
+        "nodes as it has parts.  [default: a part on each]",
+    ),
+    click.option(
+        "--bb-access",
+        type=click.Choice(("striped", "private")),
+        default="striped",
+        show_default=True,
+        help="Files striped over the allocation, or each on one service node and private to a "
+        "compute node.",
+    ),
+    click.option(
+        "--lose-ssd",
+        multiple=True,
+        metavar="NODE=SECONDS",
+        help="Let the SSD of a node of the job, counted from 0, fail at a time; repeatable.",
+    ),
     environment,
     click.option(
         "--seed",
@@ -98,6 +125,7 @@ NAMES = (
     *("machine", "nodes", "ppn", "placement", "core_spec", "cpu_bind"),
     *("background_read", "background_write", "stripe_count", "stripe_size", "stripe_offset"),
     *("background_typical", "rpcs_as_one", "hints", "environment", "seed"),
+    *("target", "bb_capacity", "bb_access", "lose_ssd"),
 )
 """The parameters that :func:`describe` takes, as click hands them over."""
 
@@ -155,6 +183,7 @@ def describe(
             size=None if size is None else _typed("--stripe-size", parse_bytes, size),
             offset=job["stripe_offset"],
         ),
+        target=target_of(job),
         environment=variables_of(inherited(), job["hints"], job["environment"]),
         workload=workload,
         seed=job["seed"],
@@ -169,6 +198,37 @@ def _typed(option: str, parse: Callable[[str], _Number], text: str) -> _Number:
         return parse(text)
     except InputError as error:
         raise InputError(f"{option}: {error}") from error
+
+
+def target_of(job: dict[str, Any]) -> Target:
+    """Return where the files are to be, from the options that say so.
+
+    Raises
+    ------
+    InputError
+        If an option belongs to another target, or is not readable.
+    """
+    from sim.config.errors import InputError
+    from sim.config.scenario import Target
+    from sim.config.units import parse_bytes, parse_seconds
+
+    kind, capacity, access = job["target"], job["bb_capacity"], job["bb_access"]
+    if kind != "bb" and (capacity is not None or access != "striped"):
+        raise InputError(
+            f"--bb-capacity and --bb-access belong to --target bb, not to --target {kind}"
+        )
+    if kind != "ssd" and job["lose_ssd"]:
+        raise InputError(f"--lose-ssd belongs to --target ssd, not to --target {kind}")
+    lost = {}
+    for text in job["lose_ssd"]:
+        node, equals, seconds = text.partition("=")
+        if not equals or not node.strip().isdigit():
+            raise InputError(
+                f"--lose-ssd {text!r}: right would be NODE=SECONDS, for instance 0=12.5"
+            )
+        lost[int(node)] = _typed("--lose-ssd", parse_seconds, seconds)
+    size = None if capacity is None else _typed("--bb-capacity", parse_bytes, capacity)
+    return Target(kind=kind, capacity=size, access=access, lost=lost)
 
 
 def _placement(text: str) -> tuple[Placement, int | None]:

@@ -10,19 +10,25 @@ import click
 
 from sim.cli import options
 from sim.cli.job import NAMES, describe, described
+from sim.cli.kernel_fit import fit
 from sim.workloads.kernels import KERNELS
 
 if TYPE_CHECKING:
     from sim.workloads.kernel import Kernel
 
+_RESERVED = {*NAMES, "json", "set", "help", "getstripe", "lustre_stats", "mpiio_stats", "env"}
+"""Names of options that all kernels have, and so of none that a skeleton may have."""
+
 _HELP = """\
 Run a kernel on a simulated machine and print its table.
 
-A kernel does the I/O of a library or of an application; each has options of its own.
+A kernel does the I/O of a library or of an application; each has options of its own. A skeleton, a
+short YAML file of phases, makes a kernel of yours.
 
 \b
   xc40io kernel adios --nodes 64 --ppn 2 --num-aggregators 48 --no-threading
   xc40io kernel adios --help
+  xc40io kernel ./mine.yaml --nodes 16
 """
 
 
@@ -37,14 +43,18 @@ class _Kernels(click.Group):
         ctx: click.Context,  # noqa: ARG002
         cmd_name: str,
     ) -> click.Command | None:
+        if cmd_name == fit.name:
+            return fit
         return _command(cmd_name) if cmd_name in KERNELS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in KERNELS:
+        if args and args[0] != fit.name and args[0] not in KERNELS:
             raise click.UsageError(
-                f"{args[0]!r} is no kernel; there are {', '.join(sorted(KERNELS))}", ctx
+                f"{args[0]!r} is no kernel; there are {', '.join(sorted(KERNELS))}; a skeleton of "
+                "your own is given by its path, which ends in .yaml",
+                ctx,
             )
         return super().resolve_command(ctx, args)
 
@@ -55,12 +65,14 @@ class _Kernels(click.Group):
     ) -> None:
         with formatter.section("Kernels"):
             formatter.write_dl([(name, KERNELS[name].summary) for name in sorted(KERNELS)])
+        with formatter.section("Commands"):
+            formatter.write_dl([(str(fit.name), fit.get_short_help_str(80))])
 
 
 @click.group(
     cls=_Kernels,
     help=_HELP,
-    short_help="Run a kernel: HDF5, ADIOS.",
+    short_help="Run a kernel: HDF5, ADIOS, VPIC-IO... or a skeleton of your own.",
     invoke_without_command=True,
     subcommand_metavar="KERNEL [OPTIONS]",
 )
@@ -73,7 +85,8 @@ def kernel(context: click.Context) -> None:
 
 def _command(name: str) -> click.Command:
     """Make the command of a kernel: the options of a job, and those of the kernel."""
-    model = KERNELS[name].load()
+    entry = KERNELS[name]
+    model, summary = entry.load(), entry.summary
 
     def run(
         assignments: tuple[str, ...],
@@ -99,11 +112,16 @@ def _command(name: str) -> click.Command:
 
     decorated = options.output(run)
     decorated = options.changes(decorated)
+    for field in _RESERVED & model.model_fields.keys():
+        raise click.UsageError(
+            f"{name}: parameters.{field}: --{field} is an option of every kernel; right would be "
+            "another name"
+        )
     for field in reversed(model.model_fields):
         decorated = _option(model, field)(decorated)
     decorated = described(decorated)
-    text = f"{KERNELS[name].summary}\n\n{cleandoc(model.__doc__ or '')}"
-    return click.command(name, help=text, short_help=KERNELS[name].summary)(decorated)
+    text = f"{summary}\n\n{cleandoc(model.__doc__ or '')}"
+    return click.command(name, help=text, short_help=summary)(decorated)
 
 
 def _option(model: type[Kernel], field: str) -> Any:

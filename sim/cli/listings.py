@@ -18,9 +18,9 @@ def machines() -> None:
 def scenarios() -> None:
     """List the scenarios that come with xc40io: name and title."""
     from sim.config.files import shipped
-    from sim.config.scenario import load_scenario
+    from sim.config.jobs import load_jobs
 
-    _print({name: load_scenario(name).title for name in shipped("scenarios")})
+    _print({name: load_jobs(name).title for name in shipped("scenarios")})
 
 
 def _print(titles: dict[str, str]) -> None:

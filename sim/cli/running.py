@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 from sim.cli.progress import ProgressBar
-from sim.config.scenario import Scenario
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario, Workload
 from sim.results.files import check_writable, write_whole
 from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
 from sim.results.ior_json import format_json
@@ -38,42 +41,60 @@ def run_and_print(
     stands below the table; where IOR's output on standard output is JSON or CSV, which must stay
     readable, it goes to standard error, and so does what MPI-IO prints. With `as_json` everything
     is one JSON document. With `mpiio_stats` MPI-IO finds in its environment that it is to print
-    all that it can.
+    all that it can. Where bytes were refused or lost, the exit status is 1.
     """
     if mpiio_stats:
-        environment = scenario.environment | dict.fromkeys(_DISPLAYS, "1")
+        environment = with_displays(scenario.environment)
         scenario = scenario.model_copy(update={"environment": environment})
-    if scenario.workload.ior is not None:
-        for path, option in _files(parse_arguments(scenario.workload.ior)):
-            check_writable(path, option)
+    check_files(scenario.workload)
+    if getstripe and scenario.target.kind != "lustre":
+        raise InputError(
+            f"--getstripe with --target {scenario.target.kind}: only files on Lustre have a "
+            "striping to print"
+        )
     result = _simulate(scenario)
+    write_files(result)
+    if as_json:
+        click.echo(_json(result), nl=False)
+    else:
+        from sim.results.run_text import format_run
+
+        mixed = print_tables(result, getstripe=getstripe)
+        click.echo(format_run(result, lustre_stats=lustre_stats), nl=False, err=not mixed)
+    if result.troubles:
+        click.get_current_context().exit(1)
+
+
+def with_displays(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return a job's environment in which MPI-IO is asked to print all that it can."""
+    return {**environment, **dict.fromkeys(_DISPLAYS, "1")}
+
+
+def _json(result: Result) -> str:
     if isinstance(result, KernelResult):
-        _print_kernel(result, as_json=as_json, getstripe=getstripe, lustre_stats=lustre_stats)
-        return
+        from sim.results.kernel_json import format_kernel_json
+
+        return format_kernel_json(result)
     assert isinstance(result, IorResult)
-    _write_files(result)
-    if as_json:
-        from sim.results.run_json import format_run_json
+    from sim.results.run_json import format_run_json
 
-        click.echo(format_run_json(result), nl=False)
-        return
-    _print(result, getstripe=getstripe, lustre_stats=lustre_stats)
+    return format_run_json(result)
 
 
-def _print_kernel(
-    result: KernelResult, *, as_json: bool, getstripe: bool, lustre_stats: bool
-) -> None:
-    from sim.results.kernel_json import format_kernel_json
-    from sim.results.kernel_text import format_kernel, format_kernel_layouts
-    from sim.results.run_text import format_run
+def print_tables(result: Result, *, getstripe: bool) -> bool:
+    """Print what the workload has to tell; return whether more may follow on standard output.
 
-    if as_json:
-        click.echo(format_kernel_json(result), nl=False)
-        return
-    click.echo(format_kernel(result))
-    if getstripe:
-        click.echo(format_kernel_layouts(result))
-    click.echo(format_run(result, lustre_stats=lustre_stats), nl=False)
+    It may not where that is JSON or CSV, as an IOR command can ask for.
+    """
+    if isinstance(result, KernelResult):
+        from sim.results.kernel_text import format_kernel, format_kernel_layouts
+
+        click.echo(format_kernel(result))
+        if getstripe:
+            click.echo(format_kernel_layouts(result))
+        return True
+    assert isinstance(result, IorResult)
+    return _print_ior(result, getstripe=getstripe)
 
 
 def _simulate(scenario: Scenario) -> Result:
@@ -83,14 +104,24 @@ def _simulate(scenario: Scenario) -> Result:
         return simulate(scenario, progress=progress)
 
 
-def _files(command: IorCommand) -> list[tuple[str, str]]:
+def check_files(workload: Workload) -> None:
+    """Raise InputError if a file that an IOR command is to write cannot be written."""
+    if workload.ior is not None:
+        for path, option in files_of(parse_arguments(workload.ior)):
+            check_writable(path, option)
+
+
+def files_of(command: IorCommand) -> list[tuple[str, str]]:
     """Return the files that a command writes, each with the option that names it."""
     found = [(command.summary_file, _SUMMARY)]
     found += [(test.rank_details_file, _RANKS) for test in command.tests]
     return [(path, option) for path, option in found if path is not None]
 
 
-def _write_files(result: IorResult) -> None:
+def write_files(result: Result) -> None:
+    """Write the files that an IOR command names."""
+    if not isinstance(result, IorResult):
+        return
     command = result.command
     if command.summary_file is not None:
         text = _FORMATS[command.summary_format](ior_report(result))
@@ -106,9 +137,9 @@ def _write_files(result: IorResult) -> None:
         write_whole(path, text, _RANKS)
 
 
-def _print(result: IorResult, *, getstripe: bool, lustre_stats: bool) -> None:
+def _print_ior(result: IorResult, *, getstripe: bool) -> bool:
     from sim.results.ior_mpiio import ior_mpiio_text
-    from sim.results.run_text import format_layouts, format_run
+    from sim.results.run_text import format_layouts
 
     command = result.command
     mixed = command.summary_format == "default" or command.summary_file is not None
@@ -118,4 +149,4 @@ def _print(result: IorResult, *, getstripe: bool, lustre_stats: bool) -> None:
         click.echo(printed, err=not mixed)
     if getstripe:
         click.echo(format_layouts(result), err=not mixed)
-    click.echo(format_run(result, lustre_stats=lustre_stats), nl=False, err=not mixed)
+    return mixed

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from sim.cli import options
-
-if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
 from sim.cli.environment import environment as environment_options
 from sim.cli.environment import variables_of
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Workload
 
 
 @click.command(short_help="Run a scenario file.")
@@ -19,6 +19,12 @@ from sim.cli.environment import variables_of
 @click.option("--seed", type=click.IntRange(min=0), help="In place of the scenario's own.")
 @click.option(
     "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
+)
+@click.option(
+    "--alone/--no-alone",
+    default=True,
+    show_default=True,
+    help="Of several jobs, run each by itself, too, to see what the others cost it.",
 )
 @environment_options
 @options.changes
@@ -28,6 +34,7 @@ def run(
     name: str | None,
     seed: int | None,
     only_print: bool,
+    alone: bool,
     hints: str | None,
     environment: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -42,44 +49,49 @@ def run(
     """
     from sim.config.errors import InputError
     from sim.config.files import shipped
+    from sim.config.jobs import JobsScenario, load_jobs
     from sim.config.machine import parse_changes
-    from sim.config.scenario import load_scenario, machine_of, resolved_yaml
+    from sim.config.scenario import machine_of, resolved_yaml
 
     if name is None:
         raise InputError(
             f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
             "a file of your own is given by its path, which ends in .yaml"
         )
-    scenario = load_scenario(name)
-    updates: dict[str, object] = {
-        "changes": scenario.changes | parse_changes(assignments),
-        "environment": variables_of(scenario.environment, hints, environment),
-    }
+    scenario = load_jobs(name)
+    updates: dict[str, object] = {"changes": scenario.changes | parse_changes(assignments)}
     if seed is not None:
         updates |= {"seed": seed}
+    shown = {"as_json": as_json, "getstripe": getstripe, "lustre_stats": lustre_stats}
+    if isinstance(scenario, JobsScenario):
+        from sim.cli.jobs import complete_yaml, run_jobs_and_print, with_environment
+
+        several = scenario.model_copy(update=updates)
+        several = with_environment(several, hints, environment, mpiio_stats=mpiio_stats)
+        if only_print:
+            click.echo(complete_yaml(several), nl=False)
+        else:
+            run_jobs_and_print(several, alone=alone, **shown)
+        return
+    updates |= {"environment": variables_of(scenario.environment, hints, environment)}
     scenario = scenario.model_copy(update=updates)
     if only_print:
-        click.echo(resolved_yaml(_with_all_options(scenario), machine_of(scenario)), nl=False)
+        updates = {"workload": with_all_options(scenario.workload)}
+        complete = scenario.model_copy(update=updates)
+        click.echo(resolved_yaml(complete, machine_of(scenario)), nl=False)
         return
     from sim.cli.running import run_and_print
 
-    run_and_print(
-        scenario,
-        as_json=as_json,
-        getstripe=getstripe,
-        lustre_stats=lustre_stats,
-        mpiio_stats=mpiio_stats,
-    )
+    run_and_print(scenario, mpiio_stats=mpiio_stats, **shown)
 
 
-def _with_all_options(scenario: Scenario) -> Scenario:
-    """Return a scenario with nothing of its kernel left to a default."""
+def with_all_options(workload: Workload) -> Workload:
+    """Return a workload with nothing of its kernel left to a default."""
     from sim.config.scenario import Workload
     from sim.workloads.kernels import make_kernel
 
-    if scenario.workload.kernel is None:
-        return scenario
-    kernel = make_kernel(scenario.workload.kernel)
+    if workload.kernel is None:
+        return workload
+    kernel = make_kernel(workload.kernel)
     said = kernel.model_dump(mode="json", exclude_none=True)
-    workload = Workload(kernel={"name": kernel.name, **said})
-    return scenario.model_copy(update={"workload": workload})
+    return Workload(kernel={"name": kernel.name, **said})

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -138,26 +139,47 @@ def _follow(
     """Return a location as a person writes it, and the fields of the part that it leads to.
 
     pydantic's location of a part that is one of several models, told apart by a field such as
-    ``kind``, has the value of that field after the part's name; nobody writes it.
+    ``kind``, has the value of that field after the part's name; nobody writes it. The members of a
+    list are numbered from 0.
     """
     fields: Mapping[str, Any] = model.model_fields
     kinds: dict[str, type[BaseModel]] = {}
+    inside: Any = None  # a list or mapping whose elements have fields
     shown = []
     for part in map(str, location):
         if kinds:
             fields, kinds = kinds[part].model_fields, {}
             continue
         shown.append(part)
-        field = fields.get(part)
-        inner, told_by = (getattr(field, name, None) for name in ("annotation", "discriminator"))
+        if inside is not None:
+            inner, told_by, inside = inside, None, None
+        else:
+            field = fields.get(part)
+            inner, told_by = (
+                getattr(field, name, None) for name in ("annotation", "discriminator")
+            )
         if told_by is not None:
             kinds = {
                 tag: member
                 for member in get_args(inner)
                 for tag in get_args(member.model_fields[told_by].annotation)
             }
+        inner, inside = _element(inner)
         fields = getattr(inner, "model_fields", getattr(inner, "__dataclass_fields__", {}))
     return shown, fields
+
+
+def _element(annotation: Any) -> tuple[Any, Any]:
+    """Return the model that an annotation is about, and that of its elements if it is of many."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        models = [part for part in arguments if part is not NoneType]
+        return _element(models[0]) if len(models) == 1 else (annotation, None)
+    if origin is Annotated:
+        return _element(arguments[0])
+    if origin in (list, dict, tuple) and arguments:
+        return None, arguments[0 if origin is tuple else -1]
+    return annotation, None
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

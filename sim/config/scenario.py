@@ -14,11 +14,14 @@ or, for a workload that is no IOR command, and with what MPI-IO finds in its env
 
     environment: {MPICH_MPIIO_HINTS: "*:cray_cb_nodes_multiplier=4"}
     workload: {kernel: {name: adios, method: MPI_AGGREGATE, num_aggregators: 48}}
+
+A file that lists several jobs in place of one is described in :mod:`sim.config.jobs`.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,9 +29,9 @@ import yaml
 from pydantic import (
     BeforeValidator,
     Field,
+    PlainSerializer,
     PlainValidator,
     ValidationError,
-    field_serializer,
     model_validator,
 )
 
@@ -37,11 +40,12 @@ from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
 from sim.config.machine import Count, Machine, Model, load_machine, read_machine
 from sim.config.striping import StripeRequest
-from sim.config.units import Load
+from sim.config.units import Bytes, Load, Seconds, format_bytes
 
 Seed = Annotated[int, Field(ge=0)]
 
 _HINTS_FILE = "ROMIO_HINTS"
+_KERNEL_FILES = ("name", "trace", "files")
 
 
 def _node_list(value: object) -> object:
@@ -117,6 +121,17 @@ def _machine(value: object) -> str | Machine:
     raise ValueError(f"{value!r} is not a machine; right would be a name, as theta, or a path")
 
 
+def _machine_written_out(machine: str | Machine) -> Any:
+    """Write a machine that was handed over in full."""
+    return machine.model_dump(mode="json") if isinstance(machine, Machine) else machine
+
+
+MachineReference = Annotated[
+    str | Machine, PlainValidator(_machine), PlainSerializer(_machine_written_out)
+]
+"""The name or the path of a machine, or the machine itself."""
+
+
 class Cores(Model):
     """How the job uses the cores of its nodes.
 
@@ -152,6 +167,52 @@ class Background(Model):
     typical: bool = False
 
 
+class Target(Model):
+    """Where the job's files are.
+
+    Attributes
+    ----------
+    kind
+        ``lustre``; ``ssd``, the local SSD of each node; ``bb``, an allocation of the burst buffer;
+        ``home``, the home directories.
+    capacity
+        Bytes of the allocation of the burst buffer; it decides over how many service nodes it is
+        spread. One part on each of them unless given.
+    access
+        Of the burst buffer: ``striped`` over all service nodes of the allocation, or ``private``:
+        each compute node has files of its own, each on one service node.
+    lost
+        SSDs that fail: after how many seconds, by the number of the node in the job, from 0.
+    """
+
+    kind: Literal["lustre", "ssd", "bb", "home"] = "lustre"
+    capacity: Annotated[Bytes, Field(gt=0)] | None = None
+    access: Literal["striped", "private"] = "striped"
+    lost: dict[Annotated[int, Field(ge=0)], Seconds] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _options_belong_to_the_kind(self) -> Target:
+        if self.kind != "bb" and (self.capacity is not None or self.access != "striped"):
+            raise ValueError(
+                f"kind {self.kind!r} with a capacity or an access; only bb, the burst buffer, has "
+                "allocations"
+            )
+        if self.kind != "ssd" and self.lost:
+            raise ValueError(
+                f"kind {self.kind!r} with lost = {self.lost}; right would be kind: ssd, whose "
+                "devices can be lost"
+            )
+        return self
+
+
+def _target(value: object) -> object:
+    """Let a kind stand for a target: ``target: ssd``."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
+AskedTarget = Annotated[Target, BeforeValidator(_target)]
+
+
 class Workload(Model):
     """What the job does: one of the two.
 
@@ -162,7 +223,9 @@ class Workload(Model):
         relative to the file that the scenario is in.
     kernel
         The ``name`` of a kernel, and its options; a name alone leaves all at their defaults. What
-        options there are, the kernel itself says: ``xc40io kernel NAME --help``.
+        options there are, the kernel itself says: ``xc40io kernel NAME --help``. A name that is a
+        path, and the options ``trace`` and ``files``, are found relative to the file that the
+        scenario is in.
     """
 
     ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
@@ -175,6 +238,13 @@ class Workload(Model):
                 "right would be one of ior: ARGUMENTS and kernel: {name: NAME, OPTION: VALUE}"
             )
         return self
+
+
+AskedPlacement = Annotated[Placement, BeforeValidator(_placement)]
+"""A placement, or the name of its policy."""
+
+Variables = Annotated[dict[str, str], BeforeValidator(_variables)]
+"""Environment variables of a job."""
 
 
 class Scenario(Model):
@@ -201,6 +271,8 @@ class Scenario(Model):
         :mod:`sim.config.fidelity`.
     striping
         Of the files that the job writes.
+    target
+        Where these files are: Lustre, the SSDs of the nodes, a burst buffer, the home directories.
     environment
         Environment variables of the job: ``MPICH_MPIIO_HINTS`` and whatever else MPI-IO looks at.
         A file that ``ROMIO_HINTS`` names is found relative to the file that the scenario is in.
@@ -212,25 +284,19 @@ class Scenario(Model):
 
     title: str = ""
     description: str = ""
-    machine: Annotated[str | Machine, PlainValidator(_machine)]
+    machine: MachineReference
     changes: dict[str, Any] = Field(default_factory=dict)
     nodes: Count
     ppn: Count
-    placement: Annotated[Placement, BeforeValidator(_placement)] = Placement()
+    placement: AskedPlacement = Placement()
     cores: Cores = Cores()
     background: Background = Background()
     rpcs_as_one: Count = 1
     striping: StripeRequest = StripeRequest()
-    environment: Annotated[dict[str, str], BeforeValidator(_variables)] = Field(
-        default_factory=dict
-    )
+    target: AskedTarget = Target()
+    environment: Variables = Field(default_factory=dict)
     workload: Workload
     seed: Seed = 1
-
-    @field_serializer("machine")
-    def _machine_written_out(self, machine: str | Machine) -> Any:
-        """Write a machine that was handed over in full."""
-        return machine.model_dump(mode="json") if isinstance(machine, Machine) else machine
 
 
 def load_scenario(name_or_path: str | Path) -> Scenario:
@@ -248,6 +314,30 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
         If there is no such scenario, or a field is unknown, missing or of the wrong type. Whether
         the machine can run it, :func:`machine_of` says.
     """
+    path, document = read_scenario_file(name_or_path)
+    several = [name for name in ("jobs", "mix") if name in document]
+    if several:
+        raise InputError(
+            f"{path}: {several[0]}: the scenario has several jobs; right would be one of a single "
+            "job here, or xc40io run for this one"
+        )
+    try:
+        scenario = Scenario.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, str(path), Scenario) from error
+    workload = with_files_found(scenario.workload, path.parent)
+    environment = with_hints_found(scenario.environment, path.parent)
+    return scenario.model_copy(update={"workload": workload, "environment": environment})
+
+
+def read_scenario_file(name_or_path: str | Path) -> tuple[Path, dict[str, Any]]:
+    """Find and read the file of a scenario, with its machine found if that is a file of its own.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or the file holds no mapping.
+    """
     path = find("scenarios", name_or_path)
     document = read_mapping(path)
     machine = document.get("machine")
@@ -255,22 +345,26 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
         document["machine"] = read_machine(machine, f"{path}: machine")
     elif isinstance(machine, str) and machine.endswith((".yaml", ".yml")):
         document["machine"] = str((path.parent / machine).resolve())
-    try:
-        scenario = Scenario.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, str(path), Scenario) from error
-    return _with_files_found(scenario, path.parent)
+    return path, document
 
 
-def _with_files_found(scenario: Scenario, folder: Path) -> Scenario:
-    """Return a scenario with the paths of the files that it names made absolute."""
-    updates: dict[str, object] = {}
-    if scenario.workload.ior is not None:
-        updates["workload"] = Workload(ior=_with_script_found(scenario.workload.ior, folder))
-    if _HINTS_FILE in scenario.environment:
-        found = str((folder / scenario.environment[_HINTS_FILE]).resolve())
-        updates["environment"] = scenario.environment | {_HINTS_FILE: found}
-    return scenario.model_copy(update=updates)
+def with_files_found(workload: Workload, folder: Path) -> Workload:
+    """Return a workload with the paths of the files that it names made absolute."""
+    if workload.ior is not None:
+        return Workload(ior=_with_script_found(workload.ior, folder))
+    options = dict(workload.kernel or {})
+    for option in _KERNEL_FILES:
+        value = options.get(option)
+        if isinstance(value, str) and (option != "name" or value.endswith((".yaml", ".yml"))):
+            options[option] = str((folder / value).resolve())
+    return Workload(kernel=options)
+
+
+def with_hints_found(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Return a job's environment with the path of the file of hints made absolute."""
+    if _HINTS_FILE not in environment:
+        return dict(environment)
+    return {**environment, _HINTS_FILE: str((folder / environment[_HINTS_FILE]).resolve())}
 
 
 def _with_script_found(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
@@ -290,12 +384,30 @@ def machine_of(scenario: Scenario) -> Machine:
         If there is no such machine, if the changes do not fit, or if the machine is too small for
         the scenario.
     """
-    machine = scenario.machine
+    machine = changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
+    check_job(scenario, machine)
+    return machine
+
+
+def changed_machine(
+    machine: str | Machine, changes: Mapping[str, Any], rpcs_as_one: int
+) -> Machine:
+    """Return a machine with a scenario's changes made.
+
+    Raises
+    ------
+    InputError
+        If there is no such machine, or the changes do not fit.
+    """
     if isinstance(machine, str):
         machine = load_machine(machine)
-    if scenario.changes:
-        machine = machine.with_changes(scenario.changes)
-    machine = coarser(machine, scenario.rpcs_as_one)
+    if changes:
+        machine = machine.with_changes(changes)
+    return coarser(machine, rpcs_as_one)
+
+
+def check_job(scenario: Scenario, machine: Machine) -> None:
+    """Raise InputError unless a machine is large enough for a scenario."""
     if scenario.nodes > machine.nodes.count:
         raise InputError(
             f"nodes = {scenario.nodes} is more than the {machine.nodes.count} compute nodes of "
@@ -307,27 +419,64 @@ def machine_of(scenario: Scenario) -> Machine:
             f"cores of a node of {machine.name} to the ranks"
         )
     scenario.striping.check(machine.lustre.osts)
-    return machine
+    _check_target(scenario, machine)
+
+
+_TARGETS = {"ssd": "ssd", "bb": "burst_buffer", "home": "home"}
+
+
+def _check_target(scenario: Scenario, machine: Machine) -> None:
+    """Raise InputError unless a machine has what the files of a scenario are to be on."""
+    target = scenario.target
+    section = _TARGETS.get(target.kind)
+    if section is not None and getattr(machine, section) is None:
+        has = [kind for kind, name in _TARGETS.items() if getattr(machine, name) is not None]
+        raise InputError(
+            f"target = {target.kind}: the machine file of {machine.name} has no section {section}; "
+            f"right would be {' or '.join(['lustre', *has])}"
+        )
+    for node in target.lost:
+        if node >= scenario.nodes:
+            raise InputError(
+                f"target.lost: {node} is no node of the job; right would be 0 to "
+                f"{scenario.nodes - 1}"
+            )
+    service = machine.burst_buffer
+    if target.capacity is not None and service is not None and target.capacity > service.capacity:
+        raise InputError(
+            f"target.capacity = {format_bytes(target.capacity)} is more than the burst buffer of "
+            f"{machine.name} has: {format_bytes(service.capacity)}"
+        )
 
 
 def dump_scenario(scenario: Scenario) -> str:
     """Return a scenario as the text of a YAML file; :func:`load_scenario` reads it back."""
     document = scenario.model_dump(mode="json", exclude={"machine", "workload"}, exclude_none=True)
-    ior = scenario.workload.ior
-    kernel = scenario.workload.kernel
-    document["workload"] = {"kernel": kernel} if ior is None else {"ior": shlex.join(ior)}
+    document["workload"] = workload_document(scenario.workload)
     ordered = {
-        name: document[name] for name in Scenario.model_fields if document.get(name) not in _EMPTY
+        name: document[name] for name in Scenario.model_fields if document.get(name) not in EMPTY
     }
-    machine = scenario.machine
+    return scenario_text(scenario.machine, ordered)
+
+
+EMPTY: tuple[object, ...] = (None, "", {})
+"""What need not be written."""
+
+
+def workload_document(workload: Workload) -> dict[str, Any]:
+    """Return a workload as a scenario file has it."""
+    if workload.ior is None:
+        return {"kernel": workload.kernel}
+    return {"ior": shlex.join(workload.ior)}
+
+
+def scenario_text(machine: str | Machine, document: dict[str, Any]) -> str:
+    """Return the text of a scenario file; a machine that is there in full stands at the end."""
     if isinstance(machine, Machine):
-        ordered["machine"] = machine.document()
+        document = document | {"machine": machine.document()}
     else:
-        ordered = {"machine": machine} | ordered
-    return yaml.dump(ordered, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-
-
-_EMPTY: tuple[object, ...] = (None, "", {})
+        document = {"machine": machine} | document
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
@@ -340,16 +489,29 @@ def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
     machine : Machine
         What :func:`machine_of` returned for it; it is written out in full, with its sources.
     """
-    striping = StripeRequest(
-        count=scenario.striping.count or machine.lustre.default_stripe_count,
-        size=scenario.striping.size or machine.lustre.default_stripe_size,
-        offset=scenario.striping.offset,
-    )
-    placement = scenario.placement
-    if placement.policy == "random" and placement.seed is None:
-        placement = placement.model_copy(update={"seed": scenario.seed})
-    complete = {"machine": machine, "changes": {}, "striping": striping, "placement": placement}
+    complete = {
+        "machine": machine,
+        "changes": {},
+        "striping": resolved_striping(scenario.striping, machine),
+        "placement": resolved_placement(scenario.placement, scenario.seed),
+    }
     return dump_scenario(scenario.model_copy(update=complete))
+
+
+def resolved_striping(striping: StripeRequest, machine: Machine) -> StripeRequest:
+    """Return a striping with the machine's defaults filled in."""
+    return StripeRequest(
+        count=striping.count or machine.lustre.default_stripe_count,
+        size=striping.size or machine.lustre.default_stripe_size,
+        offset=striping.offset,
+    )
+
+
+def resolved_placement(placement: Placement, seed: int) -> Placement:
+    """Return a placement with the seed that it would take otherwise."""
+    if placement.policy == "random" and placement.seed is None:
+        return placement.model_copy(update={"seed": seed})
+    return placement
 
 
 class _Dumper(yaml.SafeDumper):

@@ -9,6 +9,7 @@ they run on the plain tuple where the JIT is off.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NamedTuple
 
 import numba
@@ -53,11 +54,17 @@ def handle_of(fields: Any) -> Any:
 
 
 class _HandleType(types.Type):
-    """Numba's type of a handle: that of the tuple behind it decides what its attributes are."""
+    """Numba's type of a handle: that of the tuple behind it decides what its attributes are.
+
+    Its name stands for that tuple by a hash. Numba writes the names of the arguments' types into
+    the name of every compiled function, and the tuple's own name has tens of kilobytes: machine
+    code and compile time were mostly names.
+    """
 
     def __init__(self, fields: Any) -> None:
         self.fields = fields
-        super().__init__(name=f"Handle({fields})")
+        digest = hashlib.sha256(str(fields).encode()).hexdigest()[:24]
+        super().__init__(name=f"Handle({digest})")
 
 
 @register_model(_HandleType)

@@ -23,6 +23,7 @@ from sim.lustre.journal import JOURNAL
 from sim.lustre.locks import make_locks
 from sim.lustre.peers import MINIMAL, VALIANT, PeerRoutes
 from sim.lustre.plane import LustrePlane
+from sim.lustre.servers import make_servers, service_routers, services_of
 from sim.lustre.stationbook import StationBook
 from sim.lustre.tables import (
     CHANNEL,
@@ -31,6 +32,7 @@ from sim.lustre.tables import (
     INODE,
     MEETING,
     MESSAGE_KINDS,
+    MOUNT,
     NODE,
     OBJECT,
     OPERATION,
@@ -42,6 +44,7 @@ from sim.lustre.tables import (
     TIMERS,
     TRANSFER,
     VIEW,
+    VOLUME,
     WINDOW,
     WORK,
     Cause,
@@ -53,6 +56,7 @@ from sim.lustre.tables import (
     StationKind,
     StationMap,
 )
+from sim.node.ssd import make_ssds, ssd_limits
 from topology import Fabric, candidate_routes
 
 MARKS = 8
@@ -76,7 +80,8 @@ class Job(NamedTuple):
     Attributes
     ----------
     nodes
-        int32 (nodes,): the compute nodes.
+        int32 (nodes,): the compute nodes; service nodes at work for the job, numbered behind all
+        compute nodes of the machine.
     program_node, program_core
         int32 (programs,): where each program runs: a position in ``nodes``, a core of the node.
     system_cores
@@ -117,9 +122,12 @@ def assemble(
     """
     book = StationBook()
     stations, first_link = _stations(book, machine, fabric, job.nodes)
-    routers, router_index = np.unique(fabric.compute_router[job.nodes], return_inverse=True)
+    routers, router_index = np.unique(fabric.node_router[job.nodes], return_inverse=True)
     outward, homeward, path = _routes(fabric, routers, first_link, seed)
-    peers = PeerRoutes(fabric, job.nodes, first_link, path, seed)
+    servers = make_servers(machine, stations.store)
+    serving = service_routers(machine, fabric)
+    peers = PeerRoutes(fabric, job.nodes, serving, first_link, path, seed)
+    ssds, ssd_slots = make_ssds(machine, job.nodes, seed)
     lustre = machine.lustre
     parts = -(-lustre.rpc_size // machine.lnet.message_size)
     room = 2 * (lustre.max_rpcs_in_flight + 1) * parts + lustre.osts + 64
@@ -130,7 +138,10 @@ def assemble(
         path,
         kinds=MESSAGE_KINDS,
         messages=rows,
-        events=3 * rows + len(job.program_node) + len(sources),
+        events=(4 if len(ssds) else 3) * rows
+        + len(job.program_node)
+        + len(sources)
+        + 2 * len(ssds),
         bins=_BINS,
         bin_width=_BIN_WIDTH,
     )
@@ -154,7 +165,7 @@ def assemble(
         meetings=make_table(MEETING, 0),
         files=make_table(FILE, 0),
         objects=make_table(OBJECT, 0),
-        nodes=_nodes(job, limits.first_system_core),
+        nodes=_nodes(machine, job, limits.first_system_core),
         channels=_channels(machine, len(job.nodes)),
         locks=make_locks(0, rows),
         views=make_table(VIEW, rows),
@@ -182,6 +193,13 @@ def assemble(
         precreated=_precreated(machine),
         journals=make_table(JOURNAL, lustre.osts + lustre.mds.mdts),
         background=sources,
+        ssds=ssds,
+        ssd_slots=ssd_slots,
+        ssd_limits=ssd_limits(machine),
+        servers=servers,
+        mounts=make_table(MOUNT, 0),
+        volumes=make_table(VOLUME, 0),
+        refused=np.zeros((len(programs), 2), np.int64),
         batches=np.zeros(64, np.int32),
         ended=np.zeros(64, np.int32),
         ended_count=np.zeros(1, np.int64),
@@ -194,10 +212,11 @@ def assemble(
     return Assembly(LustrePlane(tables, peers, room), book)
 
 
-def _nodes(job: Job, first_system_core: int) -> Table:
+def _nodes(machine: Machine, job: Job, first_system_core: int) -> Table:
     """Return the nodes at rest."""
     nodes = make_table(NODE, len(job.nodes))
     nodes.next_thread = first_system_core
+    nodes.serves = job.nodes >= machine.nodes.count
     for head in ("evict_head", "modify_head", "close_head"):
         nodes[head] = -1
     return nodes
@@ -240,9 +259,12 @@ def _stations(
     network, lnet, lustre = machine.network, machine.lnet, machine.lustre
     kind, count, osss = StationKind, len(nodes), lustre.oss_count
     ib_each, cores = lnet.ib_links_per_router, machine.nodes.cores
+    node_router = fabric.node_router
 
     def node(i: int) -> str:
-        return f"node {nodes[i]} ({fabric.router_name(int(fabric.compute_router[nodes[i]]))})"
+        service = nodes[i] - machine.nodes.count
+        name = f"node {nodes[i]}" if service < 0 else f"service node {service}"
+        return f"{name} ({fabric.router_name(int(node_router[nodes[i]]))})"
 
     def nic(kind: StationKind, count: int, label: Callable[[int], str], delay: float = 0.0) -> int:
         latency = network.nic_latency + delay
@@ -308,8 +330,35 @@ def _stations(
             lambda i: f"memory of {node(i)}",
             rate=machine.nodes.node_copy_rate,
         ),
+        **_stations_elsewhere(book, machine, count, nic, node),
     )
     return stations, link
+
+
+def _stations_elsewhere(
+    book: StationBook,
+    machine: Machine,
+    count: int,
+    nic: Callable[[StationKind, int, Callable[[int], str]], int],
+    node: Callable[[int], str],
+) -> dict[str, int]:
+    """Enter the stations of local SSDs and of service nodes, where the machine has any."""
+    kind, services = StationKind, services_of(machine)
+    names = [f"{name} node {i}" for name, service in services for i in range(service.nodes)]
+    shared = [f"what stands behind the {name} nodes" for name, _ in services]
+    ssds, clients = count if machine.ssd else 0, count if services else 0
+    first = {
+        "ssd": book.add(kind.SSD, ssds, lambda i: f"SSD of {node(i)}"),
+        "dvs": book.add(kind.DVS, clients, lambda i: f"DVS client of {node(i)}"),
+        "server_in": nic(kind.NIC, len(names), lambda i: f"NIC into {names[i]}"),
+        "server_out": nic(kind.NIC, len(names), lambda i: f"NIC out of {names[i]}"),
+        "server_requests": book.add(
+            kind.SERVICE, len(names), lambda i: f"{names[i]} small requests"
+        ),
+        "store": book.add(kind.STORE, len(names), lambda i: f"disks of {names[i]}", watched=True),
+    }
+    book.add(kind.STORE, len(shared), lambda i: shared[i], watched=True)
+    return first
 
 
 def _routes(
@@ -337,12 +386,15 @@ def _routing(
     lnet, osss = machine.lnet, machine.lustre.oss_count
     senders = (len(router_index) + osss, lnet.routers)
     gateways = np.arange(lnet.data_routers, dtype=np.int32)
+    servers = sum(service.nodes for _, service in services_of(machine))
     return Routing(
         router_index=router_index,
         outward=outward,
         homeward=homeward,
         peers=peers,
         minimal=np.array([MINIMAL]),
+        to_server=np.full((len(outward), servers), -1, np.int32),
+        from_server=np.full((len(outward), servers), -1, np.int32),
         group_of_oss=np.arange(osss, dtype=np.int32) // lnet.oss_per_group,
         gateways=gateways.reshape(lnet.groups, lnet.routers_per_group),
         alive=np.ones(lnet.routers, np.int32),

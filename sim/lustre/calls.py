@@ -3,13 +3,13 @@
 A call is a serial loop over stripe chunks (Lustre 2.7 lov_io.c, lov_io_rw_iter_init; cl_io.c,
 cl_io_loop): for each part of the call that lies in one stripe, and so in one object, the client
 gets one extent lock, moves the bytes, and releases the lock, before it turns to the next. There is
-no parallelism across stripes inside one call.
+no parallelism across stripes inside one call, but that a read asks for the rest of its pages ahead.
 
 A *buffered write* copies its chunk into the page cache, an RPC's worth at a time: it waits for room
 among the OSC's dirty pages, copies at the pace of its core, and lets the pages be dirty. A
-*buffered read* finds its pages in the cache, or asks for them and waits; a reader that goes
-through a file in order has pages beyond its call read ahead. *Direct* I/O (O_DIRECT) hands the
-whole chunk to the OSC and waits for it: synchronous, chunk by chunk (Lustre 2.7 rw26.c,
+*buffered read* finds its pages in the cache, or asks for them and waits; a reader that goes through
+a file in order, or in equal strides, has pages beyond its call read ahead. *Direct* I/O (O_DIRECT)
+hands the whole chunk to the OSC and waits for it: synchronous, chunk by chunk (Lustre 2.7 rw26.c,
 ll_direct_IO_26).
 
 Writers of one file on one node exclude each other only where their calls overlap: the byte-range
@@ -19,6 +19,8 @@ slower than as many files.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from sim.engine.jit import njit
 from sim.lustre.events import GO_ON, GONE
@@ -66,6 +68,7 @@ _FILLED = 8  # has the pages that it reads
 _TAKEN = 9  # has copied out of the cache
 
 _AHEAD_ALIGNMENT = 4 << 20  # a window ends where a BRW RPC of the largest size would
+_NO_END = 1 << 62
 _SMALL_FILE = 2 << 20  # a file of this size is read whole (max_read_ahead_whole_mb)
 _SEEK = 8 * PAGE  # a reader that jumps further is not sequential
 
@@ -85,7 +88,9 @@ def transfer(lustre: Lustre, program_id: int, now: float) -> float:
     if phase == _COPIED:
         return _let_be_dirty(lustre, program_id, now)
     if phase == _FILLED:
-        return _copy_chunk(lustre, program_id, now)
+        return _copy_piece(lustre, program_id, now)
+    if phase == _TAKEN:
+        return _end_piece(lustre, program_id, now)
     return _end_chunk(lustre, program_id, now)
 
 
@@ -188,9 +193,18 @@ def _next_chunk(lustre: Lustre, program_id: int, now: float) -> float:
     object_id = file.first_object + stripe - row * file.stripe_count
     program.view_id = view_of(lustre, object_id, program.node, program.inode)
     program.offset = row * file.stripe_size + inside
-    program.left = min(program.length - program.done, file.stripe_size - inside)
+    program.left = min(program.length - program.done, _stripe_left(file, inside))
     program.done += program.left
     return _lock(lustre, program_id, now)
+
+
+@njit
+def _stripe_left(file: Any, inside: int) -> int:
+    """Return the bytes from a place inside a stripe to its end.
+
+    A file of one stripe object is never cut (Lustre 2.7 lov_io.c, lov_io_rw_iter_init).
+    """
+    return file.stripe_size - inside if file.stripe_count > 1 else _NO_END
 
 
 @njit
@@ -366,16 +380,30 @@ def _read_chunk(lustre: Lustre, program_id: int, now: float) -> float:
     """Ask for the pages of the chunk that are not in the cache, and for some beyond."""
     program = lustre.programs[program_id]
     stop = program.offset + program.left
-    missing = 0
+    missed = lustre.stats[_MISSES]
     offset = program.offset
     while offset < stop:
-        missing += _ask_for_pages(lustre, program.view_id, offset, stop, now)
+        _ask_for_pages(lustre, program.view_id, offset, stop, _MISSES, now)
         offset = _next_window(lustre, offset)
-    lustre.stats[_MISSES] += missing
-    lustre.stats[_HITS] += program.left - missing
+    lustre.stats[_HITS] += program.left - (lustre.stats[_MISSES] - missed)
     _read_ahead(lustre, program_id, now)
+    program.later = program.left
+    return _read_piece(lustre, program_id, now)
+
+
+@njit
+def _read_piece(lustre: Lustre, program_id: int, now: float) -> float:
+    """Turn to the next RPC's worth of the chunk: copy it, once its pages are in the cache."""
+    program = lustre.programs[program_id]
+    offset = program.offset
+    program.left = min(program.later, _next_window(lustre, offset) - offset)
+    program.later -= program.left
+    stop = offset + program.left
+    missed = lustre.stats[_MISSES]
+    missing = _ask_for_pages(lustre, program.view_id, offset, stop, _MISSES, now)
+    lustre.stats[_HITS] -= lustre.stats[_MISSES] - missed  # evicted since the chunk began
     if missing == 0:
-        return _copy_chunk(lustre, program_id, now)
+        return _copy_piece(lustre, program_id, now)
     view = lustre.views[program.view_id]
     program.pending = missing
     program.phase = _FILLED
@@ -392,21 +420,25 @@ def _next_window(lustre: Lustre, offset: int) -> int:
 
 
 @njit
-def _ask_for_pages(lustre: Lustre, view_id: int, offset: int, stop: int, now: float) -> int:
+def _ask_for_pages(
+    lustre: Lustre, view_id: int, offset: int, stop: int, stat: int, now: float
+) -> int:
     """Ask for the pages from ``offset`` to ``stop``, or to the end of their window, if need be.
 
-    Returns how many of these bytes are not in the cache yet.
+    Counts what it has asked for as ``stat``; returns how many of the bytes are not in the cache.
     """
     stop = min(stop, _next_window(lustre, offset))
     first, last = offset // PAGE * PAGE, -(-stop // PAGE) * PAGE
     first, last = not_cached(lustre, view_id, first, last)
     if first == last:
         return 0
+    missing = min(stop, last) - max(offset, first)
     if not _are_coming(lustre, view_id, first, last):
         view = lustre.views[view_id]
         window_id = add_window(lustre, view_id, first, last - first, READING)
         submit(lustre, -1, window_id, view.object, view.node, first, last - first, _READ, now)
-    return min(stop, last) - max(offset, first)
+        lustre.stats[stat] += missing
+    return missing
 
 
 @njit
@@ -421,17 +453,21 @@ def _are_coming(lustre: Lustre, view_id: int, offset: int, stop: int) -> bool:
 
 @njit
 def _note_order(lustre: Lustre, program_id: int, start: int, length: int) -> None:
-    """Widen the read-ahead of a program that reads in order; end it for one that jumps.
+    """Widen the read-ahead of a program that reads in order or in strides; end it for others.
 
-    From the second consecutive read on it grows by a step each (Lustre 2.7 llite/rw.c,
-    ras_update; RAS_INCREASE_STEP).
+    From the second consecutive read on it grows by a step each, and so it does from the second
+    equal stride on (Lustre 2.7 llite/rw.c, ras_update; RAS_INCREASE_STEP).
     """
     program = lustre.programs[program_id]
     jump = start - program.next_read
-    if program.next_read >= 0 and -_SEEK <= jump <= _SEEK:
+    in_order = -_SEEK <= jump <= _SEEK
+    if program.next_read >= 0 and (in_order or (jump == program.gap and jump > 0)):
         limit = lustre.limits.readahead_limit
+        program.striding = 0 if in_order else program.striding + 1
         program.ahead = min(program.ahead + lustre.limits.readahead_step, limit)
     else:
+        program.gap = jump if program.next_read >= 0 else 0
+        program.striding = 0
         program.ahead = 0
         program.ahead_done = 0
     program.next_read = start + length
@@ -439,9 +475,21 @@ def _note_order(lustre: Lustre, program_id: int, start: int, length: int) -> Non
 
 @njit
 def _read_ahead(lustre: Lustre, program_id: int, now: float) -> None:
-    """Ask for pages beyond the call, as far as its window reaches and the node has locks."""
+    """Ask for the rest of a call at once, and for what a reader in order is going to read next.
+
+    The window for reading ahead is widened to the whole of a call (Lustre 2.7 llite/rw.c,
+    ll_readahead), so that the RPCs of a long one are under way together.
+    """
     program = lustre.programs[program_id]
+    here = _start_of_call(lustre, program_id) + program.done
+    end = _start_of_call(lustre, program_id) + program.length
+    end = min(end, here + lustre.limits.readahead_limit)
+    if not _ask_ahead(lustre, program_id, max(program.ahead_done, here), end, now):
+        return
     if program.ahead == 0:
+        return
+    if program.striding > 0:
+        _read_ahead_in_strides(lustre, program_id, now)
         return
     operation = lustre.operations[program.op]
     file = lustre.files[operation.file]
@@ -450,7 +498,31 @@ def _read_ahead(lustre: Lustre, program_id: int, now: float) -> None:
     if boundary > program.next_read:
         limit = boundary
     limit = file.end if file.end <= _SMALL_FILE else min(limit, file.end)
-    at = max(program.ahead_done, program.next_read)
+    _ask_ahead(lustre, program_id, max(program.ahead_done, program.next_read), limit, now)
+
+
+@njit
+def _read_ahead_in_strides(lustre: Lustre, program_id: int, now: float) -> None:
+    """Ask for what the next calls of a program read that leaves out as much between each two."""
+    program = lustre.programs[program_id]
+    length = lustre.operations[program.op].length
+    end = lustre.files[lustre.operations[program.op].file].end
+    left = program.ahead
+    start = program.next_read + program.gap
+    while left > 0 and start < end:
+        stop = min(start + min(length, left), end)
+        left -= stop - start
+        at = max(program.ahead_done, start)
+        if at < stop and not _ask_ahead(lustre, program_id, at, stop, now):
+            return
+        start += length + program.gap
+
+
+@njit
+def _ask_ahead(lustre: Lustre, program_id: int, at: int, limit: int, now: float) -> bool:
+    """Ask for pages of a file ahead of their use; False where the node has no lock for them."""
+    program = lustre.programs[program_id]
+    file = lustre.files[lustre.operations[program.op].file]
     while at < limit:
         stripe = at // file.stripe_size
         inside = at - stripe * file.stripe_size
@@ -458,21 +530,31 @@ def _read_ahead(lustre: Lustre, program_id: int, now: float) -> None:
         object_id = file.first_object + stripe - row * file.stripe_count
         view_id = find_view(lustre, object_id, program.node)
         offset = row * file.stripe_size + inside
-        size = min(_next_window(lustre, offset) - offset, file.stripe_size - inside, limit - at)
+        size = min(_next_window(lustre, offset) - offset, _stripe_left(file, inside), limit - at)
         if view_id < 0 or covering(lustre, view_id, MODE_PR, offset, offset + size - 1) < 0:
-            return
-        if not _are_coming(lustre, view_id, offset, offset + size):
-            lustre.stats[_AHEAD] += _ask_for_pages(lustre, view_id, offset, offset + size, now)
+            return False
+        _ask_for_pages(lustre, view_id, offset, offset + size, _AHEAD, now)
         at += size
         program.ahead_done = at
+    return True
 
 
 @njit
-def _copy_chunk(lustre: Lustre, program_id: int, now: float) -> float:
-    """Copy a chunk out of the page cache."""
+def _copy_piece(lustre: Lustre, program_id: int, now: float) -> float:
+    """Copy a piece out of the page cache."""
     program = lustre.programs[program_id]
     program.phase = _TAKEN
     return _copied(lustre, program_id, program.left, program.left * lustre.limits.read_copy, now)
+
+
+@njit
+def _end_piece(lustre: Lustre, program_id: int, now: float) -> float:
+    """Turn to the next piece of a chunk that is read; end the chunk where there is none."""
+    program = lustre.programs[program_id]
+    program.offset += program.left
+    if program.later > 0:
+        return _read_piece(lustre, program_id, now)
+    return _end_chunk(lustre, program_id, now)
 
 
 @njit

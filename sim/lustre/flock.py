@@ -3,7 +3,8 @@
 MPI-IO takes one around each read-modify-write of data sieving, so that no other rank changes what
 lies between its pieces meanwhile. With ``flock`` mounts they are kept at the MDS (Lustre 2.7
 ldlm_flock.c): a request waits there while somebody else's range overlaps; when a range is given
-back, those who wait are tried in the order in which they came.
+back, those who wait are tried in the order in which they came. Those of a file behind service nodes
+are kept by the first of these, those of a local file by the kernel of its node, at no price.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 from sim.engine.calendar import schedule
 from sim.engine.jit import njit
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
-from sim.lustre.requests import MDS_OPERATION, send, wait_for
-from sim.lustre.tables import Cause, Lustre, Op
+from sim.lustre.requests import MDS_OPERATION, SERVER_REQUEST, send, wait_for
+from sim.lustre.tables import Backend, Cause, Lustre, Op
 
+_SSD, _DVS = int(Backend.SSD), int(Backend.DVS)
 _FLOCK, _RANGE = int(Op.FLOCK), int(Cause.RANGE)
 
 # Where a program is.
@@ -29,11 +31,9 @@ def flock(lustre: Lustre, program_id: int, now: float) -> float:
     if program.phase == 0:
         program.phase = _ASKED
         program.since = now
-        station = lustre.stations.mds + lustre.files[operation.file].mdt
-        wait_for(lustre, program_id, 1, now)
-        service = lustre.metadata[_FLOCK]
-        send(lustre, program_id, MDS_OPERATION, station, service, operation.file, now)
-        return GONE
+        if lustre.files[operation.file].backend != _SSD:
+            _ask(lustre, program_id, now)
+            return GONE
     if program.phase == _ASKED:
         if operation.kind == _FLOCK:
             if not _take(lustre, program_id):
@@ -45,6 +45,22 @@ def flock(lustre: Lustre, program_id: int, now: float) -> float:
     program.phase = 0
     program.op += 1
     return GO_ON
+
+
+@njit
+def _ask(lustre: Lustre, program_id: int, now: float) -> None:
+    """Send the request of a program to whoever keeps the ranges of its file."""
+    file_id = lustre.operations[lustre.programs[program_id].op].file
+    file = lustre.files[file_id]
+    wait_for(lustre, program_id, 1, now)
+    if file.backend == _DVS:
+        server = lustre.objects[file.first_object].ost
+        station = lustre.stations.server_requests + server
+        service = lustre.servers[server].open_time
+        send(lustre, program_id, SERVER_REQUEST, station, service, file_id, now)
+        return
+    station = lustre.stations.mds + file.mdt
+    send(lustre, program_id, MDS_OPERATION, station, lustre.metadata[_FLOCK], file_id, now)
 
 
 @njit

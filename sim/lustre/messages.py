@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sim.engine.jit import inlined
 from sim.engine.network import hop, travelling
+from sim.lustre.dvs import on_block
 from sim.lustre.events import GO_ON
 from sim.lustre.exchange import on_peer_message
 from sim.lustre.osc import on_rpc_message
-from sim.lustre.tables import PEER_START, Lustre
+from sim.lustre.tables import DVS_START, PEER_START, Lustre
 
 
 @inlined
@@ -18,7 +19,10 @@ def on_message(lustre: Lustre, message_id: int, now: float) -> float:
     journeys: that keeps the loop's machine code small.
     """
     if not travelling(lustre.network, message_id):
-        if lustre.network.messages[message_id].stage >= PEER_START:
+        stage = lustre.network.messages[message_id].stage
+        if stage >= DVS_START:
+            answer = on_block(lustre, message_id, now)
+        elif stage >= PEER_START:
             answer = on_peer_message(lustre, message_id, now)
         else:
             answer = on_rpc_message(lustre, message_id, now)

@@ -32,6 +32,11 @@ CALM = 0  # goes when an RPC is full
 URGENT = 1  # goes soon: someone syncs
 PRESSING = 2  # goes first: someone waits for the lock (a high-priority RPC)
 
+DIRTY_RUNS = 1
+TAKEN_RUNS = 2
+"""A file on a local SSD has three objects: the first holds its cached pages, and those so many
+after it what is dirty, and what takes room on the device."""
+
 _EVICTED = int(Stat.EVICTED_BYTES)
 
 
@@ -210,11 +215,19 @@ def not_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> tuple[int
 @njit
 def add_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> None:
     """Put bytes of an object into the cache; runs that touch become one."""
+    added = join_runs(lustre, view_id, start, stop)
+    if added > 0:
+        _count_cached(lustre, view_id, added)
+
+
+@njit
+def join_runs(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
+    """Add bytes to the runs of a view; those that touch become one. Returns how many were new."""
     added = stop - start
     before = last_not_after(lustre.cached, view_id, start)
     if before >= 0 and lustre.runs[before].stop >= start:
         if lustre.runs[before].stop >= stop:
-            return
+            return 0
         added -= lustre.runs[before].stop - start
         run_id = before
         lustre.runs[run_id].stop = stop
@@ -232,12 +245,20 @@ def add_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> None:
         remove(lustre.cached, view_id, after)
         give(lustre.spare_runs, after)
         after = following(lustre.cached, view_id, run_id)
-    _count_cached(lustre, view_id, added)
+    return added
 
 
 @njit
 def drop_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
     """Take bytes of an object out of the cache; return how many were in it."""
+    dropped = cut_runs(lustre, view_id, start, stop)
+    lustre.nodes[lustre.views[view_id].node].cached -= dropped
+    return dropped
+
+
+@njit
+def cut_runs(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
+    """Take bytes out of the runs of a view; return how many were in them."""
     if stop <= start:
         return 0
     dropped = 0
@@ -255,8 +276,21 @@ def drop_cached(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
         if last > stop:
             _add_run(lustre, view_id, stop, last)
         run_id = after
-    lustre.nodes[lustre.views[view_id].node].cached -= dropped
     return dropped
+
+
+@njit
+def bytes_outside(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
+    """Return how many bytes between two offsets are in no run of a view."""
+    outside = stop - start
+    run_id = last_not_after(lustre.cached, view_id, start)
+    if run_id < 0:
+        run_id = following(lustre.cached, view_id, run_id)
+    while run_id >= 0 and lustre.runs[run_id].start < stop:
+        run = lustre.runs[run_id]
+        outside -= max(min(run.stop, stop) - max(run.start, start), 0)
+        run_id = following(lustre.cached, view_id, run_id)
+    return outside
 
 
 @njit
@@ -298,10 +332,22 @@ def _evict(lustre: Lustre, node_id: int) -> None:
 
 @njit
 def _drop_clean(lustre: Lustre, view_id: int) -> int:
-    """Drop the pages of a view that are not on their way to disk; return their bytes."""
+    """Drop the pages of a view that are not on their way to disk; return their bytes.
+
+    The dirty pages of a file on a local SSD are the runs of another view (see ``local``).
+    """
     dropped = 0
     start = 0
-    window_id = lustre.views[view_id].windows
+    view = lustre.views[view_id]
+    if lustre.objects[view.object].ost < 0:
+        dirty = find_view(lustre, view.object + DIRTY_RUNS, view.node)
+        run_id = following(lustre.cached, dirty, -1)
+        while run_id >= 0:
+            first = lustre.runs[run_id].start // PAGE * PAGE
+            dropped += drop_cached(lustre, view_id, start, first)
+            start = max(start, -(-lustre.runs[run_id].stop // PAGE) * PAGE)
+            run_id = following(lustre.cached, dirty, run_id)
+    window_id = view.windows
     while window_id >= 0:
         window = lustre.windows[window_id]
         if window.state != READING:

@@ -22,6 +22,8 @@ class PeerRoutes:
         The network.
     nodes
         int32 (nodes,): the compute nodes of the job.
+    service_routers
+        int32 (service nodes,): the routers of the service nodes that serve files.
     first_link
         Number of the station of the fabric's first link.
     path
@@ -38,10 +40,17 @@ class PeerRoutes:
     """
 
     def __init__(
-        self, fabric: Fabric, nodes: Indices, first_link: int, path: Indices, seed: int
+        self,
+        fabric: Fabric,
+        nodes: Indices,
+        service_routers: Indices,
+        first_link: int,
+        path: Indices,
+        seed: int,
     ) -> None:
         self._fabric = fabric
-        self._router = fabric.compute_router[nodes]
+        self._router = fabric.node_router[nodes]
+        self._service_routers = service_routers
         self._first_link = first_link
         self._seed = seed
         self._rows: dict[int, int] = {}
@@ -50,8 +59,24 @@ class PeerRoutes:
 
     def rows(self, source: Indices, target: Indices) -> Indices:
         """Return the rows of ``table`` for pairs of nodes: int32; -1 where they share a router."""
+        return self._rows_of(self._router[source], self._router[target])
+
+    def service_rows(self, servers: Indices) -> tuple[Indices, Indices]:
+        """Return the rows of ``table`` from the job's routers to some service nodes, and back.
+
+        Both int32 (routers of the job in ascending order, servers).
+        """
+        near = np.unique(self._router)
+        far = self._service_routers[servers]
+        shape = len(near), len(far)
+        source, target = np.repeat(near, len(far)), np.tile(far, len(near))
+        to, back = self._rows_of(source, target), self._rows_of(target, source)
+        return to.reshape(shape), back.reshape(shape)
+
+    def _rows_of(self, source: Indices, target: Indices) -> Indices:
+        """Return the rows for pairs of routers; -1 where it is one and the same."""
         routers = self._fabric.routers
-        pair = self._router[source].astype(np.int64) * routers + self._router[target]
+        pair = source.astype(np.int64) * routers + target
         pairs, inverse = np.unique(pair, return_inverse=True)
         other = pairs // routers != pairs % routers
         new = np.array([p for p in pairs[other].tolist() if p not in self._rows], np.int64)

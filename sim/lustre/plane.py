@@ -23,7 +23,7 @@ from sim.engine.calendar import (
 )
 from sim.engine.handle import handle_of
 from sim.engine.hashmap import enlarge_map
-from sim.engine.jit import announce_compilation, compilation_done, inlined, njit
+from sim.engine.jit import announce_compilation, compilation_done, entry, inlined, njit
 from sim.engine.network import enlarge_network
 from sim.engine.ordered import enlarge_ordered
 from sim.engine.pool import Pool, enlarge_pool
@@ -31,21 +31,42 @@ from sim.engine.randomness import uniform
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.background import on_background
 from sim.lustre.batch import Transfers
-from sim.lustre.events import LOCK_EVENT, MESSAGE_EVENT, PROGRAM_EVENT, REQUEST_EVENT
+from sim.lustre.compaction import drop_transfers, keep_operations
+from sim.lustre.events import (
+    FLUSHER_EVENT,
+    LOCK_EVENT,
+    MESSAGE_EVENT,
+    PROGRAM_EVENT,
+    REQUEST_EVENT,
+    SSD_READ_EVENT,
+)
 from sim.lustre.journal import NEVER
 from sim.lustre.ldlm import on_lock
+from sim.lustre.local import on_flusher, on_ssd_read, place
 from sim.lustre.locks import enlarge_locks, enlarge_resources
 from sim.lustre.messages import on_message
 from sim.lustre.metadata import on_request
 from sim.lustre.peers import PeerRoutes, gates_of
 from sim.lustre.programs import step
-from sim.lustre.tables import GATE, TRANSFER, Lustre, Op
+from sim.lustre.tables import (
+    DVS_PARTS,
+    GATE,
+    MOUNT,
+    OPERATION,
+    TRANSFER,
+    Backend,
+    Lustre,
+    Op,
+)
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 
 _PARK, _EXCHANGE = int(Op.PARK), int(Op.EXCHANGE)
 EVENTS_A_CHECK = 16
 """Events between two looks at the room left in the tables."""
+
+_MANY_TRANSFERS = 1 << 18
+"""Transfers below which those that have ended are let stand."""
 
 _IDLE, _ENDED, _PAUSED, _FULL = 0, 1, 2, 3
 
@@ -67,6 +88,16 @@ def _has_room(lustre: Lustre, room: int, messages: int) -> bool:
 
 
 @njit
+def _on_others(lustre: Lustre, kind: int, index: int, now: float) -> float:
+    """Let one of those act that act seldom; return when it does so again, or ``GONE``."""
+    if kind == FLUSHER_EVENT:
+        return on_flusher(lustre, index, now)
+    if kind == SSD_READ_EVENT:
+        return on_ssd_read(lustre, index, now)
+    return on_background(lustre, index, now)
+
+
+@entry
 def run(lustre: Lustre, until: float, events: int, room: int, messages: int) -> int:
     """Work through at most ``events`` events before ``until``, up to one that ends a batch.
 
@@ -92,7 +123,7 @@ def run(lustre: Lustre, until: float, events: int, room: int, messages: int) -> 
         elif kind == REQUEST_EVENT:
             again = on_request(lustre, index, now)
         else:
-            again = on_background(lustre, index, now)
+            again = _on_others(lustre, kind, index, now)
         if again >= 0.0:
             reschedule_next(calendar, again)
         else:
@@ -123,19 +154,24 @@ def _enlarged(table: Table, pool: Pool, room: int) -> tuple[Table, Pool]:
     return enlarge_table(table, rows), enlarge_pool(pool, rows)
 
 
-@njit
-def _start_programs(lustre: Lustre, programs: Integers, bounds: Integers, batch: int) -> None:
+@entry
+def _start_programs(
+    lustre: Lustre, programs: Integers, bounds: Integers, batch: int, going_on: bool
+) -> None:
     """Let programs begin their operations ``bounds[i]:bounds[i + 1]``.
 
-    They come out of a barrier, one a little after the other: who is first is chance.
+    They come out of a barrier, one a little after the other: who is first is chance. Those that
+    are ``going_on`` have just ended what they did before, and do this at once.
     """
     now = lustre.clock[0]
     limits = lustre.limits
     for i in range(len(programs)):
         program = lustre.programs[programs[i]]
         program.op = program.loop = bounds[i]
-        program.next_read = -1
-        program.ahead = program.ahead_done = 0
+        if not going_on:
+            program.next_read = -1
+            program.ahead = program.ahead_done = 0
+            program.gap = program.striding = 0
         program.leader = -1
         program.threads = 0
         program.stop = bounds[i + 1]
@@ -149,6 +185,8 @@ def _start_programs(lustre: Lustre, programs: Integers, bounds: Integers, batch:
         program.active = 1
         if lustre.operations[bounds[i]].kind == _PARK:
             program.op += 1
+        elif going_on:
+            schedule(lustre.network.calendar, now, PROGRAM_EVENT, programs[i])
         else:
             draw = uniform(limits.jitter_seed, limits.osts + programs[i], lustre.counts[0])
             start = now + limits.barrier_skew * draw
@@ -174,6 +212,9 @@ class LustrePlane:
         self._peers = peers
         self._room = room
         self._transfers_at_once = 0
+        self._used = 0  # rows of the table of operations
+        self._live_transfers = 0  # that were left when the ended ones were last dropped
+        self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
         announce_compilation()
 
     @property
@@ -219,27 +260,116 @@ class LustrePlane:
         shared_directory
             Whether they are in one directory.
         """
+        files, first = self._add_files(stripe_count, stripe_size, osts, size)
+        self._room = max(self._room, stripe_size // self.tables.limits.rpc_size + 64)
+        added = files[first:]
+        added.mdt = 0 if mdts is None else mdts
+        added.direct = direct
+        added.shared_directory = shared_directory
+        self.tables = self.tables._replace(files=files)
+        return first
+
+    def _add_files(
+        self, stripe_count: int, stripe_size: int, osts: Indices, size: int
+    ) -> tuple[Table, int]:
+        """Add the objects of files of one shape; return the table with them, and the first."""
         tables = self.tables
         first, first_object, count = len(tables.files), len(tables.objects), len(osts)
-        self._room = max(self._room, stripe_size // tables.limits.rpc_size + 64)
         files = enlarge_table(tables.files, first + count)
         added = files[first:]
-        added.first_object = first_object + stripe_count * np.arange(count)
+        added.first_object = first_object + osts.shape[1] * np.arange(count)
         added.stripe_count = stripe_count
         added.stripe_size = stripe_size
         added.end = size
         added.changed = NEVER
-        added.mdt = 0 if mdts is None else mdts
-        added.direct = direct
-        added.shared_directory = shared_directory
         added.flock_held = added.flock_waiting = added.flock_last = -1
         objects = enlarge_table(tables.objects, first_object + osts.size)
         objects.ost[first_object:] = osts.ravel()
         objects.written[first_object:] = NEVER
         objects.views[first_object:] = -1
         locks = enlarge_resources(tables.locks, len(objects))
-        self.tables = tables._replace(files=files, objects=objects, locks=locks)
+        self.tables = tables._replace(objects=objects, locks=locks)
+        return files, first
+
+    def add_local_files(self, count: int, *, size: int = 0, direct: bool = False) -> int:
+        """Add files on local SSDs; return the number of the first.
+
+        Each belongs to the node that uses it first (:meth:`place_files`). ``size``: bytes that it
+        holds already; ``direct``: whether it is opened with O_DIRECT.
+        """
+        parts = np.full((count, 3), -1, np.int32)  # what is cached, dirty, and takes room
+        files, first = self._add_files(1, 1 << 62, parts, size)
+        files.backend[first:] = Backend.SSD
+        files.direct[first:] = direct
+        files.node[first:] = -1
+        self.tables = self.tables._replace(files=files)
         return first
+
+    def place_files(self, files: Integers, nodes: Integers) -> None:
+        """Put local files, int64 (n,), on the SSDs of nodes, int64 (n,), with what they hold."""
+        self.tables.files.node[files] = nodes
+        place(self._handle, files, nodes)
+
+    def add_remote_files(
+        self,
+        stripe_size: int,
+        servers: Indices,
+        volume: int,
+        *,
+        every: Indices | None = None,
+        size: int = 0,
+    ) -> int:
+        """Add files behind service nodes; return the number of the first.
+
+        Parameters
+        ----------
+        stripe_size
+            Bytes that go to one service node before the next one's turn.
+        servers
+            int32 (files, service nodes of a file).
+        every
+            int32 (n,): all service nodes that they may be moved to (:meth:`move_files`).
+        volume
+            The allocation that they take room of.
+        size
+            Bytes that each holds already; they have their room.
+        """
+        count, stripes = servers.shape
+        self._add_mounts(np.unique(servers).astype(np.int32) if every is None else every)
+        files, first = self._add_files(stripes, stripe_size, servers, size)
+        files.backend[first:] = Backend.DVS
+        files.volume[first:] = volume
+        self.tables = self.tables._replace(files=files)
+        self.tables.volumes.used[volume] += count * size
+        return first
+
+    def move_files(self, files: Integers, servers: Indices) -> None:
+        """Let files of one service node each, int64 (n,), be on others: int32 (n,)."""
+        self.tables.objects.ost[self.tables.files.first_object[files]] = servers
+
+    def add_volume(self, capacity: int) -> int:
+        """Add an allocation of so many bytes behind service nodes; return its number."""
+        volumes = enlarge_table(self.tables.volumes, len(self.tables.volumes) + 1)
+        volumes.capacity[-1] = capacity
+        self.tables = self.tables._replace(volumes=volumes)
+        return len(volumes) - 1
+
+    def _add_mounts(self, servers: Indices) -> None:
+        """Let all nodes of the job know their ways to some service nodes."""
+        tables = self.tables
+        if not len(tables.mounts):
+            mounts = make_table(MOUNT, tables.limits.nodes * len(tables.servers))
+            mounts.head = mounts.tail = -1
+            tables = tables._replace(mounts=mounts)
+        at_once = DVS_PARTS * (int(tables.servers.blocks_in_flight.max()) + 1)
+        self._room = max(self._room, at_once + 64)
+        to, back = self._peers.service_rows(servers)
+        tables.routing.to_server[:, servers] = to
+        tables.routing.from_server[:, servers] = back
+        self.tables = tables._replace(
+            network=tables.network._replace(path=self._peers.path),
+            routing=tables.routing._replace(peers=self._peers.table),
+        )
 
     def add_meetings(self, count: int = 1) -> int:
         """Add meetings, where programs of a communicator wait for each other.
@@ -259,6 +389,9 @@ class LustrePlane:
         bounds: Integers,
         now: float,
         transfers: Sequence[Transfers] = (),
+        *,
+        going_on: bool = False,
+        held: int | None = None,
     ) -> int:
         """Start a batch of programs; return its number.
 
@@ -274,6 +407,11 @@ class LustrePlane:
             The time in seconds.
         transfers
             What their ``EXCHANGE`` operations move, numbered from 0 in this order.
+        going_on
+            Whether the programs go on with a list that they get in pieces: at once, and reading
+            ahead as before. Else they come out of a barrier.
+        held
+            What :meth:`hold_transfers` returned, if ``EXCHANGE`` operations refer to those.
 
         Raises
         ------
@@ -285,26 +423,91 @@ class LustrePlane:
             raise ValueError("a batch needs one program or more, none of them still active")
         if (np.diff(bounds) == 0).any():
             raise ValueError("a program of a batch needs one operation or more")
-        base = 0
-        pool = operations.view(np.recarray)
         if not tables.programs.active.any():
-            none, no_gate = make_table(TRANSFER, 0), make_table(GATE, 0)
-            self.tables = tables = tables._replace(transfers=none, gates=no_gate)
-        else:
-            base = len(tables.operations)
-            pool = np.concatenate([tables.operations, operations]).view(np.recarray)
-        exchanges = pool[base:][pool.kind[base:] == _EXCHANGE]
+            self._used = 0
+            if not self._held and len(tables.transfers):
+                none, no_gate = make_table(TRANSFER, 0), make_table(GATE, 0)
+                self.tables = tables._replace(transfers=none, gates=no_gate)
+        base = self._enter(operations)
+        pool = self.tables.operations[base : self._used]
+        exchanges = np.flatnonzero(pool.kind == _EXCHANGE)
         if len(exchanges):
-            pool.offset[base:][pool.kind[base:] == _EXCHANGE] += len(tables.transfers)
-            self._add_transfers(transfers, int(exchanges.count.max()))
+            if held is None:
+                first = self._add_transfers(transfers, int(pool.count[exchanges].max()))
+            else:
+                first = self._held[held][0]
+            pool.offset[exchanges] += first
         batch = self._new_batch(len(programs))
         self.tables.clock[0] = now
-        self.tables = self.tables._replace(operations=pool)
-        _start_programs(self._handle, programs, bounds + base, batch)
+        _start_programs(self._handle, programs, bounds + base, batch, going_on)
         return batch
 
-    def _add_transfers(self, added: Sequence[Transfers], at_once: int) -> None:
-        """Enter transfers, their gates and their ways; ``at_once`` of them begin together."""
+    def _enter(self, operations: npt.NDArray[Any]) -> int:
+        """Write operations behind those in use; return the row of the first.
+
+        Where the table is full, those that are done are dropped from it first.
+        """
+        table, count = self.tables.operations, len(operations)
+        if self._used == 0 and count > len(table):
+            self.tables = self.tables._replace(operations=operations.view(np.recarray))
+            self._used = count
+            return 0
+        if self._used + count > len(table):
+            rows = keep_operations(self.tables.programs, table[: self._used])
+            self._used = len(rows)
+            if 2 * (self._used + count) > len(table):
+                larger = make_table(OPERATION, 2 * (self._used + count))
+                larger[: self._used] = table[rows]
+                self.tables = self.tables._replace(operations=larger)
+                table = larger
+            else:
+                table[: self._used] = table[rows]
+        first = self._used
+        table[first : first + count] = operations
+        self._used += count
+        return first
+
+    def hold_transfers(self, transfers: Sequence[Transfers], at_once: int) -> int:
+        """Enter transfers for operations that follow in batches to come.
+
+        Parameters
+        ----------
+        transfers
+            What the ``EXCHANGE`` operations move, numbered from 0 in this order.
+        at_once
+            Most transfers that one of the operations begins.
+
+        Returns
+        -------
+        int
+            To be given to :meth:`submit` with the operations, and in the end to
+            :meth:`release_transfers`.
+        """
+        first = self._add_transfers(transfers, at_once)
+        number = max(self._held, default=-1) + 1
+        self._held[number] = first, len(self.tables.transfers)
+        return number
+
+    def release_transfers(self, held: int) -> None:
+        """Note that no operation to come refers to transfers that :meth:`hold_transfers` took."""
+        del self._held[held]
+
+    def _drop_transfers(self) -> None:
+        """Drop the transfers that have ended, if there may be many."""
+        if len(self.tables.transfers) < max(_MANY_TRANSFERS, 2 * self._live_transfers):
+            return
+        self.tables, number = drop_transfers(self.tables, self._used, self._held.values())
+        self._live_transfers = len(self.tables.transfers)
+        for held, (first, stop) in self._held.items():
+            self._held[held] = int(number[first]), int(number[stop])
+
+    def _add_transfers(self, added: Sequence[Transfers], at_once: int) -> int:
+        """Enter transfers, their gates and their ways; return the number of the first.
+
+        ``at_once`` of them begin together.
+        """
+        self._drop_transfers()
+        first_of_all = len(self.tables.transfers)
         for one in added:
             tables = self.tables
             gates, gate = gates_of(one)
@@ -325,6 +528,7 @@ class LustrePlane:
             routing=tables.routing._replace(peers=self._peers.table),
         )
         self._transfers_at_once = max(self._transfers_at_once, at_once)
+        return first_of_all
 
     @property
     def _rooms(self) -> tuple[int, int]:
@@ -387,6 +591,7 @@ class LustrePlane:
         if tables.network.spare.left[0] <= message_room:
             messages = _doubled(messages, message_room)
         entities = len(tables.programs) + len(changes["requests"]) + len(locks.locks)
+        entities += 2 * len(tables.ssds) + (len(changes["windows"]) if len(tables.ssds) else 0)
         events = messages + entities + len(tables.background)
         network = enlarge_network(tables.network, messages, events)
         self.tables = tables._replace(network=network, locks=locks, **changes)

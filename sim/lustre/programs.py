@@ -8,21 +8,25 @@ their first operation, ``PARK``.
 from __future__ import annotations
 
 from sim.engine.calendar import schedule
-from sim.engine.jit import njit
+from sim.engine.jit import inlined, njit
 from sim.lustre.advice import lock_ahead, lock_group, unlock_group
 from sim.lustre.calls import transfer
+from sim.lustre.dvs import remote
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
 from sim.lustre.exchange import exchange, meet
 from sim.lustre.flock import flock
+from sim.lustre.local import local
 from sim.lustre.metadata import fsync, metadata, truncate
-from sim.lustre.tables import Cause, Lustre, Op
+from sim.lustre.tables import Backend, Cause, Lustre, Op
 
+_ON_LUSTRE, _ON_SSD = int(Backend.LUSTRE), int(Backend.SSD)
 _WRITE, _FSYNC, _MKDIR = int(Op.WRITE), int(Op.FSYNC), int(Op.MKDIR)
 _THINK, _MARK, _LIMIT = int(Op.THINK), int(Op.MARK), int(Op.LIMIT)
 _REPEAT, _GROUP_LOCK = int(Op.REPEAT), int(Op.GROUP_LOCK)
 _GROUP_UNLOCK, _LOCK_AHEAD = int(Op.GROUP_UNLOCK), int(Op.LOCK_AHEAD)
 _FORK, _JOIN, _MEET = int(Op.FORK), int(Op.JOIN), int(Op.MEET)
 _WORK, _EXCHANGE, _TRUNCATE = int(Op.WORK), int(Op.EXCHANGE), int(Op.TRUNCATE)
+_UNTIL = int(Op.UNTIL)
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
 
 
@@ -37,12 +41,8 @@ def step(lustre: Lustre, program_id: int, now: float) -> float:
         if program.op != program.timed:
             _read_timer(lustre, program_id, now)
         kind = lustre.operations[program.op].kind
-        if kind <= _WRITE:
-            answer = transfer(lustre, program_id, now)
-        elif kind == _FSYNC:
-            answer = fsync(lustre, program_id, now)
-        elif kind <= _MKDIR:
-            answer = metadata(lustre, program_id, now)
+        if kind <= _MKDIR:
+            answer = _on_file(lustre, program_id, kind, now)
         elif kind <= _REPEAT:
             answer = _look_at_clock(lustre, program_id, now)
         elif kind <= _LOCK_AHEAD:
@@ -56,6 +56,34 @@ def step(lustre: Lustre, program_id: int, now: float) -> float:
     _read_timer(lustre, program_id, now)
     _end(lustre, program_id, now)
     return GONE
+
+
+@inlined
+def _on_file(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
+    """Do an operation on a file."""
+    if _is_elsewhere(lustre, program_id):
+        return _elsewhere(lustre, program_id, kind, now)
+    if kind <= _WRITE:
+        return transfer(lustre, program_id, now)
+    if kind == _FSYNC:
+        return fsync(lustre, program_id, now)
+    return metadata(lustre, program_id, now)
+
+
+@inlined
+def _is_elsewhere(lustre: Lustre, program_id: int) -> bool:
+    """Tell whether the file of a program's operation is not on Lustre."""
+    file_id = lustre.operations[lustre.programs[program_id].op].file
+    return lustre.files[file_id].backend != _ON_LUSTRE
+
+
+@njit
+def _elsewhere(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
+    """Do an operation on a file that is not on Lustre."""
+    file_id = lustre.operations[lustre.programs[program_id].op].file
+    if lustre.files[file_id].backend == _ON_SSD:
+        return local(lustre, program_id, kind, now)
+    return remote(lustre, program_id, kind, now)
 
 
 @njit
@@ -83,13 +111,26 @@ def _together(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
         program.op += 1
         return now + seconds
     if kind == _TRUNCATE:
+        if _is_elsewhere(lustre, program_id):
+            return _elsewhere(lustre, program_id, kind, now)
         return truncate(lustre, program_id, now)
+    if kind == _UNTIL:
+        program = lustre.programs[program_id]
+        seconds = lustre.operations[program.op].seconds - now
+        program.op += 1
+        if seconds <= 0.0:
+            return GO_ON
+        lustre.waits[program_id, _THINKING] += seconds
+        return now + seconds
     return flock(lustre, program_id, now)
 
 
 @njit
 def _advise(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
-    """Do an operation on locks."""
+    """Do an operation on locks; only Lustre has them."""
+    if _is_elsewhere(lustre, program_id):
+        lustre.programs[program_id].op += 1
+        return GO_ON
     if kind == _GROUP_LOCK:
         return lock_group(lustre, program_id, now)
     if kind == _GROUP_UNLOCK:

@@ -18,6 +18,7 @@ MDS_SYNC = 2
 OST_SYNC = 3
 GLIMPSE = 4
 PUNCH = 5
+SERVER_REQUEST = 6  # of a service node behind DVS
 
 
 @njit

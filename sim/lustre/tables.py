@@ -19,6 +19,7 @@ from sim.engine.ordered import Ordered
 from sim.engine.pool import Pool
 from sim.engine.types import Floats, Indices, Integers, Table
 from sim.lustre.locks import Locks
+from sim.node.ssd import SsdLimits
 
 
 class StationKind(IntEnum):
@@ -34,6 +35,9 @@ class StationKind(IntEnum):
     MDS = 7  # the metadata server's threads
     CORE = 8  # a core of a compute node
     MEMORY = 9  # what all cores of a node can copy together
+    SSD = 10  # the local solid-state disk of a compute node
+    DVS = 11  # what the DVS client of a compute node can move
+    STORE = 12  # the disks of a service node, or what stands behind all of them
 
 
 MESSAGE_KINDS = int(StationKind.OST) + 1
@@ -53,22 +57,25 @@ class Cause(IntEnum):
     MDS = 7
     CORE = 8
     MEMORY = 9
-    OSC = 10  # the node's RPCs in flight to one OST are at their limit
-    TRANSFER = 11  # moving: service and latency, with nobody else in the way
-    METADATA = 12  # opens, creates, closes, stats, unlinks
-    SYNC = 13  # fsync: the replies of the MDS and of the OSTs
-    FLUSH = 14  # fsync: write-back of the node's dirty pages of the file
-    MUTEX = 15  # fsync: another rank of the node is at it
-    LOCK = 16  # extent locks
-    COPY = 17  # between the rank's buffer and the page cache
-    CACHE = 18  # no room for more dirty pages
-    RANGE = 19  # another rank of the node writes the same bytes
-    THINK = 20  # computing
-    THREADS = 21  # its own I/O threads
-    MEETING = 22  # MPI collectives: for the last of the ranks, then for the collective itself
-    EXCHANGE = 23  # data on their way from rank to rank
-    LIBRARY = 24  # the rank's own work in the MPI library
-    TREE = 25  # others of the node enter pages into the tree of cached pages of the same file
+    SSD = 10  # the SSD of its node
+    DVS = 11
+    STORE = 12
+    OSC = 13  # the node's RPCs in flight to one OST are at their limit
+    TRANSFER = 14  # moving: service and latency, with nobody else in the way
+    METADATA = 15  # opens, creates, closes, stats, unlinks
+    SYNC = 16  # fsync: the replies of the MDS and of the OSTs
+    FLUSH = 17  # fsync: write-back of the node's dirty pages of the file
+    MUTEX = 18  # fsync: another rank of the node is at it
+    LOCK = 19  # extent locks
+    COPY = 20  # between the rank's buffer and the page cache
+    CACHE = 21  # no room for more dirty pages
+    RANGE = 22  # another rank of the node writes the same bytes
+    THINK = 23  # computing
+    THREADS = 24  # its own I/O threads
+    MEETING = 25  # MPI collectives: for the last of the ranks, then for the collective itself
+    EXCHANGE = 26  # data on their way from rank to rank
+    LIBRARY = 27  # the rank's own work in the MPI library
+    TREE = 28  # others of the node enter pages into the tree of cached pages of the same file
 
 
 class Stat(IntEnum):
@@ -84,14 +91,17 @@ class Stat(IntEnum):
     CANCEL_SYNCS = 7  # cancels that waited for a journal commit
     OST_SYNCS = 8
     MDS_SYNCS = 9
-    HIT_BYTES = 10  # read from the page cache
-    MISS_BYTES = 11
+    HIT_BYTES = 10  # read from the page cache, or on their way there
+    MISS_BYTES = 11  # that a call had to ask for itself
     AHEAD_BYTES = 12  # read ahead
     PARTIAL_STRIPES = 13  # RAID stripes written in part
     EVICTED_BYTES = 14
     LRU_CANCELS = 15
     EXCHANGED_BYTES = 16  # moved between ranks on different nodes
     LOCAL_BYTES = 17  # copied between ranks of one node
+    THROTTLED_BYTES = 18  # that had to wait for room among the dirty pages of a local SSD
+    NO_SPACE_BYTES = 19  # refused: the device, or the allocation, is full (ENOSPC)
+    LOST_BYTES = 20  # not read or written because the SSD was lost (EIO)
 
 
 class LockState(IntEnum):
@@ -135,6 +145,15 @@ class Op(IntEnum):
     TRUNCATE = 22  # cut or lengthen the file to `offset` bytes: locks every object from there on
     FLOCK = 23  # take `length` bytes of the file from `offset` for this program (fcntl)
     FUNLOCK = 24  # give them back
+    UNTIL = 25  # compute until the clock shows `seconds`, or not at all if it is past that
+
+
+class Backend(IntEnum):
+    """What keeps a file."""
+
+    LUSTRE = 0
+    SSD = 1  # the local SSD of one node
+    DVS = 2  # service nodes: a burst buffer, or the home directories
 
 
 OPERATION = np.dtype(
@@ -192,6 +211,7 @@ PROGRAM = np.dtype(
         ("done", "i8"),  # bytes of it that are done
         ("offset", "i8"),  # where in the object it is
         ("left", "i8"),  # bytes left of the stripe chunk
+        ("later", "i8"),  # bytes of the chunk after the piece that is read
         ("pending", "i8"),  # bytes or replies that it waits for
         ("ready", "f8"),  # when the latest of the replies arrives
         ("since", "f8"),  # when the wait began
@@ -202,6 +222,8 @@ PROGRAM = np.dtype(
         ("next_read", "i8"),  # where a sequential reader would go on, in the file
         ("ahead", "i8"),  # how far beyond a call it reads ahead, in bytes
         ("ahead_done", "i8"),  # up to where it has read ahead, in the file
+        ("gap", "i8"),  # bytes from the end of a read to the start of the next one
+        ("striding", "i4"),  # reads that followed each other with this gap; 0: not in strides
         ("node", "i4"),
         ("core", "i4"),  # station
         ("batch", "i4"),
@@ -234,6 +256,9 @@ FILE = np.dtype(
         ("flock_waiting", "i4"),  # and those that wait for one, in the order of their coming
         ("flock_last", "i4"),
         ("shared_directory", "i4"),  # its directory is also that of others' files
+        ("backend", "i4"),  # a Backend
+        ("node", "i4"),  # on a local SSD: the node whose it is, or -1 before its first use
+        ("volume", "i4"),  # behind service nodes: which allocation it takes room of
     ],
     align=True,
 )
@@ -242,6 +267,8 @@ OBJECT = np.dtype(
     [("written", "f8"), ("ost", "i4"), ("views", "i4")],  # views: the first of all nodes' views
     align=True,
 )
+# Behind service nodes `ost` is the number of the service node, and `written` when the latest write
+# there ends.
 
 INODE = np.dtype(  # a file as one client node has it open
     [
@@ -331,6 +358,7 @@ NODE = np.dtype(
         ("closing", "i4"),
         ("close_head", "i4"),
         ("close_tail", "i4"),
+        ("serves", "i4"),  # a service node at work for itself: what it serves is on its own disks
     ],
     align=True,
 )
@@ -425,6 +453,40 @@ PEER_START, PEER_SENT, PEER_COPY = 16, 17, 18
 """Stages of a message between ranks: about to leave, on its way, or a copy within its node. Those
 of BRW RPCs are smaller numbers, and known to ``osc``."""
 
+DVS_START = 32
+"""The first stage of a block of DVS; all its stages are larger, and known to ``dvs``."""
+
+DVS_PARTS = 32
+"""Stripes of a call that a DVS client sends together."""
+
+SERVER = np.dtype(  # a service node that serves files over DVS
+    [
+        ("read_seconds", "f8"),  # that a byte holds it
+        ("write_seconds", "f8"),
+        ("request_time", "f8"),  # that a block holds it besides
+        ("read_latency", "f8"),
+        ("write_latency", "f8"),
+        ("latency", "f8"),  # of a small message, one way
+        ("shared_read", "f8"),  # seconds that a byte holds what stands behind all of them
+        ("shared_write", "f8"),
+        ("file_write", "f8"),  # seconds that a byte holds its file
+        ("client_read", "f8"),  # seconds that a byte holds the DVS client
+        ("client_write", "f8"),
+        ("open_time", "f8"),
+        ("sync_time", "f8"),
+        ("block_size", "i8"),
+        ("blocks_in_flight", "i4"),
+        ("shared", "i4"),  # the station of what stands behind
+    ],
+    align=True,
+)
+
+MOUNT = np.dtype(  # what a node's DVS client has to do with one service node: node * servers + it
+    [("in_flight", "i4"), ("head", "i4"), ("tail", "i4")], align=True
+)
+
+VOLUME = np.dtype([("used", "i8"), ("capacity", "i8")], align=True)  # an allocation, in bytes
+
 
 class StationMap(NamedTuple):
     """Number of the first station of each kind and direction; `out` is away from the owner."""
@@ -444,6 +506,12 @@ class StationMap(NamedTuple):
     directory: int  # the lock of each MDT's shared directory
     core: int
     memory: int
+    ssd: int
+    dvs: int  # the DVS clients of the nodes
+    server_in: int  # network to service node
+    server_out: int
+    server_requests: int  # its threads for small requests
+    store: int  # its disks
 
 
 class Routing(NamedTuple):
@@ -460,6 +528,9 @@ class Routing(NamedTuple):
     peers
         int32 (rows, candidates, 2): the same for the pairs of Aries routers between which ranks
         exchange data, as they were first needed.
+    to_server, from_server
+        int32 (rows, service nodes): the rows of ``peers`` with the routes from a client node to a
+        service node and back; -1 where both are on one router, or where no file has led there yet.
     group_of_oss
         int32 (OSSs,): the fine-grained routing group of each OSS.
     gateways
@@ -480,6 +551,8 @@ class Routing(NamedTuple):
     homeward: Indices
     peers: Indices
     minimal: Integers
+    to_server: Indices
+    from_server: Indices
     group_of_oss: Indices
     gateways: Indices
     alive: Indices
@@ -513,6 +586,13 @@ class Lustre(NamedTuple):
         Of the OSTs, then of the MDTs.
     transfers, gates, meetings
         Between ranks; see ``exchange``.
+    ssds, ssd_slots, ssd_limits
+        The SSDs of the nodes; see ``sim.node.ssd``.
+    servers, mounts, volumes
+        Service nodes, the clients' parts that talk to them, and allocations; see ``dvs``.
+    refused
+        int64 (programs, 2): bytes that each did not get written because a device was full, and
+        that it could not read or write because a device was lost.
     waits, marks, timers
         float64 (programs, causes), (programs, marks) and (programs, ``TIMERS``), in seconds.
     batches
@@ -567,6 +647,13 @@ class Lustre(NamedTuple):
     precreated: Table
     journals: Table
     background: Table
+    ssds: Table
+    ssd_slots: Floats
+    ssd_limits: SsdLimits
+    servers: Table
+    mounts: Table
+    volumes: Table
+    refused: Integers
     batches: Indices
     ended: Indices
     ended_count: Integers

@@ -44,8 +44,8 @@ def ior_report(result: Result) -> IorReport:
         machine=f"{name} (simulated)",
         platform=f"{name}(simulated)",
         file_system=_file_system(result.machine),
-        began=EPOCH,
-        finished=EPOCH + timedelta(seconds=result.simulated),
+        began=EPOCH + timedelta(seconds=result.started),
+        finished=EPOCH + timedelta(seconds=result.started + result.simulated),
         tests=tuple(
             _test_report(outcome, number, result.scenario.ppn)
             for number, outcome in enumerate(result.tests)

@@ -15,6 +15,9 @@ _BYTES = frozenset(
         Stat.EVICTED_BYTES,
         Stat.EXCHANGED_BYTES,
         Stat.LOCAL_BYTES,
+        Stat.THROTTLED_BYTES,
+        Stat.NO_SPACE_BYTES,
+        Stat.LOST_BYTES,
     }
 )
 
@@ -37,6 +40,9 @@ WORDS = {
     Stat.PARTIAL_STRIPES: ("partial RAID stripes", "write RPCs that filled such stripes in part"),
     Stat.EXCHANGED_BYTES: ("exchanged", "moved between ranks on different nodes"),
     Stat.LOCAL_BYTES: ("copied in nodes", "moved between ranks of one node"),
+    Stat.THROTTLED_BYTES: ("throttled", "on local SSDs: waited for room among the dirty pages"),
+    Stat.NO_SPACE_BYTES: ("refused", "not written for want of room (ENOSPC)"),
+    Stat.LOST_BYTES: ("failed", "not read or written because an SSD was lost (EIO)"),
 }
 """What each count is called, and what it counts, in the order in which they are printed."""
 

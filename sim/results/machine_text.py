@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from sim.config.machine import Lnet, Lustre, Machine, Mds, Nodes
+from sim.config.machine import Lnet, Lustre, Machine, Mds, Nodes, Service, Ssd
 from sim.config.units import (
     MIB,
     format_bytes,
@@ -45,11 +45,25 @@ def format_machine(machine: Machine, fabric: Fabric) -> str:
         f"LNET: from {network.interconnect} to InfiniBand": _lnet_rows(machine.lnet),
         f"Lustre {machine.lustre.version}": _lustre_rows(machine.lustre),
         "Metadata servers": _mds_rows(machine.lustre.mds),
+        **_elsewhere(machine),
     }
     lines = [machine.title, *textwrap.wrap(machine.description, _WIDTH)]
     for title, rows in sections.items():
         lines += ["", title, *_aligned(rows)]
     return "\n".join(lines) + "\n"
+
+
+def _elsewhere(machine: Machine) -> dict[str, list[Row]]:
+    """Return the sections of what a machine has beside Lustre."""
+    sections = {}
+    if machine.ssd is not None:
+        sections[f"Local SSDs: {machine.ssd.mount}"] = _ssd_rows(machine.ssd, machine.nodes.count)
+    if machine.burst_buffer is not None:
+        title = f"Burst buffer: {machine.burst_buffer.mount}"
+        sections[title] = _service_rows(machine.burst_buffer)
+    if machine.home is not None:
+        sections[f"Home over DVS: {machine.home.mount}"] = _service_rows(machine.home)
+    return sections
 
 
 def format_sources(machine: Machine) -> str:
@@ -140,4 +154,32 @@ def _mds_rows(mds: Mds) -> list[Row]:
         *((f"{name} of one MDT", format_per_second(rate, 3)) for name, rate in rates.items()),
         ("new names in one directory", format_per_second(mds.directory_rate, 3)),
         ("one operation, idle server", format_seconds(mds.op_latency)),
+    ]
+
+
+def _ssd_rows(ssd: Ssd, nodes: int) -> list[Row]:
+    return [
+        ("capacity of a node's SSD", format_bytes(ssd.capacity)),
+        ("write", _rate(ssd.write_rate)),
+        ("spread from SSD to SSD, write", f"{100 * ssd.write_spread:.3g} %"),
+        ("read", _rate(ssd.read_rate)),
+        ("all of them, write", _rate(nodes * ssd.write_rate)),
+        ("dirty pages, shares of memory", f"{ssd.dirty_background_ratio} and {ssd.dirty_ratio}"),
+    ]
+
+
+def _service_rows(service: Service) -> list[Row]:
+    return [
+        ("service nodes", f"{service.nodes}"),
+        ("one of them, write and read", f"{_rate(service.write_rate)}, {_rate(service.read_rate)}"),
+        (
+            "all together, write and read",
+            f"{_rate(service.shared_write_rate)}, {_rate(service.shared_read_rate)}",
+        ),
+        (
+            "DVS client of a compute node",
+            f"{_rate(service.client_write_rate)}, {_rate(service.client_read_rate)}",
+        ),
+        ("one file on one service node, write", _rate(service.file_write_rate)),
+        ("capacity", format_bytes(service.capacity)),
     ]

@@ -17,6 +17,7 @@ from sim.results.waits import waits
 from sim.run.result import IorResult, Result, StationUse
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
+_MANY |= {StationKind.SSD, StationKind.DVS}
 _SERVERS = frozenset(StationKind) - _MANY
 
 
@@ -48,17 +49,19 @@ def simulator_document(result: Result) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``version``, ``scenario`` (as asked for), ``notes``, ``loads`` (the busiest station of each
-        phase, and what the ranks waited for in it), ``busiest`` (the busiest station of each kind),
-        ``stations`` (of LNET and of the servers; there are thousands of others), ``waits``,
-        ``lustre`` (what locks and page caches did), ``counts`` and ``wall_seconds``, the only value
-        that differs from run to run. Bytes, bytes/s, seconds.
+        ``version``, ``scenario`` (as asked for), ``notes``, ``troubles`` (bytes refused or lost),
+        ``loads`` (the busiest station of each phase, and what the ranks waited for in it),
+        ``busiest`` (the busiest station of each kind), ``stations`` (of LNET and of the servers;
+        there are thousands of others), ``waits``, ``lustre`` (what locks and page caches did),
+        ``counts`` and ``wall_seconds``, the only value that differs from run to run. Bytes,
+        bytes/s, seconds.
     """
     uses = result.stations()
     return {
         "version": version("xc40io"),
         "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
         "notes": list(result.notes),
+        "troubles": [trouble._asdict() for trouble in result.troubles],
         "loads": [
             asdict(load) | {"kind": load.kind.name, "binds": load.binds} for load in loads(result)
         ],

@@ -8,7 +8,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from sim.config.units import format_rate, format_seconds
+from sim.config.scenario import Target
+from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.lustre.striping import getstripe_text
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
@@ -40,21 +41,61 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
         whenever the same scenario runs. GB = 10^9 bytes; times in simulated seconds.
     """
     lines = [
-        _job_line(result),
-        *(f"Note: {note}" for note in result.notes),
-        "",
-        *_bottleneck_lines(loads(result)),
+        *_activity_lines(result, [_job_line(result)]),
         "",
         *_station_lines(busiest(result.stations())),
         "",
         *_wait_lines(result),
-        *(["", *lustre_lines(result.stats)] if lustre_stats else []),
-        "",
-        f"In all: {result.simulated:.6g} simulated s, {result.rpcs:,} bulk RPCs with "
-        f"{result.bulk_bytes / 1e9:,.6g} GB, {result.events:,} events",
-        f"Wall time: {result.wall:.2f} s",
+        *_whole_lines(result, result.simulated, result.wall, lustre_stats=lustre_stats),
     ]
-    return "".join(f"{line}\n" for text in lines for line in _commented(text))
+    return _comments(lines)
+
+
+def format_job_part(result: Result) -> str:
+    """Print what bound one of several jobs and where its ranks waited, as :func:`format_run`."""
+    return _comments([*_activity_lines(result, []), "", *_wait_lines(result)])
+
+
+def format_machine_part(
+    result: Result, *, simulated: float, wall: float, lustre_stats: bool = False
+) -> str:
+    """Print what the machine did in a run of several jobs, as :func:`format_run`.
+
+    Parameters
+    ----------
+    result
+        Of any of them.
+    simulated, wall
+        Seconds that all took together, simulated and real.
+    lustre_stats
+        Whether to print what the locks and the page caches did, too.
+    """
+    lines = _whole_lines(result, simulated, wall, lustre_stats=lustre_stats)
+    return _comments([*_station_lines(busiest(result.stations())), *lines])
+
+
+def _activity_lines(result: Result, head: Sequence[str]) -> list[str]:
+    """Return the notes of a run, what went wrong, and what bound its phases."""
+    notes = [
+        *head,
+        *(f"Note: {note}" for note in result.notes),
+        *(f"TROUBLE: {trouble.text}" for trouble in result.troubles),
+    ]
+    return [*notes, *([""] if notes else []), *_bottleneck_lines(loads(result))]
+
+
+def _whole_lines(
+    result: Result, simulated: float, wall: float, *, lustre_stats: bool
+) -> Iterator[str]:
+    """Yield what all jobs did together."""
+    if lustre_stats:
+        yield from ("", *lustre_lines(result.stats))
+    yield ""
+    yield (
+        f"In all: {simulated:.6g} simulated s, {result.rpcs:,} bulk RPCs with "
+        f"{result.bulk_bytes / 1e9:,.6g} GB, {result.events:,} events"
+    )
+    yield f"Wall time: {wall:.2f} s"
 
 
 def format_layouts(result: IorResult) -> str:
@@ -69,6 +110,11 @@ def format_layouts(result: IorResult) -> str:
         if files > _FILES_SHOWN:
             parts.append(f"# and {files - _FILES_SHOWN:,} files more\n")
     return "".join(parts)
+
+
+def _comments(lines: Sequence[str]) -> str:
+    """Put ``#`` in front of all lines."""
+    return "".join(f"{line}\n" for text in lines for line in _commented(text))
 
 
 def _commented(text: str) -> list[str]:
@@ -90,12 +136,22 @@ def _job_line(result: Result) -> str:
     for way, load in (("read", scenario.background.read), ("written", scenario.background.write)):
         unusual += f", {format_rate(load, 3)} {way} by other jobs" if load else ""
     unusual += ", other jobs as on a typical day" if scenario.background.typical else ""
+    unusual += _target(scenario.target)
     coarse = scenario.rpcs_as_one
     unusual += f", {coarse} bulk RPCs handled as one" if coarse > 1 else ""
     return (
         f"Simulated on {result.machine.name}{changes}: {_several(scenario.nodes, 'node')} "
         f"({placement}) x {_several(scenario.ppn, 'rank')}{unusual}, seed {scenario.seed}"
     )
+
+
+def _target(target: Target) -> str:
+    """Say where the files are, if not on Lustre."""
+    if target.kind == "bb":
+        size = "" if target.capacity is None else f" of {format_bytes(target.capacity)}"
+        return f", files on a {target.access} burst buffer{size}"
+    places = {"lustre": "", "ssd": ", files on the SSDs of the nodes", "home": ", files on home"}
+    return places[target.kind]
 
 
 def _several(count: int, noun: str) -> str:

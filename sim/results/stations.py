@@ -35,6 +35,9 @@ PLURALS = {
     StationKind.MDS: "MDSs",
     StationKind.CORE: "cores",
     StationKind.MEMORY: "node memories",
+    StationKind.SSD: "SSDs",
+    StationKind.DVS: "DVS clients",
+    StationKind.STORE: "disks of service nodes",
 }
 
 # What a rank may wait for when stations of a kind are busy: the wait at the station itself, and
@@ -45,12 +48,14 @@ _SYNCS = _ANY | {Cause.SYNC, Cause.MUTEX, Cause.METADATA}
 _BULK = _ANY | {
     *(Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.OSS, Cause.OST),
     *(Cause.OSC, Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.CACHE, Cause.LOCK),
+    *(Cause.DVS, Cause.STORE),
 }
 _HELD_UP = {
     StationKind.SERVICE: _SYNCS | {Cause.SERVICE, Cause.LOCK},
     StationKind.MDS: _SYNCS | {Cause.MDS},
     StationKind.CORE: _COPIES | _BULK,
     StationKind.MEMORY: _COPIES,
+    StationKind.SSD: _ANY | {Cause.SSD, Cause.CACHE, Cause.FLUSH, Cause.SYNC},
 }
 
 Windows = Sequence[tuple[float, float]]
@@ -140,7 +145,20 @@ def loads(result: Result) -> list[Load]:
     """Return the load of each activity: of each kind of phase of each test of IOR."""
     activities = result.activities()
     everything = _windows([stretch for found in activities for stretch in found.stretches])
+    if result.at_work:
+        everything = _merged(result.at_work)
     return [_load(result, activity, everything) for activity in activities]
+
+
+def _merged(windows: Windows) -> Windows:
+    """Return windows that cover the same times, none of them twice."""
+    merged: list[tuple[float, float]] = []
+    for start, stop in sorted(windows):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(stop, merged[-1][1])
+        else:
+            merged.append((start, stop))
+    return merged
 
 
 def _windows(stretches: Sequence[Stretch]) -> Windows:

@@ -2,69 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
-
-import simpy
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.run.act import Act, Waiting
 from sim.run.checks import check, remarks
-from sim.run.memory import limits_beside, occupied_memory
+from sim.run.memory import occupied_memory
 from sim.run.result import IorResult, TestOutcome
-from sim.run.stage import Progress, Stage, set_stage
+from sim.run.stage import JobStage
 from sim.workloads.ior.job import IorContext, IorJob
-from sim.workloads.ior.options import IorCommand, parse_arguments
+from sim.workloads.ior.options import parse_arguments
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.ranks import Ranks
 
 
-def run_ior(
-    scenario: Scenario, machine: Machine, arguments: tuple[str, ...], progress: Progress | None
-) -> IorResult:
-    """Run the IOR command of a scenario to its end; see :func:`~sim.run.simulate.simulate`."""
-    command = parse_arguments(arguments)
-    check(command.tests, scenario, machine)
-    tasks = scenario.nodes * scenario.ppn
-    total = sum(_bytes_to_move(test, tasks) for test in command.tests)
-    stage = set_stage(scenario, machine, bytes_to_move=total, progress=progress)
-    outcomes: list[TestOutcome] = []
-    environment = stage.filesystem.environment
-    environment.run(until=environment.process(_command(stage, command, outcomes)))
-    return IorResult(
-        command=command,
-        tests=tuple(outcomes),
-        notes=(*command.notes, *remarks(command.tests, scenario, machine)),
-        **stage.outcome(),
-    )
+class IorAct(Act):
+    """An IOR command: its tests one after the other.
 
+    Raises
+    ------
+    InputError
+        If the job cannot run the command, or the simulator does not know how.
+    """
 
-def _command(
-    stage: Stage, command: IorCommand, outcomes: list[TestOutcome]
-) -> Generator[simpy.Event, Any, None]:
-    """Run the tests of an IOR command one after the other: the SimPy process of the job."""
-    scenario, machine, filesystem = stage.scenario, stage.machine, stage.filesystem
-    context = IorContext(
-        filesystem=filesystem,
-        machine=machine,
-        environment=scenario.environment,
-        striping=scenario.striping,
-        world=stage.world,
-        seed=scenario.seed,
-    )
-    plane = filesystem.plane
-    limits = plane.tables.limits
-    for test in command.tests:
-        started = filesystem.environment.now
-        tasks = test.tasks or scenario.nodes * scenario.ppn
-        every = stage.ranks
-        ranks = Ranks(every.programs[:tasks], every.per_node, every.threads)
-        occupied = occupied_memory(test, machine, min(scenario.ppn, tasks))
-        plane.tables = plane.tables._replace(limits=limits_beside(limits, machine, occupied))
-        job = IorJob(context, ranks, test)
-        yield from job.run()
-        assert job.files is not None  # every test has a phase
-        outcomes.append(TestOutcome(test, tasks, started, tuple(job.records), job.files))
+    def __init__(self, scenario: Scenario, machine: Machine) -> None:
+        super().__init__(scenario, machine)
+        self._command = parse_arguments(scenario.workload.ior or ())
+        check(self._command.tests, scenario, machine)
+        self._outcomes: list[TestOutcome] = []
+
+    @property
+    def bytes_to_move(self) -> int:
+        """Bytes that all phases of all tests move, if nothing stops them early."""
+        tasks = self.scenario.nodes * self.scenario.ppn
+        return sum(_bytes_to_move(test, tasks) for test in self._command.tests)
+
+    def play(self, job: JobStage) -> Waiting:
+        """Run the tests one after the other."""
+        scenario, machine, filesystem = self.scenario, self.machine, job.filesystem
+        context = IorContext(
+            filesystem=filesystem,
+            machine=machine,
+            environment=scenario.environment,
+            striping=scenario.striping,
+            world=job.world,
+            seed=scenario.seed,
+        )
+        for test in self._command.tests:
+            started = filesystem.environment.now
+            tasks = test.tasks or len(job.ranks)
+            ranks = Ranks(job.ranks.programs[:tasks], job.ranks.per_node, job.ranks.threads)
+            occupied = occupied_memory(test, machine, min(scenario.ppn, tasks))
+            job.occupy(occupied)
+            run = IorJob(context, ranks, test)
+            yield from run.run()
+            job.occupy(0, before=occupied)
+            assert run.files is not None  # every test has a phase
+            outcome = TestOutcome(test, tasks, started, tuple(run.records), run.files)
+            self._outcomes.append(outcome)
+
+    def result(self, outcome: dict[str, Any]) -> IorResult:
+        """Return the tests with the records of their phases."""
+        tests = self._command.tests
+        return IorResult(
+            command=self._command,
+            tests=tuple(self._outcomes),
+            notes=(*self._command.notes, *remarks(tests, self.scenario, self.machine)),
+            **outcome,
+        )
 
 
 def _bytes_to_move(test: IorTest, tasks: int) -> int:

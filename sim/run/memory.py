@@ -16,13 +16,11 @@ def occupied_memory(test: IorTest, machine: Machine, tasks: int) -> int:
     return test.task_memory * tasks or test.node_memory or share
 
 
-def limits_beside(limits: Limits, machine: Machine, occupied: int) -> Limits:
-    """Return the limits of a client on whose nodes so many bytes of memory are occupied.
+def kept_from_cache(limits: Limits, machine: Machine, occupied: int) -> int:
+    """Return the bytes that a node's page cache has less while so many bytes are occupied.
 
-    Lustre caches up to half of a node's memory (max_cached_mb), and no more than what is left.
+    Lustre caches up to half of a node's memory (max_cached_mb), and no more than what is left:
+    a small occupation costs the cache nothing.
     """
     left = machine.nodes.memory - occupied
-    return limits._replace(
-        max_node_cache=min(limits.max_node_cache, left),
-        max_node_dirty=min(limits.max_node_dirty, left),
-    )
+    return max(limits.max_node_cache - left, 0)

@@ -22,6 +22,7 @@ from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord
 from sim.workloads.kernel import Kernel, KernelRecord
 from sim.workloads.stretch import Stretch
+from sim.workloads.trouble import Trouble
 
 _KINDS = tuple(StationKind)
 
@@ -120,24 +121,31 @@ class Result(ABC):
         What was run.
     notes
         What the user should know about the options: a sentence each.
-    simulated
-        Simulated seconds.
+    started, simulated
+        When the job began, in seconds since the simulation did, and the simulated seconds that it
+        took.
     events, rpcs, bulk_bytes
-        Events of the data plane, bulk RPCs and the bytes that these moved.
+        Events of the data plane, bulk RPCs and the bytes that these moved; those of all jobs.
     wall
         Real seconds that the simulation took.
     waits
         float64 (ranks, causes): seconds that each rank waited, by :class:`Cause`.
     stats
-        What the locks and the page caches did, counted; sizes in bytes.
+        What the locks and the page caches did, counted; sizes in bytes; on all nodes.
+    troubles
+        What went wrong: bytes that found no room, or that were lost.
     plane, book
         The data plane as the run left it, and what its stations are called: for those who want to
         look into the tables themselves.
+    at_work
+        Where several jobs ran: when any of them was at work, each time from when to when in
+        simulated seconds.
     """
 
     scenario: Scenario
     machine: Machine
     notes: tuple[str, ...]
+    started: float
     simulated: float
     events: int
     rpcs: int
@@ -145,8 +153,10 @@ class Result(ABC):
     wall: float
     waits: Floats
     stats: dict[Stat, int]
+    troubles: tuple[Trouble, ...] = ()
     plane: LustrePlane
     book: StationBook
+    at_work: tuple[tuple[float, float], ...] = ()
 
     @abstractmethod
     def activities(self) -> list[Activity]:

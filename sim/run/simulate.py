@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
-from sim.run.ior import run_ior
-from sim.run.kernel import run_kernel
+from sim.run.act import Act
+from sim.run.ior import IorAct
+from sim.run.kernel import KernelAct
+from sim.run.perform import Part, perform
 from sim.run.result import Result
 from sim.run.stage import Progress
+from sim.workloads.kernel import Kernel
 
 
-def simulate(scenario: Scenario, *, progress: Progress | None = None) -> Result:
-    """Run a scenario to its end.
+def simulate(
+    scenario: Scenario, *, progress: Progress | None = None, kernel: Kernel | None = None
+) -> Result:
+    """Run a scenario of one job to its end.
 
     Parameters
     ----------
@@ -18,6 +24,8 @@ def simulate(scenario: Scenario, *, progress: Progress | None = None) -> Result:
         What to run.
     progress
         Told from time to time how far it has come.
+    kernel
+        In place of the one that the scenario describes: one that was made already.
 
     Returns
     -------
@@ -30,7 +38,24 @@ def simulate(scenario: Scenario, *, progress: Progress | None = None) -> Result:
         If the scenario asks for what the machine or the simulator does not have.
     """
     machine = machine_of(scenario)
-    workload = scenario.workload
-    if workload.kernel is not None:
-        return run_kernel(scenario, machine, workload.kernel, progress)
-    return run_ior(scenario, machine, workload.ior or (), progress)
+    (performance,) = perform(
+        machine,
+        [Part(act_of(scenario, machine, kernel))],
+        background=scenario.background,
+        seed=scenario.seed,
+        progress=progress,
+    )
+    return performance.result
+
+
+def act_of(scenario: Scenario, machine: Machine, kernel: Kernel | None = None) -> Act:
+    """Return what the job of a scenario does, checked.
+
+    Raises
+    ------
+    InputError
+        If the job cannot do it on this machine.
+    """
+    if kernel is not None or scenario.workload.kernel is not None:
+        return KernelAct(scenario, machine, kernel)
+    return IorAct(scenario, machine)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 from sim.config.machine import Machine, Model
 from sim.config.striping import StripeRequest
 from sim.workloads.stretch import Stretch
+from sim.workloads.trouble import Trouble
 
 if TYPE_CHECKING:  # --help of a kernel must not wait for Numba
     import simpy
@@ -95,6 +96,9 @@ class KernelJob:
         ``threads``, are the programs that follow.
     threads
         Helper threads of each rank.
+    stagers
+        int64 (service nodes, n): the programs on the service nodes of its burst buffer that move
+        files between there and Lustre.
     machine
         As described, with the scenario's changes made.
     environment
@@ -115,12 +119,15 @@ class KernelJob:
     mpi_records
         What MPI-IO has to tell of the kernel's files: one for each time that one was open to write
         or to read data, in that order, and the step to which it belongs.
+    troubles
+        What went wrong with its bytes beyond what the data plane counts.
     """
 
     filesystem: FileSystem
     world: Communicator
     programs: Integers
     threads: int
+    stagers: Integers
     machine: Machine
     environment: Mapping[str, str]
     striping: StripeRequest
@@ -130,6 +137,7 @@ class KernelJob:
     stretches: dict[str, list[Stretch]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
 
     @property
     def ranks(self) -> int:
@@ -244,6 +252,10 @@ class Kernel(Model):
 
     def threads(self) -> int:
         """Return how many helper threads each rank has; they share its core."""
+        return 0
+
+    def stagers(self, scenario: Scenario) -> int:  # noqa: ARG002
+        """Return how many programs on each service node of its burst buffer a job needs."""
         return 0
 
     def check(self, scenario: Scenario, machine: Machine) -> None:

@@ -1,9 +1,16 @@
-"""The kernels there are; importing this imports none of them."""
+"""The kernels there are; importing this imports none of them.
+
+Some are written in Python, the others are skeletons: YAML files under ``configs/kernels``, or of
+the user's own, which are given by their path.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sim.config.errors import InputError
 
@@ -11,8 +18,19 @@ if TYPE_CHECKING:
     from sim.workloads.kernel import Kernel
 
 
-class Entry(NamedTuple):
-    """Where a kernel is, and what it does in a few words."""
+class Entry(Protocol):
+    """A kernel that can be imported or read."""
+
+    @property
+    def summary(self) -> str:
+        """What it does in a few words."""
+
+    def load(self) -> type[Kernel]:
+        """Import the kernel, or read it."""
+
+
+class Written(NamedTuple):
+    """A kernel in Python: where it is, and what it does in a few words."""
 
     module: str
     kind: str
@@ -24,18 +42,94 @@ class Entry(NamedTuple):
         return kernel
 
 
-KERNELS = {
-    "adios": Entry(
-        "sim.workloads.adios_kernel",
-        "AdiosKernel",
-        "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
-    ),
-    "exerciser": Entry(
-        "sim.workloads.exerciser",
-        "Exerciser",
-        "HDF5: hyperslabs of a dataset, written and read in many ways.",
-    ),
-}
+class Skeletal(NamedTuple):
+    """A kernel that a YAML file describes."""
+
+    name: str
+    path: Path
+
+    @property
+    def summary(self) -> str:
+        """What it does in a few words: the first thing that the file says."""
+        from sim.config.files import read_mapping
+
+        return str(read_mapping(self.path).get("summary", ""))
+
+    def load(self) -> type[Kernel]:
+        """Read the kernel."""
+        from sim.workloads.skeleton.kernel import read_kernel
+
+        return read_kernel(self.path, self.name)
+
+
+class Kernels(Mapping[str, Entry]):
+    """All kernels by name. A path that ends in ``.yaml`` or ``.yml`` is a name too."""
+
+    written: Mapping[str, Written] = {
+        "adios": Written(
+            "sim.workloads.adios_kernel",
+            "AdiosKernel",
+            "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
+        ),
+        "exerciser": Written(
+            "sim.workloads.exerciser",
+            "Exerciser",
+            "HDF5: hyperslabs of a dataset, written and read in many ways.",
+        ),
+        "replay": Written(
+            "sim.workloads.replay",
+            "Replay",
+            "What a trace says that ranks did: CSV, Parquet, a Darshan log.",
+        ),
+        "dl-loading": Written(
+            "sim.workloads.dl_loading",
+            "DlLoading",
+            "Deep learning: samples for training, one a file or packed.",
+        ),
+        "e3sm": Written(
+            "sim.workloads.e3sm",
+            "E3sm",
+            "E3SM: PnetCDF records, of which each rank has many small parts.",
+        ),
+        "staging": Written(
+            "sim.workloads.staging",
+            "Staging",
+            "Local SSDs before Lustre: output flushed in the background, input read ahead.",
+        ),
+        "pread-threads": Written(
+            "sim.workloads.pread_threads",
+            "PreadThreads",
+            "Threads of each rank that read a file with pread.",
+        ),
+    }
+
+    @cached_property
+    def _skeletal(self) -> dict[str, Path]:
+        from sim.config.files import shipped
+
+        return shipped("kernels")
+
+    def __getitem__(self, name: str) -> Entry:
+        if name in self.written:
+            return self.written[name]
+        if name.endswith((".yaml", ".yml")):
+            return Skeletal(name, Path(name))
+        return Skeletal(name, self._skeletal[name])
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        own = name.endswith((".yaml", ".yml"))
+        return own or name in self.written or name in self._skeletal
+
+    def __iter__(self) -> Iterator[str]:
+        yield from sorted((*self.written, *self._skeletal))
+
+    def __len__(self) -> int:
+        return len(self.written) + len(self._skeletal)
+
+
+KERNELS = Kernels()
 
 
 def make_kernel(options: dict[str, Any]) -> Kernel:
@@ -54,10 +148,10 @@ def make_kernel(options: dict[str, Any]) -> Kernel:
     name = options.pop("name", None)
     if name not in KERNELS:
         raise InputError(
-            f"kernel.name = {name!r}: right would be one of {', '.join(KERNELS)}"
-            f"{nearest(str(name), KERNELS)}"
+            f"kernel.name = {name!r}: right would be one of {', '.join(KERNELS)}, or the path of a "
+            f"skeleton, which ends in .yaml{nearest(str(name), KERNELS)}"
         )
-    kernel = KERNELS[name].load()
+    kernel = KERNELS[str(name)].load()
     try:
         return kernel.model_validate(options)
     except ValidationError as error:

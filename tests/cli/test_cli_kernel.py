@@ -29,7 +29,7 @@ def test_help_lists_the_kernels(xc40io):
     assert text == xc40io("kernel", "--help").stdout
     for name, entry in KERNELS.items():
         assert name in text
-        assert entry.summary[:20] in text
+        assert " ".join(entry.summary.split()[:2]) in text
 
 
 def test_help_of_a_kernel_tells_its_options_with_units(xc40io):
@@ -159,7 +159,7 @@ def test_who_asks_mpi_io_for_what_it_cannot_tell_learns_so(xc40io):
     ("words", "sentence"),
     [
         (["exerciser", "--env", "MPICH_MPIIO_STATS=2"], "MPICH_MPIIO_STATS=2: right would be 0"),
-        (["adois"], "'adois' is no kernel; there are adios, exerciser"),
+        (["adois"], "'adois' is no kernel; there are adios, bd-cats, chombo"),
         (["adios", "--sizes", "3"], "No such option '--sizes'. (Did you mean"),
         (["adios", "--size", "much"], "kernel adios: size: 'much' is not a size"),
         (["adios", "--steps", "few"], "kernel adios: steps = 'few': should be a valid integer"),

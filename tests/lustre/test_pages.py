@@ -232,9 +232,22 @@ def test_a_page_is_read_from_the_ost_once(unit: int) -> None:
 def test_a_reader_in_order_has_its_pages_read_ahead() -> None:
     sizes = {"lustre__readahead": 64 * RPC, "lustre__readahead_step": 64 * RPC}
     took = {}
-    for step in (RPC, 3 * RPC):  # in order, and jumping
+    for jumps in (0, 1):
         plane = SmallPlane(1, **sizes)
         plane.add_files(1, 1, size=1 << 27)
-        took[step] = plane.run([[Step(Op.READ, length=RPC, count=100, stride=step)]])[0]
-        assert (plane.stat(Stat.AHEAD_BYTES) > 0) == (step == RPC)
-    assert took[RPC] < took[3 * RPC]
+        starts = [(i + jumps * i * i) * RPC for i in range(30)]  # in order, or ever further on
+        took[jumps] = plane.run([[Step(Op.READ, offset=start, length=RPC) for start in starts]])[0]
+        assert (plane.stat(Stat.AHEAD_BYTES) > 0) == (jumps == 0)
+    assert took[0] < took[1]
+
+
+def test_a_long_read_has_its_pages_on_their_way_together() -> None:
+    took = {}
+    for ahead in (0, 64 * RPC):
+        plane = SmallPlane(1, lustre__readahead=ahead)
+        plane.add_files(1, 4, size=1 << 27)
+        locked = [Step(Op.READ, offset=i * RPC, length=PAGE) for i in range(4)]  # each object
+        plane.run([locked])
+        took[ahead] = plane.run([[Step(Op.READ, offset=8 * RPC, length=32 * RPC)]])[0]
+        assert plane.stat(Stat.HIT_BYTES) + plane.stat(Stat.MISS_BYTES) == 32 * RPC + 4 * PAGE
+    assert 2 * took[64 * RPC] < took[0]

@@ -104,6 +104,7 @@ def test_the_busiest_of_each_kind_come_in_the_order_of_the_path():
     uses = run("-w -r -C -e -b 4m -t 4m", count=4).stations()
     best = busiest(uses)
     kinds = [use.kind for use in best]
-    assert kinds == sorted(StationKind)
+    elsewhere = {StationKind.SSD, StationKind.DVS, StationKind.STORE}
+    assert kinds == sorted(set(StationKind) - elsewhere)
     for use in best:
         assert use.busy == max(other.busy for other in uses if other.kind == use.kind)

@@ -16,7 +16,7 @@ from sim.lustre.tables import Op, Stat
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import resolve
-from sim.run.stage import Stage, set_stage
+from sim.run.stage import JobStage, Order, set_stage
 
 KIB = 1 << 10
 STRIPE = 64 * KIB
@@ -41,10 +41,18 @@ pieces = st.lists(
 """Rank, gap before it and length of pieces that follow each other in the file."""
 
 
-def stage(library: str) -> Stage:
+def stage(library: str) -> JobStage:
     job = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"ior": "-w"}}
     scenario = Scenario.model_validate({**job, "changes": {"mpi.library": library}})
-    return set_stage(scenario, machine_of(scenario), bytes_to_move=0, progress=None)
+    (placed,) = set_stage(
+        machine_of(scenario),
+        [Order(scenario)],
+        background=scenario.background,
+        seed=scenario.seed,
+        bytes_to_move=0,
+        progress=None,
+    ).jobs
+    return placed
 
 
 def laid_out(drawn: Sequence[tuple[int, int, int]]) -> Accesses:
@@ -55,7 +63,7 @@ def laid_out(drawn: Sequence[tuple[int, int, int]]) -> Accesses:
     return Accesses(table[order, 0], (ends - table[:, 2])[order], table[order, 2])
 
 
-def write(on: Stage, environment: dict[str, str], accesses: Accesses) -> tuple[MpiFile, int]:
+def write(on: JobStage, environment: dict[str, str], accesses: Accesses) -> tuple[MpiFile, int]:
     """Write pieces in one collective call, sync and close; return the file and its end."""
     filesystem, machine = on.filesystem, on.machine
     striping = StripeRequest(count=4, size=STRIPE)

@@ -16,7 +16,7 @@ TYPICAL = {"lustre__other_reads": "20 GB/s", "lustre__other_writes": "40 GB/s"}
 def day(seed: int, spread: float, **given: object) -> tuple[float, float]:
     described = scenario("-w", seed=seed, lustre__other_spread=spread, **TYPICAL)
     described = described.model_copy(update={"background": Background(typical=True, **given)})
-    drawn = background_of(described, machine_of(described))
+    drawn = background_of(described.background, machine_of(described), seed)
     return drawn.read, drawn.write
 
 
@@ -34,7 +34,7 @@ def test_days_differ_by_their_seed_around_the_usual_one() -> None:
 
 def test_other_jobs_do_nothing_unless_asked_for() -> None:
     quiet = scenario("-w", **TYPICAL)
-    assert background_of(quiet, machine_of(quiet)) == (0.0, 0.0)
+    assert background_of(quiet.background, machine_of(quiet), 1) == (0.0, 0.0)
 
 
 def test_four_rpcs_as_one_move_the_same_bytes_in_about_the_same_time() -> None:

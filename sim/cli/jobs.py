@@ -1,0 +1,104 @@
+"""``xc40io run`` of a scenario that lists several jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import click
+
+from sim.cli.environment import variables_of
+from sim.cli.progress import ProgressBar
+from sim.cli.running import check_files, files_of, print_tables, with_displays, write_files
+from sim.cli.scenario import with_all_options
+from sim.config.errors import InputError
+from sim.config.jobs import Job, JobKind, JobsScenario, resolved_jobs_yaml
+from sim.results.jobs_text import format_job_head, format_jobs
+from sim.results.run_text import format_job_part, format_machine_part
+from sim.run.jobs import JobOutcome, JobsResult, machine_of_jobs, seeded_jobs, simulate_jobs
+from sim.run.perform import in_job
+from sim.workloads.ior.options import parse_arguments
+
+_Any = TypeVar("_Any", Job, JobKind)
+
+
+def with_environment(
+    scenario: JobsScenario, hints: str | None, assignments: Sequence[str], *, mpiio_stats: bool
+) -> JobsScenario:
+    """Return a scenario with variables set in the environments of all its jobs."""
+
+    def changed(job: _Any) -> _Any:
+        environment = variables_of(job.environment, hints, assignments)
+        if mpiio_stats:
+            environment = with_displays(environment)
+        return job.model_copy(update={"environment": environment})
+
+    updates: dict[str, Any] = {"jobs": tuple(map(changed, scenario.jobs))}
+    if scenario.mix is not None:
+        kinds = tuple(map(changed, scenario.mix.kinds))
+        updates["mix"] = scenario.mix.model_copy(update={"kinds": kinds})
+    return scenario.model_copy(update=updates)
+
+
+def complete_yaml(scenario: JobsScenario) -> str:
+    """Return a scenario with nothing left to a default or to chance: drawn jobs are listed."""
+    jobs = tuple(
+        (job.model_copy(update={"workload": with_all_options(job.workload)}), seed)
+        for job, _, seed in seeded_jobs(scenario)
+    )
+    return resolved_jobs_yaml(scenario, machine_of_jobs(scenario), jobs)
+
+
+def run_jobs_and_print(
+    scenario: JobsScenario, *, alone: bool, as_json: bool, getstripe: bool, lustre_stats: bool
+) -> None:
+    """Run the jobs of a scenario, write the files that they name, and print what came of them.
+
+    First a row for each job; then what each that is listed would print by itself (of one that was
+    drawn the rows must do); then what the machine did.
+    """
+    _check_files(scenario)
+    with ProgressBar() as progress:
+        result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
+    for outcome in result.jobs:
+        write_files(outcome.result)
+    if as_json:
+        from sim.results.jobs_json import format_jobs_json
+
+        click.echo(format_jobs_json(result), nl=False)
+        return
+    click.echo(format_jobs(result))
+    for outcome in result.jobs:
+        if not outcome.drawn:
+            _print_job(outcome, getstripe=getstripe)
+    _print_machine(result, lustre_stats=lustre_stats)
+
+
+def _print_job(outcome: JobOutcome, *, getstripe: bool) -> None:
+    click.echo(format_job_head(outcome))
+    print_tables(outcome.result, getstripe=getstripe)
+    click.echo(format_job_part(outcome.result))
+
+
+def _print_machine(result: JobsResult, *, lustre_stats: bool) -> None:
+    click.echo("==== The machine ====")
+    text = format_machine_part(
+        result.whole, simulated=result.simulated, wall=result.wall, lustre_stats=lustre_stats
+    )
+    click.echo(text, nl=False)
+
+
+def _check_files(scenario: JobsScenario) -> None:
+    """Raise InputError if a file that a job is to write cannot be, or belongs to another job."""
+    owners: dict[str, str] = {}
+    for job, _, _ in seeded_jobs(scenario):
+        try:
+            check_files(job.workload)
+        except InputError as error:
+            raise in_job(job.name, error) from error
+        for path, option in set(files_of(parse_arguments(job.workload.ior or ()))):
+            if owners.setdefault(path, job.name) != job.name:
+                raise InputError(
+                    f"jobs.{job.name}.workload: {option}={path} is written by job {owners[path]}, "
+                    "too; right would be a file of its own"
+                )

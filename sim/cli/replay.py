@@ -1,0 +1,309 @@
+"""``xc40io replay``: what a job did, by its Darshan log or a trace, on a simulated machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli import options
+from sim.cli.environment import inherited, variables_of
+from sim.cli.job import NAMES, describe, described
+from sim.cli.options import Command
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.results.replay_text import ReplayReport
+    from sim.run.result import KernelResult
+    from sim.workloads.darshan_log.layout import Place, Shape
+    from sim.workloads.darshan_log.log import DarshanLog
+    from sim.workloads.darshan_log.reconstruction import Reconstruction
+
+_HELP = """\
+Replay what a job did on a simulated machine.
+
+LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Of a Darshan log the
+replay as recorded comes first, on the machine and nodes that the log tells of; then the what-if,
+if another machine, other nodes, striping, hints or values of the machine are asked for.
+
+\b
+  xc40io replay yesterday.darshan --stripe-count 48
+  xc40io replay yesterday.darshan --explain
+  xc40io replay trace.parquet --nodes 16 --ppn 32
+"""
+
+_TABLES = (".csv", ".parquet")
+_FROM_LOG = {
+    "machine": "Name or YAML file.  [default: where the job ran, as far as the log tells]",
+    "nodes": "Compute nodes of the job.  [default: as recorded]",
+    "ppn": "Ranks on each node.  [default: as recorded]",
+}
+_CHANGES = {
+    "machine": "--machine",
+    "nodes": "--nodes",
+    "ppn": "--ppn",
+    "stripe_count": "--stripe-count",
+    "stripe_size": "--stripe-size",
+    "stripe_offset": "--stripe-offset",
+    "hints": "--hints",
+}
+
+
+def _defaults_from_log(command: Command) -> Command:
+    """Let options that describe the job have no default: the log tells."""
+    for option in getattr(command, "__click_params__", ()):
+        if option.name in _FROM_LOG:
+            option.default, option.show_default = None, False
+            option.help = _FROM_LOG[option.name]
+        if option.name == "stripe_offset":
+            option.default = None
+    return command
+
+
+@click.command(help=_HELP, short_help="Replay a Darshan log or a trace.")
+@click.argument("log", metavar="LOG")
+@_defaults_from_log
+@described
+@click.option(
+    "--timing",
+    type=click.Choice(("think", "start", "asap")),
+    default="think",
+    show_default=True,
+    help="Between calls: compute as long as recorded, begin no call before its recorded start, or "
+    "do everything as soon as possible.",
+)
+@click.option("--files", metavar="FILE.yaml", help="Says more of the files of a trace table.")
+@click.option("--explain", is_flag=True, help="Also print how the calls were reconstructed.")
+@options.changes
+@options.output
+def replay(
+    log: str,
+    timing: str,
+    files: str | None,
+    explain: bool,
+    assignments: tuple[str, ...],
+    **values: Any,
+) -> None:
+    """Replay a log or a trace and print what came of it."""
+    job = {name: values.pop(name) for name in NAMES}
+    if log.lower().endswith(_TABLES):
+        _replay_table(log, timing, files, assignments, job, values)
+        return
+    if files is not None:
+        from sim.config.errors import InputError
+
+        raise InputError(
+            f"--files {files}: a Darshan log says itself what there is to know of its files; right "
+            "would be --files with a table that ends in .csv or .parquet"
+        )
+    from sim.results.replay_text import format_replay
+
+    report = _LogReplay.of(log, timing, assignments, job).run()
+    if values["as_json"]:
+        from sim.results.replay_json import format_replay_json
+
+        click.echo(format_replay_json(report), nl=False)
+        return
+    click.echo(format_replay(report, explain=explain))
+    _print_more(report.runs[-1], values)
+
+
+def _print_more(result: KernelResult, values: dict[str, Any]) -> None:
+    """Print what only a simulator knows of the last run."""
+    from sim.results.kernel_text import format_kernel_layouts
+    from sim.results.mpiio_report import mpiio_blocks
+    from sim.results.run_text import format_run
+
+    if values["mpiio_stats"]:
+        from sim.cli.running import with_displays
+
+        records = [record for _, record in result.mpi_records]
+        for block in mpiio_blocks(records, with_displays(result.scenario.environment)):
+            click.echo(block)
+    if values["getstripe"]:
+        click.echo(format_kernel_layouts(result))
+    click.echo(format_run(result, lustre_stats=values["lustre_stats"]), nl=False)
+
+
+def _replay_table(
+    path: str,
+    timing: str,
+    files: str | None,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    values: dict[str, Any],
+) -> None:
+    """Replay a trace table; its ranks fill the nodes unless it is said how many there are."""
+    from sim.cli.running import run_and_print
+    from sim.config.machine import load_machine
+    from sim.config.scenario import Workload
+    from sim.workloads.trace.opening import open_trace
+
+    machine = job["machine"] or "theta"
+    trace = open_trace(path, files)
+    cores = load_machine(machine).nodes.cores
+    nodes, ppn = job["nodes"], job["ppn"]
+    if nodes is None and ppn is None:
+        nodes, ppn = trace.nodes, trace.ppn
+    nodes, ppn = _spread(trace.ranks, cores, nodes, ppn)
+    kernel: dict[str, Any] = {"name": "replay", "trace": path, "timing": timing}
+    if files is not None:
+        kernel["files"] = files
+    job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
+    job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
+    run_and_print(describe(Workload(kernel=kernel), assignments, job), **values)
+
+
+def _spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:
+    """Return nodes and ranks on each: as typed, or as full as the cores allow.
+
+    Raises
+    ------
+    InputError
+        If the ranks cannot be dealt so.
+    """
+    from sim.config.errors import InputError
+    from sim.workloads.darshan_log.layout import dealt
+
+    if nodes is None and ppn is None:
+        return dealt(ranks, cores)
+    nodes = nodes or -(-ranks // (ppn or 1))
+    ppn = ppn or -(-ranks // nodes)
+    if not (nodes - 1) * ppn < ranks <= nodes * ppn:
+        raise InputError(
+            f"--nodes {nodes} with --ppn {ppn}: the job has {ranks:,} ranks; right would be nodes "
+            f"and ranks on each that have room for {ranks:,}, and leave no node without any"
+        )
+    return nodes, ppn
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _LogReplay:
+    """A replay of a log, ready to run.
+
+    Attributes
+    ----------
+    log, place, shape
+        What was read, and where the job ran.
+    timing, assignments, job
+        As typed.
+    """
+
+    log: DarshanLog
+    place: Place
+    shape: Shape
+    timing: str
+    assignments: tuple[str, ...]
+    job: dict[str, Any]
+
+    @staticmethod
+    def of(path: str, timing: str, assignments: tuple[str, ...], job: dict[str, Any]) -> _LogReplay:
+        """Read the log; say what is wrong with it, if that does not keep it from being replayed."""
+        from sim.config.machine import load_machine
+        from sim.workloads.darshan_log.layout import guess_machine, shape_of
+        from sim.workloads.darshan_log.log import read_log
+
+        log = read_log(path)
+        for warning in log.warnings:
+            click.echo(f"xc40io: warning: {warning}", err=True)
+        place = guess_machine(log, job["machine"])
+        shape = shape_of(log, load_machine(place.machine).nodes.cores)
+        return _LogReplay(
+            log=log, place=place, shape=shape, timing=timing, assignments=assignments, job=job
+        )
+
+    def run(self) -> ReplayReport:
+        """Run the replay as recorded, and the what-if if there is one."""
+        from sim.results.replay_text import ReplayReport
+        from sim.workloads.darshan_log.reconstruction import reconstruct
+
+        change = self._change()
+        jobs = [self._scenario(self._recorded_job(), ())]
+        if change:  # may be refused: before the first of the two takes its time
+            jobs.append(self._scenario(self._what_if_job(), self.assignments))
+        found = reconstruct(self.log, self.shape.nodes, self.shape.ppn)
+        where = (
+            f"Replayed on {self.place.machine} ({self.place.why}); nodes x ranks on each: "
+            f"{self.shape.nodes:,} x {self.shape.ppn:,} ({self.shape.why})"
+        )
+        runs = [self._run(found, scenario) for scenario in jobs]
+        return ReplayReport(found=found, where=where, runs=runs, change=change)
+
+    def _change(self) -> str:
+        """Return what is to be different from what was recorded, as typed."""
+        job = self.job
+        recorded = {
+            "machine": self.place.machine,
+            "nodes": self.shape.nodes,
+            "ppn": self.shape.ppn,
+        }
+        words = [
+            f"{option} {job[name]}"
+            for name, option in _CHANGES.items()
+            if job[name] is not None and job[name] != recorded.get(name)
+        ]
+        words += [f"--env {assignment}" for assignment in job["environment"]]
+        words += [f"--set {assignment}" for assignment in self.assignments]
+        return " ".join(words)
+
+    def _recorded_job(self) -> dict[str, Any]:
+        """Return the job as it was recorded."""
+        return self.job | {
+            "machine": self.place.machine,
+            "nodes": self.shape.nodes,
+            "ppn": self.shape.ppn,
+            "stripe_count": None,
+            "stripe_size": None,
+            "stripe_offset": -1,
+            "hints": self._hints(None),
+            "environment": (),
+        }
+
+    def _what_if_job(self) -> dict[str, Any]:
+        """Return the job with its changes."""
+        from sim.config.machine import load_machine
+
+        job = dict(self.job)
+        job["machine"] = job["machine"] or self.place.machine
+        cores = load_machine(job["machine"]).nodes.cores
+        nodes, ppn = job["nodes"], job["ppn"]
+        if nodes is None and ppn is None and self.shape.ppn <= cores:
+            nodes, ppn = self.shape.nodes, self.shape.ppn
+        job["nodes"], job["ppn"] = _spread(self.log.ranks, cores, nodes, ppn)
+        job["hints"] = self._hints(job["hints"])
+        job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
+        return job
+
+    def _hints(self, typed: str | None) -> str | None:
+        """Return hints: those typed, then those of the environment, or those that the log shows."""
+        from sim.workloads.darshan_log.evidence import as_hints, hints_shown
+
+        inside = variables_of(inherited(), None, ()).get("MPICH_MPIIO_HINTS")
+        layers = (typed, inside, as_hints(hints_shown(self.log)))
+        return ",".join(layer for layer in layers if layer) or None
+
+    def _scenario(self, job: dict[str, Any], assignments: tuple[str, ...]) -> Scenario:
+        """Return the scenario of a job, without the trace that it is to replay."""
+        from sim.config.scenario import Workload, machine_of
+
+        workload = Workload(kernel={"name": "replay", "timing": self.timing})
+        scenario = describe(workload, assignments, job)
+        machine_of(scenario)  # raises InputError if the machine cannot run it
+        return scenario
+
+    @staticmethod
+    def _run(found: Reconstruction, scenario: Scenario) -> KernelResult:
+        """Replay the trace."""
+        from sim.cli.progress import ProgressBar
+        from sim.config.scenario import Workload, machine_of
+        from sim.run.result import KernelResult
+        from sim.run.simulate import simulate
+
+        trace = found.trace_for(machine_of(scenario).lustre.osts)
+        kernel = (scenario.workload.kernel or {}) | {"trace": trace}
+        scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
+        with ProgressBar() as progress:
+            result = simulate(scenario, progress=progress)
+        assert isinstance(result, KernelResult)
+        return result

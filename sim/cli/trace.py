@@ -1,0 +1,88 @@
+"""``xc40io trace``: traces as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from sim.workloads.trace.block import Trace
+
+_TRACE = "TRACE"
+
+
+@click.group(short_help="Convert a Darshan log to a table; sum a trace up.")
+def trace() -> None:
+    r"""Work with traces: what the ranks of a job did, row by row.
+
+    \b
+      xc40io trace convert job.darshan job.parquet
+      xc40io trace summary job.parquet
+    """
+
+
+@trace.command(short_help="Write a trace as CSV or Parquet.")
+@click.argument("source", metavar=_TRACE)
+@click.argument("target", metavar="TABLE")
+@click.option(
+    "--files",
+    metavar="FILES.yaml",
+    help="What else is known of a table's files: striping, size.",
+)
+def convert(source: str, target: str, files: str | None) -> None:
+    """Write TRACE (a Darshan log, CSV or Parquet) as TABLE, which ends in .csv or .parquet.
+
+    What a table has no columns for, the striping and the sizes of the files, goes to a file beside
+    it, TABLE.files.yaml, which `--files` of the other commands takes.
+    """
+    from pathlib import Path
+
+    from sim.cli.progress import ProgressBar
+    from sim.results.files import check_writable, replacing, write_whole
+    from sim.workloads.trace.opening import open_trace
+    from sim.workloads.trace.writing import check_table_name, side_table_text, write_table
+
+    beside = f"{target}.files.yaml"
+    check_table_name(target)
+    for path in (target, beside):
+        check_writable(path, "TABLE")
+    with ProgressBar() as progress:
+        progress.say("read")
+        opened = open_trace(source, files, progress)
+        _warn(opened)
+        with replacing(target, "TABLE") as draft:
+            rows = write_table(opened, draft, Path(target).suffix)
+    write_whole(beside, side_table_text(opened), "TABLE")
+    count = len(opened.files)
+    click.echo(f"{target}: {rows:,} rows; {beside}: {count:,} file{'' if count == 1 else 's'}")
+
+
+@trace.command(short_help="Say what a trace amounts to.")
+@click.argument("source", metavar=_TRACE)
+@click.option(
+    "--files",
+    metavar="FILES.yaml",
+    help="What else is known of a table's files: striping, size.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def summary(source: str, files: str | None, as_json: bool) -> None:
+    """Print what TRACE (CSV, Parquet or a Darshan log) amounts to."""
+    from sim.cli.progress import ProgressBar
+    from sim.results.trace_text import format_summary, format_summary_json
+    from sim.workloads.trace.opening import open_trace
+    from sim.workloads.trace.summary import summarise
+
+    with ProgressBar() as progress:
+        progress.say("read")
+        opened = open_trace(source, files, progress)
+        _warn(opened)
+        found = summarise(opened)
+    text = format_summary_json(found) if as_json else format_summary(found, source)
+    click.echo(text, nl=False)
+
+
+def _warn(opened: Trace) -> None:
+    """Print what was wrong with a trace that can be read all the same."""
+    for warning in opened.warnings:
+        click.echo(f"warning: {warning}", err=True)

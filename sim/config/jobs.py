@@ -1,0 +1,344 @@
+"""The description of several jobs that share a machine: one clock, one network, one Lustre.
+
+In place of a single workload a scenario file may list jobs, each on nodes of its own, and let
+further ones be drawn from a mix::
+
+    machine: theta
+    jobs:
+      - name: checkpoint
+        nodes: 8
+        ppn: 16
+        striping: {count: 8, size: 8m}
+        workload: {ior: -a MPIIO -c -w -e -b 64m -t 8m}
+      - name: analysis
+        start: 2 s
+        nodes: 4
+        ppn: 16
+        workload: {kernel: {name: adios, method: POSIX}}
+    mix:
+      jobs: 6
+      interval: 5 s
+      kinds:
+        - {name: logs, weight: 3, nodes: 1, ppn: 4, workload: {ior: -w -F -b 1m -t 64k}}
+        - {name: post, nodes: {low: 2, high: 16}, ppn: 8, workload: {ior: -w -r -F -b 8m -t 1m}}
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+
+from sim.config.errors import InputError
+from sim.config.files import explain
+from sim.config.machine import Count, Machine, Model
+from sim.config.scenario import (
+    EMPTY,
+    AskedPlacement,
+    AskedTarget,
+    Background,
+    Cores,
+    MachineReference,
+    Placement,
+    Scenario,
+    Seed,
+    Target,
+    Variables,
+    Workload,
+    load_scenario,
+    read_scenario_file,
+    resolved_placement,
+    resolved_striping,
+    scenario_text,
+    with_files_found,
+    with_hints_found,
+    workload_document,
+)
+from sim.config.striping import StripeRequest
+from sim.config.units import Seconds
+
+
+def _name(name: str) -> str:
+    """Let a name be one that can stand in a table and in an error."""
+    if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name) is None:
+        raise ValueError(f"{name!r} is no name; right would be letters, digits and _ . + -")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_name)]
+"""What a job is called."""
+
+MOST_DRAWN = 1000
+"""Jobs of a mix: far more than any machine starts while one of them runs."""
+
+
+def _tuple(value: object) -> object:
+    """Let a list of YAML be a tuple."""
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    raise ValueError(f"{value!r} is no list; right would be [...], or a line with - for each")
+
+
+class NodeDraw(Model):
+    """How many nodes a drawn job has: some numbers that are alike, or a range.
+
+    Attributes
+    ----------
+    values
+        The numbers. A number or a list of numbers in place of the whole stands for them.
+    low, high
+        In place of them: at least and at most.
+    draw
+        Of a range: ``uniform``, all numbers alike; or ``loguniform``, as many jobs between 2 and 4
+        nodes as between 4 and 8.
+    """
+
+    values: Annotated[tuple[Count, ...], BeforeValidator(_tuple)] = ()
+    low: Count | None = None
+    high: Count | None = None
+    draw: Literal["uniform", "loguniform"] = "uniform"
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> NodeDraw:
+        given = (bool(self.values), self.low is not None, self.high is not None)
+        if given not in ((True, False, False), (False, True, True)):
+            raise ValueError("right would be a number, a list of numbers, or {low: 2, high: 16}")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(
+                f"low = {self.low} is more than high = {self.high}; right would be low: "
+                f"{self.high}, high: {self.low}"
+            )
+        return self
+
+    def nodes(self, share: float) -> int:
+        """Return a number of nodes from a number between 0 and 1 that was drawn."""
+        if self.low is None or self.high is None:
+            return self.values[int(share * len(self.values))]
+        above = self.high + 1
+        if self.draw == "loguniform":
+            return min(int(self.low * (above / self.low) ** share), self.high)
+        return self.low + int(share * (above - self.low))
+
+
+def _node_draw(value: object) -> object:
+    """Let a number or a list of numbers stand for what nodes are drawn from."""
+    if isinstance(value, list):
+        return {"values": value}
+    return value if isinstance(value, dict | NodeDraw) else {"values": [value]}
+
+
+class _JobModel(Model):
+    """What listed and drawn jobs have in common; see :class:`~sim.config.scenario.Scenario`."""
+
+    name: Name
+    ppn: Count
+    placement: AskedPlacement = Placement()
+    cores: Cores = Cores()
+    striping: StripeRequest = StripeRequest()
+    target: AskedTarget = Target()
+    environment: Variables = Field(default_factory=dict)
+    workload: Workload
+
+
+class Job(_JobModel):
+    """One job.
+
+    Attributes
+    ----------
+    name
+        What it is called in errors and results; no two jobs have the same name.
+    start
+        Seconds from the beginning of the simulation until the job begins.
+    nodes, ppn, placement, cores, striping, target, environment, workload
+        As for a scenario of a single job. Nodes are chosen in the order of the jobs, among those
+        that no earlier one has got; a node belongs to one job for the whole simulation.
+    seed
+        What is random in the job follows from it; from the scenario's seed and the name unless
+        given.
+    """
+
+    start: Seconds = 0.0
+    nodes: Count
+    seed: Seed | None = None
+
+
+class JobKind(_JobModel):
+    """Jobs that are drawn for a mix.
+
+    Attributes
+    ----------
+    name
+        The first such job of a mix is called ``NAME-1`` if it is the first of all that are drawn.
+    weight
+        How often it is drawn, compared with the weights of the other kinds.
+    nodes
+        A number; a list of numbers that are alike; or a range: see :class:`NodeDraw`.
+    ppn, placement, cores, striping, target, environment, workload
+        As for a scenario of a single job.
+    """
+
+    weight: Annotated[float, Field(gt=0)] = 1.0
+    nodes: Annotated[NodeDraw, BeforeValidator(_node_draw)]
+
+
+class Mix(Model):
+    """Jobs drawn at random, for the background of others or as a day's load.
+
+    Attributes
+    ----------
+    jobs
+        How many.
+    interval
+        Seconds between the starts of two of them, on average: the intervals are exponential, as
+        those of independent arrivals are.
+    start
+        Seconds from the beginning of the simulation to the first interval.
+    kinds
+        From what they are drawn.
+    """
+
+    jobs: Annotated[int, Field(gt=0, le=MOST_DRAWN)]
+    interval: Seconds
+    start: Seconds = 0.0
+    kinds: Annotated[tuple[JobKind, ...], BeforeValidator(_tuple), Field(min_length=1)]
+
+
+class JobsScenario(Model):
+    """Several jobs on one machine: what :func:`load_jobs` returns for a file that lists jobs.
+
+    Attributes
+    ----------
+    title, description, machine, changes, background, rpcs_as_one
+        As for a scenario of a single job.
+    jobs
+        Listed one by one.
+    mix
+        Drawn, beside those listed.
+    seed
+        Everything random follows from it: in the machine from the seed itself, in each job from the
+        seed and the job's name.
+    """
+
+    title: str = ""
+    description: str = ""
+    machine: MachineReference
+    changes: dict[str, Any] = Field(default_factory=dict)
+    background: Background = Background()
+    rpcs_as_one: Count = 1
+    jobs: Annotated[tuple[Job, ...], BeforeValidator(_tuple)] = ()
+    mix: Mix | None = None
+    seed: Seed = 1
+
+    @model_validator(mode="after")
+    def _jobs_are_told_apart(self) -> JobsScenario:
+        if not self.jobs and self.mix is None:
+            raise ValueError("there is no job; right would be jobs: [...], or mix: {...}")
+        check_names(self.jobs)
+        return self
+
+    def alone(self, job: Job, seed: int) -> Scenario:
+        """Return one of the jobs as a scenario of its own, with the seed that it is to have."""
+        shared = {name: getattr(self, name) for name in _SHARED}
+        own = {name: getattr(job, name) for name in _OWN}
+        return Scenario(title=job.name, seed=seed, **shared, **own)
+
+
+_SHARED = ("description", "machine", "changes", "background", "rpcs_as_one")
+_OWN = ("nodes", "ppn", "placement", "cores", "striping", "environment", "workload")
+
+
+def check_names(jobs: tuple[Job, ...]) -> None:
+    """Raise ValueError if two jobs have the same name."""
+    for name, count in Counter(job.name for job in jobs).items():
+        if count > 1:
+            raise ValueError(
+                f"{count} jobs are called {name!r}; right would be a name of its own for each"
+            )
+
+
+def load_jobs(name_or_path: str | Path) -> Scenario | JobsScenario:
+    """Read and check a scenario, of one job or of several.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        As :func:`~sim.config.scenario.load_scenario` takes it.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or a field is unknown, missing or of the wrong type.
+    """
+    path, document = read_scenario_file(name_or_path)
+    if "jobs" not in document and "mix" not in document:
+        return load_scenario(name_or_path)
+    try:
+        scenario = JobsScenario.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, str(path), JobsScenario) from error
+    return _with_files_found(scenario, path.parent)
+
+
+def _with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:
+    """Return a scenario with the paths of the files that its jobs name made absolute."""
+
+    def found(job: _JobModel) -> dict[str, Any]:
+        return {
+            "workload": with_files_found(job.workload, folder),
+            "environment": with_hints_found(job.environment, folder),
+        }
+
+    jobs = tuple(job.model_copy(update=found(job)) for job in scenario.jobs)
+    updates: dict[str, Any] = {"jobs": jobs}
+    if scenario.mix is not None:
+        kinds = tuple(kind.model_copy(update=found(kind)) for kind in scenario.mix.kinds)
+        updates["mix"] = scenario.mix.model_copy(update={"kinds": kinds})
+    return scenario.model_copy(update=updates)
+
+
+def resolved_jobs_yaml(
+    scenario: JobsScenario, machine: Machine, jobs: tuple[tuple[Job, int], ...]
+) -> str:
+    """Return a complete scenario as YAML: nothing left to a default, a machine file or chance.
+
+    Parameters
+    ----------
+    scenario
+        As loaded.
+    machine
+        Its machine, with the scenario's changes made; written out in full, with its sources.
+    jobs
+        All jobs, those of the mix among them, each with its seed.
+    """
+    outer = scenario.model_dump(
+        mode="json", exclude={"machine", "jobs", "mix", "changes"}, exclude_none=True
+    )
+    document = {name: value for name, value in outer.items() if value not in EMPTY}
+    document["jobs"] = [_job_document(job, machine, seed) for job, seed in jobs]
+    return scenario_text(machine, document)
+
+
+def _job_document(job: Job, machine: Machine, seed: int) -> dict[str, Any]:
+    """Return a job as a scenario file has it, complete."""
+    complete = {
+        "striping": resolved_striping(job.striping, machine),
+        "placement": resolved_placement(job.placement, seed),
+        "seed": seed,
+    }
+    document = job.model_copy(update=complete).model_dump(mode="json", exclude_none=True)
+    document["workload"] = workload_document(job.workload)
+    order = ("name", "start", *_OWN, "seed")
+    return {name: document[name] for name in order if document.get(name) not in EMPTY}
+
+
+def check_jobs_fit(jobs: tuple[Job, ...], machine: Machine) -> None:
+    """Raise InputError if a machine has too few nodes for all jobs together."""
+    wanted = sum(job.nodes for job in jobs)
+    if wanted > machine.nodes.count:
+        raise InputError(
+            f"jobs: they have {wanted:,} nodes together; right would be at most the "
+            f"{machine.nodes.count:,} compute nodes of {machine.name}"
+        )

@@ -1,0 +1,126 @@
+"""Several jobs on one machine, as text: what each took, and what the others cost it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+
+from sim.config.scenario import Workload
+from sim.config.units import format_bytes, format_rate
+from sim.engine.types import Indices
+from sim.run.jobs import JobOutcome, JobPhase, JobsResult
+
+_WORDS_SHOWN = 40
+_RANGES_SHOWN = 4
+
+_JOBS = ("job", "nodes", "ranks", "start (s)", "end (s)", "time (s)", "alone (s)", "slow-down")
+_PHASES = ("job", "phase", "data", "time (s)", "alone (s)", "rate", "alone", "slow-down")
+
+
+def format_jobs(result: JobsResult) -> str:
+    """Print one row for each job, and one for each phase of each job.
+
+    Times are in simulated seconds since the simulation began or of one job, rates in 10^9 bytes/s.
+    *Alone* is the same job on the same nodes and OSTs without the others; the slow-down of a job is
+    how many times as long it took among them. Where a phase moved other bytes than alone, as under
+    a deadline, its slow-down compares the rates.
+    """
+    outcomes = result.jobs
+    drawn = sum(outcome.drawn for outcome in outcomes)
+    nodes = sum(len(outcome.nodes) for outcome in outcomes)
+    mix = f" ({drawn} drawn from the mix)" if drawn else ""
+    head = (
+        f"{_several(len(outcomes), 'job')}{mix} on {_several(nodes, 'node')} of "
+        f"{result.machine.name} (simulated), seed {result.scenario.seed}\n"
+    )
+    jobs = [(*_JOBS, "workload"), *(_job_row(outcome) for outcome in outcomes)]
+    phases = [row for outcome in outcomes for row in _phase_rows(outcome)]
+    return "\n".join(
+        [head, _aligned(jobs, left={0, len(_JOBS)}), _aligned([_PHASES, *phases], left={0, 1})]
+    )
+
+
+def format_job_head(outcome: JobOutcome) -> str:
+    """Return the line above what one job has to tell: its name, and where it ran."""
+    job = outcome.job
+    return (
+        f"==== Job {job.name}: {_several(job.nodes, 'node')} ({job.placement.policy}: "
+        f"{node_text(outcome.nodes)}) x {_several(job.ppn, 'rank')}, from "
+        f"{outcome.start:.4f} s to {outcome.end:.4f} s ===="
+    )
+
+
+def node_text(nodes: Indices) -> str:
+    """Write compute nodes as ranges, ``0-15,32``; the first few."""
+    breaks = np.flatnonzero(np.diff(nodes) != 1) + 1
+    ranges = [
+        str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}"
+        for part in np.split(nodes, breaks)
+    ]
+    more = len(ranges) - _RANGES_SHOWN
+    return ",".join(ranges[:_RANGES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def workload_text(workload: Workload) -> str:
+    """Return a workload in a few words: ``ior -w -b 8m``, ``kernel adios``."""
+    if workload.ior is not None:
+        return f"ior {' '.join(workload.ior)}"
+    return f"kernel {(workload.kernel or {}).get('name', '')}"
+
+
+def _job_row(outcome: JobOutcome) -> tuple[str, ...]:
+    job = outcome.job
+    return (
+        job.name,
+        f"{job.nodes:,}",
+        f"{job.nodes * job.ppn:,}",
+        f"{outcome.start:.4f}",
+        f"{outcome.end:.4f}",
+        f"{outcome.result.simulated:.4f}",
+        "-" if outcome.alone is None else f"{outcome.alone.seconds:.4f}",
+        _ratio(outcome.slowdown),
+        textwrap.shorten(workload_text(job.workload), _WORDS_SHOWN, placeholder=" ..."),
+    )
+
+
+def _phase_rows(outcome: JobOutcome) -> list[tuple[str, ...]]:
+    return [
+        (
+            outcome.job.name,
+            phase.name,
+            format_bytes(phase.bytes, 3) if phase.bytes else "",
+            f"{phase.seconds:.4f}",
+            "-" if alone is None else f"{alone.seconds:.4f}",
+            _rate(phase),
+            "" if alone is None else _rate(alone),
+            _ratio(phase.slowdown(alone)),
+        )
+        for phase, alone in outcome.phase_pairs()
+    ]
+
+
+def _rate(phase: JobPhase) -> str:
+    return "" if phase.bandwidth is None else format_rate(phase.bandwidth, 4)
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _aligned(rows: Sequence[Sequence[str]], *, left: set[int]) -> str:
+    """Return rows as lines, the columns as wide as they need to be."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,94 @@
+"""A replay as JSON: the log's own times beside the simulated ones."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from sim.config.scenario import Workload
+from sim.results.replay_text import ReplayReport
+from sim.results.replay_times import FileTimes, differences, file_times, outcome_of
+from sim.results.run_json import simulator_document
+from sim.run.result import KernelResult
+from sim.workloads.darshan_log.recorded import Measured
+
+
+def format_replay_json(report: ReplayReport) -> str:
+    """Print a replay as JSON, with a newline at the end; see :func:`replay_document`."""
+    return json.dumps(replay_document(report), indent=2, allow_nan=False) + "\n"
+
+
+def replay_document(report: ReplayReport) -> dict[str, Any]:
+    """Arrange a replay.
+
+    Returns
+    -------
+    dict
+        ``log`` (what it is about, and its ``warnings``), ``where`` (a sentence), ``change`` (what
+        the what-if changes), ``differences`` (where the counts are not those of the log),
+        ``files`` (for each file ``name``, ``bytes``, ``story``: how it was reconstructed, and
+        ``phases``: by layer and phase ``log`` and ``runs`` with calls, bytes, the seconds of all
+        ranks together, how many ranks these are, and for the log the span in seconds) and
+        ``runs``: of the replay, and of the what-if, ``seconds`` and ``xc40io``, the keys of
+        :func:`~sim.results.run_json.simulator_document`.
+    """
+    found = report.found
+    log, files = found.log, file_times(found, report.runs)
+    stories = {
+        file.name: story for file, story in zip(found.trace.files, found.stories, strict=True)
+    }
+    return {
+        "log": {
+            "path": str(log.path),
+            "version": log.version,
+            "job_id": log.job_id,
+            "ranks": log.ranks,
+            "run_time": log.run_time,
+            "executable": log.executable,
+            "warnings": list(log.warnings),
+        },
+        "where": report.where,
+        "change": report.change,
+        "differences": differences(files),
+        "files": [_file(file) | {"story": list(stories[file.name])} for file in files],
+        "runs": [_run(run, str(log.path)) for run in report.runs],
+    }
+
+
+def _file(file: FileTimes) -> dict[str, Any]:
+    return {
+        "name": file.name,
+        "bytes": file.bytes,
+        "phases": [
+            {
+                "layer": str(layer),
+                "phase": str(phase),
+                "log": _measured(file.recorded.get((layer, phase))),
+                "runs": [_measured(table.get((layer, phase))) for table in file.runs],
+            }
+            for layer, phase in file.keys
+        ],
+    }
+
+
+def _measured(of: Measured | None) -> dict[str, Any] | None:
+    if of is None:
+        return None
+    return {
+        "calls": of.calls,
+        "bytes": of.bytes,
+        "seconds": of.seconds,
+        "ranks": of.ranks,
+        "span": of.span,
+    }
+
+
+def _run(run: KernelResult, path: str) -> dict[str, Any]:
+    """Arrange a run; its scenario names the log where it held the trace itself."""
+    kernel = {"name": "replay", "trace": path}
+    scenario = run.scenario.model_copy(update={"workload": Workload(kernel=kernel)})
+    return {
+        "seconds": outcome_of(run).seconds,
+        "xc40io": simulator_document(replace(run, scenario=scenario)),
+    }

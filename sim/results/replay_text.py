@@ -1,0 +1,183 @@
+"""A replay as text: the log's own times beside the simulated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sim.results.replay_times import FileTimes, differences, file_times, outcome_of, together
+from sim.run.result import KernelResult
+from sim.workloads.darshan_log.reconstruction import Reconstruction
+from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
+
+FILES_SHOWN = 8
+"""Files that are shown by themselves: those with most bytes."""
+
+_DIFFERENCES_SHOWN = 4
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReplayReport:
+    """What there is to tell of a replay.
+
+    Attributes
+    ----------
+    found
+        The log, and the trace that was made of it.
+    where
+        On which machine and nodes it was replayed, and why there: a sentence.
+    runs
+        The replay as recorded, then the what-if if one was asked for.
+    change
+        What the what-if changes, as it was typed; nothing without one.
+    """
+
+    found: Reconstruction
+    where: str
+    runs: Sequence[KernelResult]
+    change: str = ""
+
+
+def format_replay(report: ReplayReport, *, explain: bool = False) -> str:
+    """Print a replay: all files by layer and phase, then the largest files.
+
+    Seconds of all files are those of all ranks together; those of one file are of a rank: divided
+    by how many ranks had a part in it by the log. GB = 10^9 bytes.
+    """
+    files = file_times(report.found, report.runs)
+    lines = [*_head(report, files), ""]
+    lines += _table(_all_rows(report, together(files, "all files")))
+    for file in _shown(files):
+        lines += ["", file.name, *_table(_file_rows(report, file))]
+    if explain:
+        lines += ["", *explanation_lines(report.found)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def explanation_lines(found: Reconstruction) -> Iterator[str]:
+    """Yield how each file was reconstructed; files that are alike in this, once."""
+    yield "How the calls were reconstructed"
+    said: dict[tuple[str, ...], list[str]] = {}
+    for file, story in zip(found.trace.files, found.stories, strict=True):
+        said.setdefault((_layout(file.striping.count, file.striping.size), *story), []).append(
+            file.name
+        )
+    for story, names in said.items():
+        yield names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
+        yield from (f"  {sentence}" for sentence in story)
+
+
+def _layout(count: int | None, size: int | None) -> str:
+    if count is None or size is None:
+        return (
+            "No LUSTRE record: striped by default; if other files have one, it was elsewhere, and "
+            "is replayed on Lustre all the same."
+        )
+    return f"Striped over {_several(count, 'OST')}, {size:,} bytes a stripe, by its LUSTRE record."
+
+
+def _head(report: ReplayReport, files: Sequence[FileTimes]) -> Iterator[str]:
+    """Yield what was replayed, and whether the counts are right."""
+    log = report.found.log
+    ranks = _several(log.ranks, "rank")
+    yield f"Darshan log {log.path.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
+    yield report.where
+    if report.change:
+        yield f"What-if: {report.change}"
+    wrong = differences(files)
+    moved = sum(file.bytes for file in files)
+    if wrong:
+        yield f"Not as recorded ({len(wrong):,} differences):"
+        yield from wrong[:_DIFFERENCES_SHOWN]
+    else:
+        yield (
+            f"Ranks, {_several(len(files), 'file')}, opens, stats, reads, writes and "
+            f"{moved / 1e9:,.6g} GB: as recorded."
+        )
+    times = ", ".join(
+        f"{name} {outcome_of(run).seconds:,.6g} s"
+        for name, run in zip(("replay", "what-if"), report.runs, strict=False)
+    )
+    yield f"From the job's begin to its last call, simulated: {times}"
+    if log.stdio.total("OPENS"):
+        moved = log.stdio.total("BYTES_READ") + log.stdio.total("BYTES_WRITTEN")
+        yield f"Not replayed: {moved / 1e9:,.4g} GB through STDIO"
+
+
+def _several(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _all_rows(report: ReplayReport, files: FileTimes) -> list[list[str]]:
+    """Return the rows of all files: seconds of all ranks together."""
+    runs = _run_heads(report, "all ranks")
+    rows = [["all files", "", "calls", "GB", "log: all ranks", *runs]]
+    for key in files.keys:
+        known, tables = files.recorded.get(key), [table.get(key) for table in files.runs]
+        seconds = [None if of is None else of.seconds for of in (known, *tables)]
+        rows.append([*_words(key), *_amount(known, tables), *_cells(seconds)])
+    return rows
+
+
+def _file_rows(report: ReplayReport, file: FileTimes) -> list[list[str]]:
+    """Return the rows of one file: seconds of a rank."""
+    runs = _run_heads(report, "a rank")
+    rows = [["", "", "calls", "GB", "ranks", "log: span", "log: a rank", *runs]]
+    for key in file.keys:
+        known, tables = file.recorded.get(key), [table.get(key) for table in file.runs]
+        ranks = next(of.ranks for of in (known, *tables) if of is not None)
+        seconds = [None if of is None else of.seconds / max(1, ranks) for of in (known, *tables)]
+        span = "" if known is None or known.span is None else _seconds(known.span)
+        rows.append([*_words(key), *_amount(known, tables), f"{ranks:,}", span, *_cells(seconds)])
+    return rows
+
+
+def _run_heads(report: ReplayReport, whose: str) -> list[str]:
+    """Return the heads of the columns of the runs."""
+    heads = [f"replay: {whose}", "of log"]
+    return heads + ([f"what-if: {whose}", "of replay"] if len(report.runs) > 1 else [])
+
+
+def _words(key: tuple[Layer, Phase]) -> list[str]:
+    return [str(key[0]), str(key[1])]
+
+
+def _amount(known: Measured | None, runs: Sequence[Measured | None]) -> list[str]:
+    """Return calls and bytes: the log's, or where it has none the first run's."""
+    of = known or next((run for run in runs if run is not None), None)
+    if of is None:
+        return ["", ""]
+    return [f"{of.calls:,}", f"{of.bytes / 1e9:,.4g}" if of.bytes else ""]
+
+
+def _cells(seconds: Sequence[float | None]) -> list[str]:
+    """Return the log's seconds, and each run's with its ratio to the one before."""
+    cells = [_seconds(seconds[0])]
+    for before, value in pairwise(seconds):
+        cells += [_seconds(value), f"{value / before:.2f}" if value and before else ""]
+    return cells
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f} s" if value >= 10_000 else f"{value:.4g} s"
+
+
+def _shown(files: Sequence[FileTimes]) -> list[FileTimes]:
+    """Return the largest files, and the others as one."""
+    shown, rest = list(files[:FILES_SHOWN]), files[FILES_SHOWN:]
+    return [*shown, together(rest, f"{len(rest):,} files more")] if rest else shown
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows with columns as wide as they need to be, the first two to the left."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,308 @@
+"""Run the jobs of a scenario together, and each by itself to see what the others cost it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.jobs import Job, JobsScenario, check_jobs_fit
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario, changed_machine, check_job
+from sim.engine.randomness import stream
+from sim.engine.types import Indices
+from sim.run.act import Act
+from sim.run.mix import all_jobs
+from sim.run.perform import Part, Performance, in_job, perform
+from sim.run.result import IorResult, KernelResult, Result
+from sim.run.simulate import act_of
+from sim.run.stage import Progress, Spot
+
+
+class JobPhase(NamedTuple):
+    """What one phase of a job came to, all its repetitions or steps together.
+
+    Attributes
+    ----------
+    name
+        ``write``; with the place of the test before it where an IOR command has several.
+    bytes
+        Read or written.
+    seconds
+        From the first rank's begin to the last one's end, summed.
+    """
+
+    name: str
+    bytes: int
+    seconds: float
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes/s; None where there are no bytes."""
+        return self.bytes / self.seconds if self.bytes and self.seconds > 0.0 else None
+
+    def slowdown(self, alone: JobPhase | None) -> float | None:
+        """Return how many times as long it took as alone; None if it did not run alone.
+
+        Where other bytes were moved, as under a deadline, how many times as long for each byte.
+        """
+        if alone is None or alone.seconds <= 0.0:
+            return None
+        if self.bytes != alone.bytes and self.bandwidth and alone.bandwidth:
+            return alone.bandwidth / self.bandwidth
+        return self.seconds / alone.seconds
+
+
+class Alone(NamedTuple):
+    """What a job came to on the same nodes and OSTs and at the same time, without the others.
+
+    Attributes
+    ----------
+    seconds
+        That it took.
+    phases
+        Its phases, as :func:`phases_of` returns them.
+    """
+
+    seconds: float
+    phases: tuple[JobPhase, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JobOutcome:
+    """What has come of one job.
+
+    Attributes
+    ----------
+    job
+        As listed or drawn.
+    drawn
+        Whether it was drawn from the mix.
+    nodes
+        int32 (nodes,): the compute nodes that it had.
+    result
+        As that of a run of a single job; its scenario is the job by itself. What the machine did,
+        as its stations, locks and page caches tell, is that of all jobs.
+    alone
+        The job without the others; None if that was not asked for.
+    """
+
+    job: Job
+    drawn: bool
+    nodes: Indices
+    result: Result
+    alone: Alone | None
+
+    @property
+    def start(self) -> float:
+        """When it began, in simulated seconds."""
+        return self.result.started
+
+    @property
+    def end(self) -> float:
+        """When it ended, in simulated seconds."""
+        return self.result.started + self.result.simulated
+
+    @property
+    def phases(self) -> tuple[JobPhase, ...]:
+        """What its phases came to."""
+        return phases_of(self.result)
+
+    @property
+    def slowdown(self) -> float | None:
+        """How many times as long it took as it did by itself; None if that was not asked for."""
+        if self.alone is None or self.alone.seconds == 0.0:
+            return None
+        return self.result.simulated / self.alone.seconds
+
+    def phase_pairs(self) -> Iterator[tuple[JobPhase, JobPhase | None]]:
+        """Yield each phase, and the same phase of the job by itself if there is one."""
+        by_name = {phase.name: phase for phase in self.alone.phases} if self.alone else {}
+        for phase in self.phases:
+            yield phase, by_name.get(phase.name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JobsResult:
+    """A finished run of several jobs.
+
+    Attributes
+    ----------
+    scenario, machine
+        What was run.
+    jobs
+        One outcome for each, in the order of the scenario; the drawn ones last.
+    wall
+        Real seconds that everything took, the jobs by themselves included.
+    """
+
+    scenario: JobsScenario
+    machine: Machine
+    jobs: tuple[JobOutcome, ...]
+    wall: float
+
+    @property
+    def simulated(self) -> float:
+        """When the last job ended, in simulated seconds."""
+        return max(outcome.end for outcome in self.jobs)
+
+    @property
+    def whole(self) -> Result:
+        """Any of the results: what the machine did is the same in all of them."""
+        return self.jobs[0].result
+
+
+class SeededJob(NamedTuple):
+    """A job with what is random in it decided."""
+
+    job: Job
+    drawn: bool
+    seed: int
+
+
+def seeded_jobs(scenario: JobsScenario) -> tuple[SeededJob, ...]:
+    """Return all jobs of a scenario, listed and drawn, each with its seed."""
+    listed = len(scenario.jobs)
+    return tuple(
+        SeededJob(job, number >= listed, _seed(job, scenario.seed))
+        for number, job in enumerate(all_jobs(scenario))
+    )
+
+
+def _seed(job: Job, seed: int) -> int:
+    """Return the seed of a job: its own, or one that follows from the scenario's and its name."""
+    if job.seed is not None:
+        return job.seed
+    return int(stream(seed, "job", job.name).integers(1 << 31))
+
+
+def simulate_jobs(
+    scenario: JobsScenario,
+    *,
+    alone: bool = True,
+    progress: Progress | None = None,
+    say: Callable[[str], None] | None = None,
+) -> JobsResult:
+    """Run the jobs of a scenario together to the end of the last one.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    alone
+        Whether to run each job by itself, too: on the same nodes and OSTs, from the same time on
+        and with the same seeds, so that only the other jobs are missing. That takes about as long
+        again.
+    progress
+        Told from time to time how far a run has come.
+    say
+        Told what is being run, before each run.
+
+    Raises
+    ------
+    InputError
+        If the scenario asks for what the machine or the simulator does not have, or two jobs for
+        the same node.
+    """
+    machine = machine_of_jobs(scenario)
+    jobs = seeded_jobs(scenario)
+    check_jobs_fit(tuple(entry.job for entry in jobs), machine)
+
+    def run(chosen: Sequence[SeededJob], spots: Sequence[Spot | None]) -> list[Performance]:
+        parts = [
+            Part(_act(scenario, machine, entry), entry.job.name, entry.job.start, spot)
+            for entry, spot in zip(chosen, spots, strict=True)
+        ]
+        background, seed = scenario.background, scenario.seed
+        return perform(machine, parts, background=background, seed=seed, progress=progress)
+
+    tell = say or _tell_nobody
+    tell("all jobs")
+    together = run(jobs, [None] * len(jobs))
+    wall, at_work = together[0].result.wall, _at_work(together)
+    outcomes = []
+    for entry, performance in zip(jobs, together, strict=True):
+        by_itself: Result | None = None
+        if alone and len(jobs) == 1:
+            by_itself = performance.result
+        elif alone:
+            tell(f"{entry.job.name} alone")
+            by_itself = run([entry], [performance.spot])[0].result
+            wall += by_itself.wall
+        outcomes.append(_outcome(entry, performance, by_itself, at_work))
+    return JobsResult(scenario=scenario, machine=machine, jobs=tuple(outcomes), wall=wall)
+
+
+def _tell_nobody(words: str) -> None:
+    """Say nothing."""
+
+
+def machine_of_jobs(scenario: JobsScenario) -> Machine:
+    """Return the machine of a scenario, with the scenario's changes made.
+
+    Raises
+    ------
+    InputError
+        If there is no such machine, or the changes do not fit.
+    """
+    return changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
+
+
+def _act(scenario: JobsScenario, machine: Machine, entry: SeededJob) -> Act:
+    """Return what a job does, checked."""
+    view: Scenario = scenario.alone(entry.job, entry.seed)
+    try:
+        check_job(view, machine)
+        return act_of(view, machine)
+    except InputError as error:
+        raise in_job(entry.job.name, error) from error
+
+
+def _outcome(
+    entry: SeededJob,
+    performance: Performance,
+    by_itself: Result | None,
+    at_work: tuple[tuple[float, float], ...],
+) -> JobOutcome:
+    """Put together what has come of a job; its result learns when jobs were at work."""
+    return JobOutcome(
+        job=entry.job,
+        drawn=entry.drawn,
+        nodes=performance.spot.nodes,
+        result=dataclasses.replace(performance.result, at_work=at_work),
+        alone=None if by_itself is None else Alone(by_itself.simulated, phases_of(by_itself)),
+    )
+
+
+def _at_work(performances: Sequence[Performance]) -> tuple[tuple[float, float], ...]:
+    """Return when any job was at work, each time from when to when in simulated seconds."""
+    return tuple(
+        (stretch.start, stretch.end)
+        for performance in performances
+        for activity in performance.result.activities()
+        for stretch in activity.stretches
+    )
+
+
+def phases_of(result: Result) -> tuple[JobPhase, ...]:
+    """Return what the phases of a run came to, in the order in which they first came."""
+    sums: dict[str, JobPhase] = {}
+    for name, moved, seconds in _rows(result):
+        before = sums.get(name, JobPhase(name, 0, 0.0))
+        sums[name] = JobPhase(name, before.bytes + moved, before.seconds + seconds)
+    return tuple(sums.values())
+
+
+def _rows(result: Result) -> Iterator[tuple[str, int, float]]:
+    """Yield name, bytes and seconds of each phase, each repetition and step by itself."""
+    if isinstance(result, KernelResult):
+        yield from ((row.phase, row.bytes, row.seconds) for row in result.records)
+        return
+    assert isinstance(result, IorResult)
+    for number, outcome in enumerate(result.tests):
+        test = f"test {number}, " if len(result.tests) > 1 else ""
+        for record in outcome.records:
+            seconds = float(record.close_end.max() - record.open_start.min())
+            yield f"{test}{record.access.value}", record.bytes_moved, seconds

@@ -1,0 +1,47 @@
+"""What each job has of its own of the shared file system: the OSTs that it got."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sim.config.striping import StripeRequest
+from sim.engine.types import Integers
+from sim.lustre.striping import Allocator
+
+
+class JobAllocator(Allocator):
+    """The allocator of the file system as one job sees it.
+
+    Parameters
+    ----------
+    shared
+        The allocator of all jobs.
+    again
+        What the job got in an earlier run, in order: it gets the same, as long as it asks for the
+        same, so that two runs of the job differ in nothing but what else there is.
+
+    Attributes
+    ----------
+    given
+        int64 (files, stripe count) each: what the job has got so far.
+    """
+
+    def __init__(self, shared: Allocator, again: Sequence[Integers] = ()) -> None:
+        self._shared = shared
+        self._again = list(again)
+        self.given: list[Integers] = []
+
+    def resolve(self, request: StripeRequest) -> tuple[int, int]:
+        """Return stripe count and stripe size of a file, with the defaults filled in."""
+        return self._shared.resolve(request)
+
+    def allocate_many(self, files: int, request: StripeRequest) -> Integers:
+        """Create many files: return the OSTs of each, int64 (files, stripe count)."""
+        asked = (files, self.resolve(request)[0])
+        number = len(self.given)
+        if number < len(self._again) and self._again[number].shape == asked:
+            osts = self._again[number]
+        else:
+            osts = self._shared.allocate_many(files, request)
+        self.given.append(osts)
+        return osts

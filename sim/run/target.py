@@ -1,0 +1,70 @@
+"""The place that a scenario names for its files, on the machine at rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.config.machine import Machine, Service
+from sim.config.scenario import Scenario, Target
+from sim.engine.randomness import stream
+from sim.engine.types import Indices
+from sim.lustre.plane import LustrePlane
+from sim.lustre.servers import BURST_BUFFER, HOME, first_server
+from sim.lustre.storage import LUSTRE, Storage
+
+
+def storage_of(
+    scenario: Scenario, machine: Machine, plane: LustrePlane, first_node: int
+) -> Storage:
+    """Return where the files of a scenario are; make the allocation that they are in.
+
+    Its nodes are those of the data plane from ``first_node`` on.
+    """
+    target = scenario.target
+    if target.kind == "ssd":
+        for node, seconds in target.lost.items():
+            plane.tables.ssds.lost_at[first_node + node] = seconds
+        return Storage(kind="ssd")
+    if target.kind == "bb":
+        assert machine.burst_buffer is not None  # machine_of has looked
+        return _allocation(scenario, machine, machine.burst_buffer, plane)
+    if target.kind == "home":
+        assert machine.home is not None
+        first, service = first_server(machine, HOME), machine.home
+        servers = np.arange(first, first + service.nodes, dtype=np.int32)
+        volume = plane.add_volume(service.capacity)
+        return Storage("home", servers, volume, service.stripe_size)
+    return LUSTRE
+
+
+def allocated_nodes(target: Target, service: Service) -> int:
+    """Return over how many service nodes an allocation of the burst buffer is spread."""
+    if target.capacity is None:
+        return service.nodes
+    return min(-(-target.capacity // service.granularity), service.nodes)
+
+
+def allocated_servers(scenario: Scenario, machine: Machine) -> Indices:
+    """Return the service nodes of a scenario's allocation, int32: those that chance has chosen.
+
+    None where it has no burst buffer.
+    """
+    service = machine.burst_buffer
+    if scenario.target.kind != "bb" or service is None:
+        return np.zeros(0, np.int32)
+    count = allocated_nodes(scenario.target, service)
+    order = stream(scenario.seed, "burst buffer").permutation(service.nodes)[:count]
+    return (first_server(machine, BURST_BUFFER) + order).astype(np.int32)
+
+
+def _allocation(
+    scenario: Scenario, machine: Machine, service: Service, plane: LustrePlane
+) -> Storage:
+    """Allocate parts of the burst buffer."""
+    target, servers = scenario.target, allocated_servers(scenario, machine)
+    asked = len(servers) * service.granularity if target.capacity is None else target.capacity
+    parts = -(-asked // service.granularity)
+    volume = plane.add_volume(parts * service.granularity)
+    private = target.access == "private"
+    width = 1 if private else len(servers)
+    return Storage("bb", servers, volume, service.stripe_size, width, private)

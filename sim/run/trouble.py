@@ -1,0 +1,64 @@
+"""What went wrong in a run: bytes that did not get where the job wanted them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.config.units import format_bytes
+from sim.engine.types import Integers
+from sim.lustre.local import FAILED, REFUSED
+from sim.lustre.tables import Lustre
+from sim.workloads.trouble import Trouble
+
+_WHERE = {
+    "ssd": "the SSD of its node",
+    "bb": "the allocation of the burst buffer",
+    "home": "the home file system",
+}
+
+
+def troubles_of(tables: Lustre, refused: Integers, nodes: slice, kind: str) -> tuple[Trouble, ...]:
+    """Return what went wrong in a job whose files were on a target of this kind.
+
+    Parameters
+    ----------
+    tables
+        Of the data plane.
+    refused
+        int64 (ranks, 2): bytes that found no room, and bytes of lost devices.
+    nodes
+        Which nodes of the data plane are the job's.
+    kind
+        Of the target.
+    """
+    found = []
+    if full := int(refused[:, REFUSED].sum()):
+        who = int(np.count_nonzero(refused[:, REFUSED]))
+        text = (
+            f"ENOSPC: {_ranks(who)} found no room for {format_bytes(full)} on "
+            f"{_WHERE.get(kind, kind)}; these bytes were not written."
+        )
+        found.append(Trouble("ENOSPC", full, who, text))
+    if failed := int(refused[:, FAILED].sum()):
+        who = int(np.count_nonzero(refused[:, FAILED]))
+        text = (
+            f"EIO: {_ranks(who)} could not read or write {format_bytes(failed)}, because the SSD "
+            "of the node was lost."
+        )
+        found.append(Trouble("EIO", failed, who, text))
+    ssds = tables.ssds[nodes]
+    gone = ssds.lost_at <= tables.clock[0]
+    if gone.any():
+        lost = int(np.where(ssds.gone, ssds.lost_bytes, ssds.used)[gone].sum())
+        some = ", ".join(str(node) for node in np.flatnonzero(gone)[:4].tolist())
+        more = " and others" if gone.sum() > 4 else ""
+        text = (
+            f"LOST: {format_bytes(lost)} of files were on SSDs when these failed (of the job's "
+            f"nodes {some}{more})."
+        )
+        found.append(Trouble("LOST", lost, 0, text))
+    return tuple(found)
+
+
+def _ranks(count: int) -> str:
+    return "1 rank" if count == 1 else f"{count:,} ranks"

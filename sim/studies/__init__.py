@@ -1,0 +1,1 @@
+"""Studies: several runs for one question."""

@@ -1,0 +1,368 @@
+"""A Darshan log, opened and checked.
+
+Reading is left to a process of its own (:mod:`.reader`), since libdarshan-util can crash or hang on
+damaged logs.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.config.errors import InputError
+from sim.engine.types import Integers
+from sim.workloads.darshan_log.counters import Counters, Numbers
+
+MAGIC = 6567223
+"""What every log since Darshan 2 has at its ninth byte (DARSHAN_MAGIC_NR)."""
+
+VERSIONS = ("3.00", "3.01", "3.10", "3.20", "3.21", "3.41")
+"""The versions of the format of a log that can be read."""
+
+TIME_LIMIT = 60.0
+"""Seconds for reading a log; a large one gets as many again for every 32 MiB of it."""
+
+MOST_RANKS = 2**24
+
+_HEADER = 8 * (4 + 2 * 65)
+"""Bytes of the largest header, as far as it is looked at."""
+
+Segments = npt.NDArray[Any]
+
+
+class Layouts(NamedTuple):
+    """How files lay on the OSTs: rows of columns (files,).
+
+    Attributes
+    ----------
+    number
+        uint64: which file.
+    size, stripes
+        int64: bytes of a stripe, and over how many OSTs.
+    osts
+        For each file int64 (count,): the indices of its OSTs.
+    components
+        int64: of the layout; with several (a progressive layout) it is that with most stripes.
+    """
+
+    number: Numbers
+    size: Integers
+    stripes: Integers
+    osts: Sequence[Integers]
+    components: Integers
+
+
+class Dxt(NamedTuple):
+    """Every call, as DXT recorded it: rows by record, writes before reads.
+
+    Attributes
+    ----------
+    number, rank
+        (records,): which file, which rank.
+    writes, reads
+        int64 (records,): segments of each record.
+    segments
+        (segments,): ``offset`` and ``length`` in bytes, ``start`` and ``end`` in seconds since the
+        job began.
+    """
+
+    number: Numbers
+    rank: Integers
+    writes: Integers
+    reads: Integers
+    segments: Segments
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DarshanLog:
+    """What a log holds.
+
+    Attributes
+    ----------
+    path
+        Where it was.
+    ranks
+        Of the job.
+    run_time
+        Seconds from the job's begin to its end.
+    executable, job_id, version
+        The command line, the number of the job, and the version of the log's format.
+    mounts
+        Path and type of the file systems that were mounted.
+    names
+        The names of files by their numbers.
+    posix, mpiio, stdio
+        The counters; of no record where the log has no such module.
+    libraries
+        What opened a file besides MPI-IO and POSIX: ``HDF5`` or ``PnetCDF`` by number.
+    layouts
+        The striping of files on Lustre.
+    dxt_posix, dxt_mpiio
+        Every call, where the log has it.
+    hosts
+        The node of each rank, as far as the log tells.
+    warnings
+        What is wrong with the log: a sentence each.
+    """
+
+    path: Path
+    ranks: int
+    run_time: float
+    executable: str
+    job_id: int
+    version: str
+    mounts: Sequence[tuple[str, str]]
+    names: Mapping[int, str]
+    posix: Counters
+    mpiio: Counters
+    stdio: Counters
+    libraries: Mapping[int, str]
+    layouts: Layouts
+    dxt_posix: Dxt
+    dxt_mpiio: Dxt
+    hosts: Mapping[int, str]
+    warnings: tuple[str, ...]
+
+    @cached_property
+    def layout_of(self) -> dict[int, int]:
+        """The row of each file in ``layouts``, by its number."""
+        return {int(number): row for row, number in enumerate(self.layouts.number)}
+
+    def name_of(self, number: int) -> str:
+        """Return what a file is called; a file without a name, by its number."""
+        return self.names.get(number) or f"#{number}"
+
+
+def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
+    """Read a Darshan log.
+
+    Parameters
+    ----------
+    path
+        Of the log.
+    time_limit
+        Seconds after which a log of a few MiB is taken for damaged.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, if it is no log, of an unknown version or damaged, or if it says
+        nothing about reads and writes through POSIX or MPI-IO.
+    """
+    path = Path(path)
+    missing = _check_header(path)
+    arrays = _run_reader(path, time_limit)
+    arrays["missing"] = missing
+    try:
+        log = _assemble(path, arrays)
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _damaged(path, "its records contradict each other") from error
+    if len(log.posix) + len(log.mpiio) == 0:
+        raise InputError(
+            f"{path}: this Darshan log has no I/O records of POSIX or MPI-IO"
+            f"{' that can be read' if log.warnings else ''}, so that there is nothing to replay; "
+            "right would be the log of a job that read or wrote files through them"
+        )
+    return log
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    return InputError(
+        f"{path}: this Darshan log is damaged ({' '.join(why.split())}); right would be a complete "
+        "log, as Darshan wrote it when the job ended"
+    )
+
+
+def _check_header(path: Path) -> int:
+    """Look at the first bytes: is it a log at all, of which version, and how many bytes it lacks.
+
+    The header tells where the regions of the log are: pairs of offset and length.
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(_HEADER)
+    except OSError as error:
+        raise InputError(
+            f"{path}: {error.strerror or error}; right would be the path of a Darshan log"
+        ) from error
+    version = head[:8].split(b"\0")[0]
+    magic = (int.from_bytes(head[8:16], "little"), int.from_bytes(head[8:16], "big"))
+    if len(head) < 16 or MAGIC not in magic:
+        raise InputError(
+            f"{path}: this is no Darshan log, or a damaged one: it does not begin as one; right "
+            "would be the path of a file that ends in .darshan"
+        )
+    if version.decode("ascii", "replace") not in VERSIONS:
+        raise InputError(
+            f"{path}: version {version.decode('ascii', 'replace')!r} of Darshan's log format is "
+            f"unknown; right would be one of {', '.join(VERSIONS)}"
+        )
+    regions = np.frombuffer(head[: len(head) // 8 * 8], "<u8" if magic[0] == MAGIC else ">u8")
+    first, modules = (4, 64) if version == b"3.41" else (3, 16)
+    pairs = regions[first : first + 2 * (modules + 1)]
+    ends = [int(start) + int(size) for start, size in zip(pairs[::2], pairs[1::2], strict=False)]
+    return max(0, max(ends, default=0) - path.stat().st_size)
+
+
+def _run_reader(path: Path, time_limit: float) -> dict[str, Any]:
+    """Read a log in a process of its own; return its arrays, and its text as ``head``."""
+    reader = Path(__file__).with_name("reader.py")
+    limit = time_limit * (1 + path.stat().st_size // 2**25)
+    command = [sys.executable, "-P", str(reader), str(path.absolute())]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _damaged(path, f"reading it did not end within {limit:g} s") from error
+    if done.returncode:
+        raise _damaged(path, _reason(done))
+    try:
+        with np.load(io.BytesIO(done.stdout), allow_pickle=False) as packed:
+            arrays: dict[str, Any] = dict(packed)
+        arrays["head"] = json.loads(bytes(arrays["head"]))
+    except (ValueError, OSError, EOFError, KeyError) as error:
+        raise _damaged(path, "what was read of it is no table") from error
+    return arrays
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Say in a few words why the reader failed."""
+    if done.returncode < 0:
+        return "libdarshan-util crashed on it"
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    for line in said:
+        if line.startswith(("Error:", "log:")):
+            return line.partition(":")[2].strip().rstrip(".")
+    return "libdarshan-util cannot read it"
+
+
+def _assemble(path: Path, arrays: dict[str, Any]) -> DarshanLog:
+    """Turn what the reader found into a log, with what is impossible left out."""
+    head = arrays["head"]
+    ranks = int(head["nprocs"])
+    if not 1 <= ranks <= MOST_RANKS:
+        raise _damaged(path, f"it says that the job had {ranks} ranks")
+    run_time = float(head["run_time"])
+    run_time = run_time if np.isfinite(run_time) and run_time > 0.0 else 0.0
+    hosts = {int(rank): host for rank, host in head["nodes"].items()}
+    for module, names in head["hosts"].items():
+        hosts.update(zip(arrays[f"{module}.rank"].tolist(), names, strict=True))
+    counters = {
+        name: _counters(arrays, head, name, prefix, ranks)
+        for name, prefix in (("POSIX", "POSIX"), ("MPI-IO", "MPIIO"), ("STDIO", "STDIO"))
+    }
+    libraries = {
+        int(number): library
+        for module, library in (("PNETCDF_FILE", "PnetCDF"), ("H5F", "HDF5"))
+        for number in arrays.get(f"{module}.id", ())
+    }
+    return DarshanLog(
+        path=path,
+        ranks=ranks,
+        run_time=run_time,
+        executable=head["exe"].strip(),
+        job_id=int(head["jobid"]),
+        version=head["log_ver"],
+        mounts=[(str(place), str(kind)) for place, kind in head["mounts"]],
+        names={int(number): name for number, name in head["names"].items()},
+        posix=counters["POSIX"],
+        mpiio=counters["MPI-IO"],
+        stdio=counters["STDIO"],
+        libraries=libraries,
+        layouts=_layouts(arrays),
+        dxt_posix=_dxt(arrays, "DXT_POSIX", ranks),
+        dxt_mpiio=_dxt(arrays, "DXT_MPIIO", ranks),
+        hosts={rank: host for rank, host in hosts.items() if 0 <= rank < ranks and host},
+        warnings=tuple(_warnings(head, path, arrays["missing"])),
+    )
+
+
+def _warnings(head: dict[str, Any], path: Path, missing: int) -> list[str]:
+    """Say which modules are incomplete, and which end before their time.
+
+    ``missing`` are bytes that the log should have.
+    """
+    partial = [name for name, about in head["modules"].items() if about["partial_flag"]]
+    found = []
+    if partial:
+        found.append(
+            f"{path}: the log is incomplete: Darshan ran out of memory for {', '.join(partial)} "
+            "while the job ran; what it did record is replayed"
+        )
+    broken = ", ".join(sorted(set(head["broken"])))
+    if broken or missing:
+        found.append(
+            f"{path}: the log is truncated: {broken or f'{missing:,} bytes'} "
+            f"{'cannot be read to the end' if broken else 'are missing at its end'}; what can be "
+            "read is replayed"
+        )
+    return found
+
+
+def _counters(
+    arrays: dict[str, Any], head: dict[str, Any], module: str, prefix: str, ranks: int
+) -> Counters:
+    """Return the counters of a module; none of a rank that there cannot be."""
+    if module not in head["counters"]:
+        none = np.zeros(0, np.int64)
+        tables = np.zeros((0, 0), np.int64), np.zeros((0, 0))
+        return Counters.of(prefix, none.astype(np.uint64), none, tables, ())
+    found = Counters.of(
+        prefix,
+        arrays[f"{module}.id"],
+        arrays[f"{module}.rank"],
+        (arrays[f"{module}.counters"], arrays[f"{module}.fcounters"]),
+        head["counters"][module],
+    )
+    return found.take((found.rank >= -1) & (found.rank < ranks))
+
+
+def _layouts(arrays: dict[str, Any]) -> Layouts:
+    """Return the layout of each file, once."""
+    number = arrays.get("LUSTRE.id", np.zeros(0, np.uint64))
+    count = arrays.get("LUSTRE.count", np.zeros(0, np.int64))
+    osts = np.split(arrays.get("LUSTRE.osts", np.zeros(0, np.int64)), np.cumsum(count)[:-1])
+    _, first = np.unique(number, return_index=True)
+    return Layouts(
+        number[first],
+        arrays.get("LUSTRE.size", count)[first],
+        count[first],
+        [osts[row] for row in first],
+        arrays.get("LUSTRE.components", count)[first],
+    )
+
+
+def _dxt(arrays: dict[str, Any], module: str, ranks: int) -> Dxt:
+    """Return the segments of a layer; without those that cannot be."""
+    if f"{module}.id" not in arrays:
+        none = np.zeros(0, np.int64)
+        segments = np.zeros(0, [("offset", "i8"), ("length", "i8"), ("start", "f8"), ("end", "f8")])
+        return Dxt(none.astype(np.uint64), none, none, none, segments)
+    rank = arrays[f"{module}.rank"]
+    if ((rank < 0) | (rank >= ranks)).any():
+        raise ValueError("a rank that there is not")
+    found = Dxt(
+        arrays[f"{module}.id"],
+        rank,
+        arrays[f"{module}.writes"],
+        arrays[f"{module}.reads"],
+        arrays[f"{module}.segments"],
+    )
+    for name in ("start", "end"):
+        found.segments[name] = np.maximum(np.nan_to_num(found.segments[name]), 0.0)
+    for name in ("offset", "length"):
+        found.segments[name] = np.maximum(found.segments[name], 0)
+    return found

@@ -1,0 +1,297 @@
+"""The calls of a file that was accessed through MPI-IO, from its counters.
+
+The record of MPI-IO says what the application did; the POSIX records of the same file say what
+MPI-IO made of it: they are no calls to replay, but evidence of where the data lay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.engine.types import Integers
+from sim.workloads.darshan_log.counters import SHARED, Counters, Direction
+from sim.workloads.darshan_log.pieces import (
+    Holes,
+    contiguous_pieces,
+    holes_below,
+    interleaved_pieces,
+)
+from sim.workloads.darshan_log.posix import DIRECTIONS, counted
+from sim.workloads.darshan_log.rows import Rows, join, keep_in_sessions, make_rows, spread
+from sim.workloads.darshan_log.sessions import Sessions, sessions_of
+from sim.workloads.darshan_log.sharing import calls_spread, collective_matrix, deal, place
+from sim.workloads.darshan_log.sizes import sizes_of
+from sim.workloads.trace.block import TraceOp
+
+CREATE_MODE = 1
+"""``MPI_MODE_CREATE`` among the bits of MPIIO_MODE, in MPICH."""
+
+READ_ONLY_MODE = 2
+"""``MPI_MODE_RDONLY``."""
+
+
+class MpiCounted(NamedTuple):
+    """Reads or writes through MPI-IO: calls, bytes, rank-seconds."""
+
+    collective: int
+    independent: int
+    bytes: int
+    seconds: float
+
+
+def mpi_counted(record: Counters, direction: Direction) -> MpiCounted:
+    """Return the reads or writes that MPI-IO records count; split ones are collective."""
+    kind = f"{direction}S"
+    return MpiCounted(
+        record.total(f"COLL_{kind}") + record.total(f"SPLIT_{kind}"),
+        record.total(f"INDEP_{kind}") + record.total(f"NB_{kind}"),
+        record.total("BYTES_READ" if direction == "READ" else "BYTES_WRITTEN"),
+        record.seconds(f"F_{direction}_TIME"),
+    )
+
+
+@dataclass
+class MpiFileCalls:
+    """Puts together the calls of one file.
+
+    Parameters
+    ----------
+    record
+        Its records of MPI-IO.
+    below
+        Its records of POSIX.
+    ranks
+        Of the job.
+    stripe
+        Bytes of a stripe.
+
+    Attributes
+    ----------
+    holes
+        Of the reads and of the writes, where there are any.
+    sessions_of_data
+        When the file was open, where DXT tells it better than the counters.
+    """
+
+    record: Counters
+    below: Counters
+    ranks: int
+    stripe: int
+    holes: dict[str, Holes] = field(default_factory=dict)
+    sessions_of_data: Sessions | None = None
+    _calls: int = 0
+
+    @property
+    def members(self) -> Integers:
+        """The ranks of the communicator: int64, ascending."""
+        if (self.record.rank == SHARED).any():
+            return np.arange(self.ranks)
+        return np.unique(self.record.rank)
+
+    @property
+    def creates(self) -> bool:
+        """Whether the job made the file: nothing was read of it before it was written.
+
+        It must have been opened with MPI_MODE_CREATE. Darshan keeps the mode of one open only: one
+        for reading says nothing of that for writing.
+        """
+        mode = int(np.bitwise_or.reduce(np.maximum(self.record["MODE"], 0)))
+        reads, writes = self.record.window("READ"), self.record.window("WRITE")
+        if writes is None:
+            return False
+        may_create = bool(mode & CREATE_MODE) or bool(mode & READ_ONLY_MODE)
+        return may_create and (reads is None or writes[0] <= reads[0])
+
+    def sessions(self) -> Sessions:
+        """Return when the file was open."""
+        opens = self.record.total("COLL_OPENS") + self.record.total("INDEP_OPENS")
+        members = len(self.members)
+        count = self.record.total("COLL_OPENS") // members or -(-opens // members)
+        return sessions_of(self.record, count, 2 * opens)
+
+    def rows(self, *, data: Rows | None = None) -> Rows:
+        """Return all calls; the reads and writes from ``data``, if they are known from DXT."""
+        sessions = self.sessions_of_data or self.sessions()
+        calls = [data] if data is not None else [self._data(*way) for way in DIRECTIONS]
+        calls.append(self._syncs())
+        calls = [keep_in_sessions(part, sessions.opened, sessions.closed) for part in calls]
+        return join(
+            [
+                self._opens(TraceOp.OPEN, sessions),
+                *calls,
+                *([self._opens(TraceOp.CLOSE, sessions)] if sessions.closes else []),
+            ]
+        )
+
+    def number(self, calls: int) -> Integers:
+        """Return numbers for so many new collective calls: int64."""
+        self._calls += calls
+        return np.arange(self._calls - calls, self._calls)
+
+    def _opens(self, op: TraceOp, sessions: Sessions) -> Rows:
+        """Return the opens, or the closes, of all ranks."""
+        members, opens = self.members, self.record.total("COLL_OPENS")
+        full, alone = divmod(opens, len(members))
+        alone += self.record.total("INDEP_OPENS")
+        start = sessions.opened if op is TraceOp.OPEN else sessions.closed
+        kind = np.full((full, len(members)), op)
+        if op is TraceOp.OPEN and self.creates:
+            kind[:1] = TraceOp.CREATE
+        together = make_rows(
+            rank=np.tile(members, full),
+            op=kind.ravel(),
+            start=np.repeat(start[:full], len(members)),
+            took=sessions.took,
+            coll=np.repeat(self.number(full), len(members)),
+            mpi=1,
+        )
+        member, turn = deal(alone, len(members))
+        first = np.full(alone, op)
+        if op is TraceOp.OPEN and self.creates and full == 0:
+            first[:1] = TraceOp.CREATE
+        apart = make_rows(
+            rank=members[member],
+            op=first,
+            start=start[np.minimum(turn, len(start) - 1)],
+            took=sessions.took,
+            mpi=1,
+        )
+        return join([together, apart])
+
+    def _syncs(self) -> Rows:
+        """Return the calls of MPI_File_sync: of all ranks, evenly among the writes."""
+        members, count = self.members, self.record.total("SYNCS")
+        window = self.record.window("WRITE") or self.record.window("READ") or (0.0, 0.0)
+        member, turn = deal(count, len(members))
+        start = calls_spread(-(-count // len(members)), window, 0.0)
+        op = np.full(count, TraceOp.FSYNC)
+        full = count - count % len(members)
+        coll = np.full(count, -1, np.int64)
+        coll[:full] = self.number(full // len(members))[turn[:full]]
+        return make_rows(rank=members[member], op=op, start=start[turn], coll=coll, mpi=1)
+
+    def _data(self, direction: Direction, op: TraceOp) -> Rows:
+        """Return the reads or the writes: the smallest sizes are those of independent calls."""
+        known = mpi_counted(self.record, direction)
+        calls = known.collective + known.independent
+        if calls == 0:
+            return join([])
+        sizes = sizes_of(self.record, direction, calls, known.bytes)
+        took = known.seconds / calls
+        alone = self._independent(direction, op, sizes[: known.independent], took)
+        begin = self._header(alone, sizes, known)
+        together = self._collective(direction, op, sizes[known.independent :], took, begin)
+        return join([alone, together])
+
+    def _header(self, alone: Rows, sizes: Integers, known: MpiCounted) -> int:
+        """Return where in the file collective calls begin: behind a header, if there is one."""
+        if not known.collective or not known.independent:
+            return 0
+        end = int((alone.offset + alone.length).max())
+        return end if end < 0.1 * int(sizes[known.independent :].sum()) else 0
+
+    def _extent(self, direction: Direction, total: int) -> int:
+        """Return where the file ends as far as these calls go, from what POSIX saw below."""
+        return counted(self.below, direction).extent or total
+
+    def _independent(self, direction: Direction, op: TraceOp, sizes: Integers, took: float) -> Rows:
+        """Return independent calls: dealt to all ranks, or, if they are fewer, all of one rank.
+
+        Beside collective calls they are those on a header, which every rank reads from its begin.
+        """
+        members, calls = self.members, len(sizes)
+        if not calls:
+            return join([])
+        dealt = deal(calls, len(members) if calls >= len(members) else 1)
+        total = int(sizes.sum())
+        header = mpi_counted(self.record, direction).collective > 0
+        extent = -(-total // (int(dealt.member.max()) + 1)) if header else 0
+        below = counted(self.below, direction)
+        consecutive = self.below.total(f"CONSEC_{direction}S") / max(1, below.calls)
+        each = -(-calls // (int(dealt.member.max()) + 1))
+        start = spread(each, self.record.window(direction), took)
+        return make_rows(
+            rank=members[dealt.member],
+            op=np.full(calls, op),
+            offset=place(
+                sizes, dealt, extent or self._extent(direction, total), consecutive=consecutive
+            ),
+            length=sizes,
+            start=start[dealt.turn],
+            took=took,
+            mpi=1,
+        )
+
+    def _collective(
+        self, direction: Direction, op: TraceOp, sizes: Integers, took: float, begin: int
+    ) -> Rows:
+        """Return collective calls: those of all ranks, and one of some if there are any left."""
+        members = self.members
+        full, left = divmod(len(sizes), len(members))
+        if len(sizes) == 0:
+            return join([])
+        variance = float(self.record["F_VARIANCE_RANK_BYTES"].max(initial=0.0))
+        table = collective_matrix(sizes[left:], full, variance) if full else np.zeros((0, 0))
+        calls = [*table.astype(np.int64), *([sizes[:left]] if left else [])]
+        total = int(sizes.sum())
+        extent = max(self._extent(direction, begin + total) - begin, 1)
+        starts = spread(len(calls), self.record.window(direction), took)
+        self._find_holes(direction)
+        parts, done = [], 0
+        for number, call, start in zip(self.number(len(calls)), calls, starts, strict=True):
+            moved = int(call.sum())
+            rows = self._call(direction, call, begin, done, extent / max(total, 1), extent)
+            done += moved
+            parts.append(
+                rows._replace(
+                    rank=members[rows.rank].astype(np.int32),
+                    op=np.full(len(rows.rank), op, np.int8),
+                    start=np.full(len(rows.rank), start),
+                    took=np.full(len(rows.rank), took),
+                    coll=np.full(len(rows.rank), number),
+                )
+            )
+        return join(parts)
+
+    def _find_holes(self, direction: Direction) -> None:
+        """Note whether the data of collective calls has holes."""
+        known, below = mpi_counted(self.record, direction), counted(self.below, direction)
+        found = holes_below(known.bytes, below.bytes, below.calls - known.independent, self.stripe)
+        if found is not None:
+            self.holes[direction] = found
+
+    def _call(
+        self,
+        direction: Direction,
+        sizes: Integers,
+        begin: int,
+        done: int,
+        stretch: float,
+        extent: int,
+    ) -> Rows:
+        """Return the pieces of one collective call, whose ranks are places in the communicator.
+
+        Calls follow one another in the file, stretched if it is longer than they are together;
+        if it is shorter, they begin anew at its end.
+        """
+        moved = int(sizes.sum())
+        at = int(done * stretch) if stretch >= 1.0 else done % extent
+        if at + moved > extent:
+            at = max(extent - moved, 0)
+        holes = self.holes.get(direction)
+        span = int(moved * max(stretch, 1.0))
+        if holes is None or stretch <= 1.0:
+            offset = contiguous_pieces(sizes, begin + at, extent)
+            return make_rows(rank=np.arange(len(sizes)), offset=offset, length=sizes, mpi=1)
+        each = max(1, round(span / holes.period / len(sizes)))
+        rank, offset, length = interleaved_pieces(sizes, begin + at, span, each)
+        idle = np.flatnonzero(sizes == 0)
+        return make_rows(
+            rank=np.concatenate((rank, idle)),
+            offset=np.concatenate((offset, np.full(len(idle), begin + at))),
+            length=np.concatenate((length, np.zeros(len(idle), np.int64))),
+            mpi=1,
+        )

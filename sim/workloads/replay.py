@@ -1,0 +1,130 @@
+"""The replay kernel: the ranks do again what a trace says that they did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_validator
+
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.workloads.kernel import Kernel, KernelJob
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.workloads.kernel import Waiting
+    from sim.workloads.replaying.intake import Intake
+    from sim.workloads.replaying.outcome import ReplayOutcome
+    from sim.workloads.trace.block import Trace
+
+
+class Replay(Kernel):
+    """Ranks that do what a trace says: a table (CSV or Parquet) or a Darshan log.
+
+    Every rank does its rows in their order, at its own pace; collective calls and barriers are
+    where ranks wait for each other. The striping of the job, where it is given, is that of all
+    files; else each has the one that the trace knows.
+    """
+
+    model_config = ConfigDict(**{**Kernel.model_config, "arbitrary_types_allowed": True})
+
+    name: ClassVar[str] = "replay"
+
+    trace: Any = Field(description="The trace: FILE.csv, FILE.parquet or LOG.darshan.")
+    files: str | None = Field(
+        None, description="A YAML file that says more of the files: striping, size."
+    )
+    timing: Literal["think", "start", "asap"] = Field(
+        "think",
+        description="Between calls: compute as long as recorded, begin no call before its recorded "
+        "start, or do everything as soon as possible.",
+    )
+
+    _opened: Any = PrivateAttr(None)
+    _intake: Any = PrivateAttr(None)
+    _outcome: Any = PrivateAttr(None)
+
+    @field_validator("trace")
+    @classmethod
+    def _is_trace(cls, value: object) -> object:
+        """Take the name of a file, or a trace that has been opened."""
+        from sim.workloads.trace.block import Trace
+
+        if not isinstance(value, str | Path | Trace):
+            raise ValueError("right would be the name of a trace: FILE.csv, FILE.parquet")  # noqa: TRY004
+        return value
+
+    @field_serializer("trace")
+    def _trace_name(self, value: object) -> str:
+        return str(value) if isinstance(value, str | Path) else self.place
+
+    @property
+    def place(self) -> str:
+        """What messages call the trace."""
+        if isinstance(self.trace, str | Path):
+            return str(self.trace)
+        place: str = self.trace.place
+        return place
+
+    def opened(self) -> Trace:
+        """Return the trace.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
+        if self._opened is None:
+            self._opened = self.trace
+            if isinstance(self.trace, str | Path):
+                from sim.workloads.trace.opening import open_trace
+
+                self._opened = open_trace(str(self.trace), self.files)
+        opened: Trace = self._opened
+        return opened
+
+    def taken_in(self) -> Intake:
+        """Return the trace taken in; it can be replayed once.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, or what it says cannot be.
+        """
+        if self._intake is None:
+            from sim.workloads.replaying.intake import take_in
+
+            self._intake = take_in(self.opened(), self.timing, self.place)
+        intake: Intake = self._intake
+        return intake
+
+    @property
+    def outcome(self) -> ReplayOutcome:
+        """What the replay left, when it has ended: the ranks' seconds by file and kind of call."""
+        outcome: ReplayOutcome | None = self._outcome
+        if outcome is None:
+            raise ValueError("the trace has not been replayed yet")
+        return outcome
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:  # noqa: ARG002
+        """Raise InputError unless the job has as many ranks as the trace, or more."""
+        ranks = self.taken_in().trace.ranks
+        if scenario.nodes * scenario.ppn < ranks:
+            raise InputError(
+                f"nodes = {scenario.nodes} with ppn = {scenario.ppn}: {self.place} has {ranks} "
+                f"ranks; right would be nodes and ppn whose product is {ranks} or somewhat more"
+            )
+
+    def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002
+        """Return the bytes that the ranks read and write."""
+        return int(self.taken_in().totals.by_rank.sum())
+
+    def run(self, job: KernelJob) -> Waiting:
+        """Replay the trace; add a row for each kind of call."""
+        from sim.workloads.replaying.run import replay
+
+        intake = self.taken_in()
+        self._intake = None
+        job.notes.extend(intake.trace.warnings)
+        self._outcome = yield from replay(job, intake, self.timing)

@@ -1,0 +1,1 @@
+"""Replaying: a trace becomes the programs of its ranks, piece by piece."""

@@ -1,0 +1,209 @@
+"""What a replay leaves: the seconds that ranks spent in their calls, by file and kind of call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.types import Floats, Integers
+from sim.mpi.stats import AccessCounts
+from sim.workloads.replaying.intake import Totals
+from sim.workloads.trace.block import TraceFile
+
+PARTS = 16
+"""Parts of a call that are told apart: those of :class:`~sim.mpi.timers.Timer`."""
+
+
+class Call(IntEnum):
+    """Kinds of calls, as a program makes them and as Darshan tells them apart."""
+
+    POSIX_META = 0  # open, create, close, stat, unlink, mkdir
+    POSIX_READ = 1
+    POSIX_WRITE = 2
+    POSIX_SYNC = 3
+    MPI_META = 4  # MPI_File_open, MPI_File_close
+    MPI_READ = 5  # independent
+    MPI_WRITE = 6
+    MPI_COLL_READ = 7
+    MPI_COLL_WRITE = 8
+    MPI_SYNC = 9
+    COMPUTE = 10  # between calls; on no file
+    BARRIER = 11  # on no file
+
+
+MPI_CALLS = tuple(call for call in Call if call.name.startswith("MPI"))
+"""Calls of MPI-IO."""
+
+IO_CALLS = tuple(call for call in Call if call < Call.COMPUTE)
+"""Calls that do I/O."""
+
+_CALLS = 16
+NO_FILE = -1
+
+
+def code_of(
+    file: Integers | int, call: npt.ArrayLike, part: npt.ArrayLike = 0
+) -> npt.NDArray[np.int64]:
+    """Return a number for the part of a call of a file: int64."""
+    code = (np.asarray(file, np.int64) - NO_FILE) * _CALLS + np.asarray(call)
+    whole: npt.NDArray[np.int64] = (code * PARTS + np.asarray(part)).astype(np.int64)
+    return whole
+
+
+class Spent(NamedTuple):
+    """Seconds that ranks spent: a row for each rank, file and part of a call, int64 and float64."""
+
+    rank: Integers
+    file: Integers
+    call: Integers
+    part: Integers
+    seconds: Floats
+
+
+class Shares(NamedTuple):
+    """Seconds of several ranks.
+
+    Attributes
+    ----------
+    total
+        Summed over the ranks.
+    slowest
+        Of the rank that spent most.
+    rank
+        Which one that is.
+    """
+
+    total: float
+    slowest: float
+    rank: int
+
+
+class Times:
+    """Adds up what ranks spent.
+
+    Parameters
+    ----------
+    ranks
+        How many ranks there are.
+    """
+
+    _MERGE = 1 << 20
+
+    def __init__(self, ranks: int) -> None:
+        self._ranks = ranks
+        self._keys: list[Integers] = []
+        self._seconds: list[Floats] = []
+        self._waiting = 0
+
+    def add(self, rank: Integers | int, codes: Integers, seconds: Floats) -> None:
+        """Add seconds that ranks spent, each with the code of what they were spent for."""
+        self._keys.append(codes * self._ranks + rank)
+        self._seconds.append(seconds)
+        self._waiting += len(codes)
+        if self._waiting > self._MERGE:
+            self._merge()
+
+    def spent(self) -> Spent:
+        """Return all of it, sorted by file, call, part and rank."""
+        self._merge()
+        code, rank = np.divmod(self._keys[0], self._ranks)
+        code, part = np.divmod(code, PARTS)
+        file, call = np.divmod(code, _CALLS)
+        return Spent(rank, file + NO_FILE, call, part, self._seconds[0])
+
+    def _merge(self) -> None:
+        keys = np.concatenate([np.zeros(0, np.int64), *self._keys])
+        found, inverse = np.unique(keys, return_inverse=True)
+        seconds = np.concatenate([np.zeros(0), *self._seconds])
+        self._keys = [found]
+        self._seconds = [_by(inverse, seconds, len(found))]
+        self._waiting = 0
+
+
+def _by(key: Integers, seconds: Floats, size: int) -> Floats:
+    """Return sums by key: float64 (size,)."""
+    return np.bincount(key, weights=seconds, minlength=size).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReplayOutcome:
+    """What a replay leaves.
+
+    Attributes
+    ----------
+    files
+        Of the trace; the columns ``file`` count in them.
+    totals
+        What the trace amounts to: calls and bytes.
+    spent
+        What the ranks spent in their calls. A collective call is told by parts
+        (:class:`~sim.mpi.timers.Timer`): planning, exchange, the aggregators' own reads and writes.
+    mpi
+        What MPI-IO counted of the files that were accessed collectively, by position in ``files``:
+        what the aggregators asked of the file system, read-modify-writes.
+    start
+        When the job began, in simulated seconds.
+    end
+        float64 (ranks,): when each rank had done everything.
+    """
+
+    files: Sequence[TraceFile]
+    totals: Totals
+    spent: Spent
+    mpi: Mapping[int, AccessCounts]
+    start: float
+    end: Floats
+
+    @property
+    def seconds(self) -> float:
+        """From the beginning of the job to the end of its last rank."""
+        return float(self.end.max(initial=self.start)) - self.start
+
+    def shares(
+        self,
+        calls: Sequence[Call],
+        *,
+        parts: Sequence[int] | None = None,
+        files: Sequence[int] | None = None,
+    ) -> Shares:
+        """Return what the ranks spent in calls of some kinds.
+
+        Parameters
+        ----------
+        calls
+            The kinds.
+        parts
+            Only these parts of the calls.
+        files
+            Only these files.
+        """
+        spent = self.spent
+        which = np.isin(spent.call, [int(call) for call in calls])
+        if parts is not None:
+            which &= np.isin(spent.part, list(parts))
+        if files is not None:
+            which &= np.isin(spent.file, list(files))
+        by_rank = np.bincount(
+            spent.rank[which], weights=spent.seconds[which], minlength=len(self.end)
+        )
+        if not len(by_rank):
+            return Shares(0.0, 0.0, 0)
+        slowest = int(np.argmax(by_rank))
+        return Shares(float(by_rank.sum()), float(by_rank[slowest]), slowest)
+
+    def by_file(self, calls: Sequence[Call]) -> tuple[Floats, Floats]:
+        """Return the seconds of all ranks, and of the slowest, in some calls: (files,) each."""
+        spent, files = self.spent, len(self.files)
+        which = np.isin(spent.call, [int(call) for call in calls]) & (spent.file >= 0)
+        key = spent.file[which] * len(self.end) + spent.rank[which]
+        keys, inverse = np.unique(key, return_inverse=True)
+        of_rank = _by(inverse, spent.seconds[which], len(keys))
+        file = keys // max(len(self.end), 1)
+        slowest = np.zeros(files)
+        np.maximum.at(slowest, file, of_rank)
+        return _by(file, of_rank, files), slowest

@@ -1,0 +1,177 @@
+"""A replay from its beginning to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import simpy
+
+from sim.engine.types import Floats, Integers
+from sim.lustre.tables import TIMERS
+from sim.mpi.record import MpiRecord
+from sim.workloads.kernel import Figure, KernelJob, KernelRecord
+from sim.workloads.replaying.feeder import Feeder
+from sim.workloads.replaying.files import OpenFile, ReplayFiles
+from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX, Intake, Timing
+from sim.workloads.replaying.outcome import MPI_CALLS, Call, ReplayOutcome
+from sim.workloads.stretch import Stretch
+from sim.workloads.trace.block import TraceOp
+
+_RECORDS = 32
+"""Files of which MPI-IO's own report is kept, those that move most."""
+
+_META = (
+    TraceOp.OPEN,
+    TraceOp.CREATE,
+    TraceOp.CLOSE,
+    TraceOp.STAT,
+    TraceOp.UNLINK,
+    TraceOp.MKDIR,
+)
+
+_COUNTED: dict[Call, tuple[tuple[TraceOp, ...], tuple[int, ...]]] = {
+    Call.POSIX_META: (_META, (POSIX,)),
+    Call.POSIX_READ: ((TraceOp.READ,), (POSIX,)),
+    Call.POSIX_WRITE: ((TraceOp.WRITE,), (POSIX,)),
+    Call.POSIX_SYNC: ((TraceOp.FSYNC,), (POSIX,)),
+    Call.MPI_META: (_META, (INDEPENDENT, COLLECTIVE)),
+    Call.MPI_READ: ((TraceOp.READ,), (INDEPENDENT,)),
+    Call.MPI_WRITE: ((TraceOp.WRITE,), (INDEPENDENT,)),
+    Call.MPI_COLL_READ: ((TraceOp.READ,), (COLLECTIVE,)),
+    Call.MPI_COLL_WRITE: ((TraceOp.WRITE,), (COLLECTIVE,)),
+    Call.MPI_SYNC: ((TraceOp.FSYNC,), (INDEPENDENT, COLLECTIVE)),
+}
+
+
+def replay(
+    job: KernelJob, intake: Intake, timing: Timing
+) -> Generator[simpy.Event, Any, ReplayOutcome]:
+    """Let the ranks of a job do what a trace says; add rows, and what MPI-IO has to tell."""
+    files = ReplayFiles(job, intake)
+    feeder = Feeder(job, intake, files, timing)
+    tables = job.filesystem.plane.tables
+    started = float(job.filesystem.environment.now)
+    programs = job.programs[: intake.trace.ranks]
+    before = tables.waits[programs]
+    yield from feeder.run()
+    waits = job.filesystem.plane.tables.waits[programs] - before
+    stretch = Stretch(
+        start=started,
+        end=float(feeder.end.max(initial=started)),
+        waits=waits.mean(axis=0),
+        last_waits=waits[int(np.argmax(feeder.end))],
+    )
+    job.stretches.setdefault("replay", []).append(stretch)
+    intake.close()
+    _count_independent(intake, files)
+    outcome = ReplayOutcome(
+        files=intake.trace.files,
+        totals=intake.totals,
+        spent=feeder.times.spent(),
+        mpi={position: opened.file.counts for position, opened in files.together.items()},
+        start=started,
+        end=feeder.end,
+    )
+    _record(job, outcome)
+    _tell_of_mpi(job, files, outcome)
+    return outcome
+
+
+def _count_independent(intake: Intake, files: ReplayFiles) -> None:
+    """Count the independent calls to files that are accessed collectively too."""
+    totals = intake.totals
+    for position, opened in files.together.items():
+        counts = opened.file.counts
+        for op, direction in ((TraceOp.READ, counts.reads), (TraceOp.WRITE, counts.writes)):
+            calls = int(totals.calls[position, op, INDEPENDENT])
+            moved = int(totals.bytes[position, op, INDEPENDENT])
+            direction.independent += calls
+            direction.system += calls
+            direction.bytes += moved
+            direction.system_bytes += moved
+
+
+def _record(job: KernelJob, outcome: ReplayOutcome) -> None:
+    """Add the rows: what the ranks did in all, and what of it was which kind of call."""
+    took = outcome.end - outcome.start
+    job.records.append(
+        KernelRecord(
+            step="job",
+            phase="all",
+            start=outcome.start,
+            end=outcome.start + outcome.seconds,
+            longest=float(took.max(initial=0.0)),
+            bytes=int(outcome.totals.by_rank.sum()),
+            figures={"all ranks": Figure(float(took.sum()), "seconds")},
+        )
+    )
+    for call in Call:
+        shares = outcome.shares([call])
+        calls, moved = counted(outcome, call)
+        if not (shares.total or calls):
+            continue
+        figures = {"all ranks": Figure(shares.total, "seconds"), "calls": Figure(calls, "")}
+        job.records.append(
+            KernelRecord(
+                step="job",
+                phase=call.name.lower().replace("_", " "),
+                start=outcome.start,
+                end=outcome.start + shares.slowest,
+                longest=shares.slowest,
+                bytes=moved,
+                figures=figures,
+            )
+        )
+
+
+def counted(outcome: ReplayOutcome, call: Call, file: int | None = None) -> tuple[int, int]:
+    """Return how many calls of a kind there are, of all files or of one, and their bytes."""
+    if call not in _COUNTED:
+        return 0, 0
+    ops, ways = _COUNTED[call]
+    files = slice(None) if file is None else slice(file, file + 1)
+    listed = [int(op) for op in ops]
+
+    def total(table: Integers) -> int:
+        return int(table[files][:, listed][:, :, list(ways)].sum())
+
+    return total(outcome.totals.calls), total(outcome.totals.bytes)
+
+
+def _tell_of_mpi(job: KernelJob, files: ReplayFiles, outcome: ReplayOutcome) -> None:
+    """Add what MPI-IO has to tell of the files that were accessed together, the largest ones."""
+    moved = outcome.totals.bytes.sum(axis=(1, 2))
+    positions = sorted(files.together, key=lambda position: -int(moved[position]))
+    for position in positions[:_RECORDS]:
+        opened = files.together[position]
+        writing = bool(outcome.totals.bytes[position, TraceOp.WRITE].any())
+        record = MpiRecord(
+            file_name=outcome.files[position].name,
+            files=1,
+            writing=writing,
+            given={},
+            in_force=opened.in_force,
+            communicator=opened.file.communicator,
+            aggregators=opened.file.aggregators if writing else opened.file.read_aggregators,
+            counts=opened.file.counts,
+            timers=_timers(outcome, position, opened),
+        )
+        job.mpi_records.append(("job", record))
+    if len(positions) > _RECORDS:
+        job.notes.append(
+            f"MPI-IO tells of the {_RECORDS} files that move most; "
+            f"{len(positions) - _RECORDS:,} others were accessed collectively too."
+        )
+
+
+def _timers(outcome: ReplayOutcome, position: int, opened: OpenFile) -> Floats:
+    """Return what the ranks of a file spent in each part of their calls: (members, timers)."""
+    spent = outcome.spent
+    which = (spent.file == position) & np.isin(spent.call, MPI_CALLS)
+    key = spent.rank[which] * TIMERS + spent.part[which]
+    ranks = len(outcome.end)
+    sums = np.bincount(key, weights=spent.seconds[which], minlength=ranks * TIMERS)
+    timers = sums.astype(np.float64).reshape(ranks, TIMERS)
+    return timers if opened.ranks is None else timers[opened.ranks]

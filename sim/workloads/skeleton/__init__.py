@@ -1,0 +1,1 @@
+"""Skeletons: kernels that are a short YAML file of phases, and no code."""

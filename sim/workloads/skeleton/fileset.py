@@ -1,0 +1,256 @@
+"""The files of a skeleton at work: those of POSIX here, and what all kinds have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.config.errors import InputError
+from sim.config.striping import StripeRequest
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.runs import runs_of
+from sim.workloads.kernel import KernelJob
+from sim.workloads.skeleton.model import Files, Move, OnFile, Open, Phase
+from sim.workloads.skeleton.places import Places, Sharing, place
+from sim.workloads.skeleton.scope import Scope
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from sim.engine.types import Integers
+    from sim.lustre.batch import Batch
+    from sim.lustre.filesystem import FileSet
+
+_MOST_FILES = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all files of a skeleton need to know.
+
+    Attributes
+    ----------
+    scope
+        The names.
+    job
+        In which they are used.
+    """
+
+    scope: Scope
+    job: KernelJob
+
+
+class FileGroups(ABC):
+    """A set of files: one or more for each group of ranks.
+
+    Parameters
+    ----------
+    name, spec
+        As the skeleton has it.
+    setting
+        Where.
+    """
+
+    def __init__(self, name: str, spec: Files, setting: Setting) -> None:
+        self.name = name
+        self.spec = spec
+        self.scope = setting.scope
+        self.job = setting.job
+        self.where = f"files.{name}"
+        self.owner = self._owners()
+        self.owners = int(self.owner[-1]) + 1
+        self.each = self.scope.one(spec.count, f"{self.where}.count", least=1)
+        if self.owners * self.each > _MOST_FILES:
+            raise InputError(
+                f"{self.where}: {self.owners * self.each:,} files; right would be at most "
+                f"{_MOST_FILES:,}"
+            )
+        self._made = 0
+        self._created = False
+
+    def _owners(self) -> Integers:
+        """Return the group of each rank: int64 (ranks,), ascending."""
+        ranks = np.arange(self.scope.ranks)
+        per = self.scope.word(self.spec.per)
+        if per == "group":
+            if self.spec.ranks is None:
+                raise InputError(f"{self.where}: per: group needs ranks: HOW MANY")
+            return ranks // self.scope.one(self.spec.ranks, f"{self.where}.ranks", least=1)
+        if per == "node":
+            return np.asarray(self.scope["node"])
+        return ranks if per == "rank" else np.zeros_like(ranks)
+
+    @property
+    def striping(self) -> StripeRequest:
+        """What the files ask for: as the job does, or else as the skeleton does."""
+        asked, spec = self.job.striping, self.spec
+        count, size = asked.count, asked.size
+        if count is None and spec.stripe_count is not None:
+            count = self.scope.one(spec.stripe_count, f"{self.where}.stripe_count", least=-1)
+            count = min(count, self.job.machine.lustre.osts)
+        if size is None and spec.stripe_size is not None:
+            size = self.scope.one(spec.stripe_size, f"{self.where}.stripe_size")
+        return StripeRequest(count=count, size=size, offset=asked.offset)
+
+    def make(self) -> None:
+        """Make the files, unless they are there: they get numbers and layouts."""
+        if self._made == 0:
+            self._make_more()
+
+    def _make_more(self) -> None:
+        """Make new files in place of those there are."""
+        count = self.owners * self.each
+        self.files = self._allocate(count)
+        self.position = np.zeros(count, np.int64)
+        self._set_sizes()
+        number = f".{self._made}" if self.spec.series else ""
+        self.job.files[f"{self.name}{number}"] = self.files
+        self._made += 1
+        self._created = False
+
+    def _allocate(self, count: int) -> FileSet:
+        """Let the file system choose the layouts of new files."""
+        return self.job.filesystem.allocate(
+            count,
+            self.striping,
+            direct=self.scope.holds(self.spec.direct, f"{self.where}.direct"),
+            shared_directory=self.scope.word(self.spec.directory) == "shared",
+        )
+
+    def _set_sizes(self) -> None:
+        """Let the files hold what they are said to hold at the start."""
+        if self.spec.size is None:
+            return
+        size = self.scope.whole(self.spec.size, f"{self.where}.size")
+        first = np.searchsorted(self.owner, np.arange(self.owners))
+        table = self.job.filesystem.plane.tables.files
+        table.end[self.files.first : self.files.first + len(self.position)] = np.repeat(
+            size[first], self.each
+        )
+
+    def settle(self) -> None:
+        """Let the data plane know what was written before the job began."""
+        if self._made:
+            end = self.job.filesystem.plane.tables.files.end
+            every = slice(self.files.first, self.files.first + len(self.position))
+            end[every] = np.maximum(end[every], self.ends())
+
+    def ends(self) -> Integers:
+        """Return where each file ends: int64 (files,)."""
+        return self.position
+
+    def begin(self, *, creating: bool) -> None:
+        """Get ready to be opened; a file of a series that is there already gets a successor."""
+        if creating and self.spec.series and self._created:
+            self._make_more()
+        self.make()
+        self._created |= creating
+        self.position[:] = 0
+
+    def file(self, what: OnFile, where: str) -> Integers:
+        """Return which file of the set each rank uses, from 0: int64 (ranks,)."""
+        if what.number is None:
+            return self.owner * self.each
+        number = self.scope.whole(what.number, f"{where}.number")
+        if number.max() >= self.each:
+            raise InputError(
+                f"{where}.number = {what.number.text!r} is {number.max():,}; {self.where} has "
+                f"{self.each:,} files for each"
+            )
+        return self.owner * self.each + number
+
+    def places(self, what: Move, where: str, file: Integers, base: Integers | None) -> Places:
+        """Return the pieces of all ranks; ``base`` is where they begin if nothing is said."""
+        scope = self.scope
+        chosen = scope.true(what.only, f"{where}.only")
+        size = np.where(chosen, scope.whole(what.size, f"{where}.size"), 0)
+        if what.offset is not None:
+            base = scope.whole(what.offset, f"{where}.offset")
+        elif base is None:
+            base = self.position[file]
+        stride = None
+        if what.stride is not None:
+            stride = scope.one(what.stride, f"{where}.stride", least=1)
+        pattern = scope.word(what.pattern)
+        return place(
+            pattern,
+            Sharing.of(file),
+            size,
+            self.piece(what, where, size),
+            base,
+            stride=stride,
+            draws=scope.stream(self.name, where) if pattern in ("boxes", "random") else None,
+        )
+
+    def transfer(self, what: Move, where: str, size: Integers) -> Integers:
+        """Return the bytes of a call: int64 (ranks,); everything in one unless it is said."""
+        if what.transfer is None:
+            return np.maximum(size, 1)
+        return self.scope.whole(what.transfer, f"{where}.transfer", least=1)
+
+    def piece(self, what: Move, where: str, size: Integers) -> Integers:
+        """Return the bytes that lie together: int64 (ranks,)."""
+        return self.transfer(what, where, size)
+
+    @abstractmethod
+    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+        """Add a phase to a batch; return the bytes that it moves."""
+
+
+class PosixFiles(FileGroups):
+    """Files that every rank uses by itself, through POSIX."""
+
+    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+        """Add a phase to a batch; return the bytes that it moves."""
+        what, verb = phase.what, phase.verb
+        if isinstance(what, Move):
+            return self._move(batch, what, where, writing=verb == "write")
+        if isinstance(what, Open):
+            self.begin(creating=verb == "create")
+        self.make()
+        chosen = self.scope.true(what.only, f"{where}.only")
+        file = self.file(what, where)
+        numbers, ranks = self.files.first + file, np.flatnonzero(chosen)
+        if verb == "create":
+            kind = np.where(_first_of_each(file[ranks]), Op.CREATE, Op.OPEN)
+            batch.add(kind, ranks, file=numbers[ranks])
+            return 0
+        if verb in ("unlink", "mkdir"):
+            ranks = ranks[_first_of_each(file[ranks])]
+        kinds = {"open": Op.OPEN, "close": Op.CLOSE, "fsync": Op.FSYNC, "stat": Op.STAT}
+        kinds |= {"unlink": Op.UNLINK, "mkdir": Op.MKDIR}
+        batch.add(kinds[verb], ranks, file=numbers[ranks])
+        return 0
+
+    def _move(self, batch: Batch, what: Move, where: str, *, writing: bool) -> int:
+        """Let every rank make its calls."""
+        if what.piece is not None:
+            raise InputError(f"{where}.piece is for calls of MPI-IO; right would be transfer")
+        if self.scope.holds(what.collective, f"{where}.collective"):
+            raise InputError(f"{where}.collective: POSIX has no collective calls")
+        self.make()
+        file = self.file(what, where)
+        places = self.places(what, where, file, None)
+        runs = runs_of(Accesses(places.rank, places.offset, places.length))
+        batch.add(
+            Op.WRITE if writing else Op.READ,
+            runs.rank,
+            file=self.files.first + file[runs.rank],
+            offset=runs.offset,
+            length=runs.length,
+            stride=runs.stride,
+            count=runs.count,
+        )
+        self.position[np.unique(file)] = places.end
+        return int(places.length.sum())
+
+
+def _first_of_each(file: Integers) -> npt.NDArray[np.bool_]:
+    """Tell who is the first to name each file: bool of the same shape."""
+    first = np.zeros(len(file), bool)
+    first[np.unique(file, return_index=True)[1]] = True
+    return first

@@ -1,0 +1,212 @@
+"""A skeleton as a kernel: its parameters are the options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
+
+from sim.config.errors import InputError
+from sim.config.files import explain, read_mapping
+from sim.config.machine import Count, Machine, Model
+from sim.config.units import Bytes, Rate, Seconds
+from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.skeleton.checks import check
+from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.engine.types import Integers
+    from sim.workloads.kernel import Waiting
+    from sim.workloads.skeleton.scope import Scope
+
+
+class SkeletonKernel(Kernel):
+    """What all kernels made from skeletons have in common; the options are made of each."""
+
+    skeleton: ClassVar[Skeleton]
+
+    _moved: int = PrivateAttr(default=0)
+
+    def scope(self, node: Integers, seed: int) -> Scope:
+        """Return the names of the expressions for ranks on these nodes: int64 (ranks,)."""
+        from sim.workloads.skeleton.scope import Scope
+
+        options = {name: getattr(self, name) for name in self.skeleton.parameters}
+        return Scope(self.skeleton, options, node, seed)
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the conditions hold and the file system can hold everything."""
+        import numpy as np
+
+        node = np.repeat(np.arange(scenario.nodes), scenario.ppn)
+        scope = self.scope(node, scenario.seed)
+        for number, requirement in enumerate(self.skeleton.require):
+            if not scope.holds(requirement.that, f"{self.name}: require.{number}.that"):
+                raise InputError(f"kernel {self.name}: {requirement.otherwise}")
+        with _named(self.name):
+            read, written = self._count(scope)
+        self._moved = read + written
+        if written > machine.lustre.capacity:
+            raise InputError(
+                f"kernel {self.name}: it writes {written / 1e15:.1f} PB; the file system of "
+                f"{machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
+            )
+
+    def bytes_to_move(self, ranks: int) -> int:
+        """Return the bytes of all phases."""
+        import numpy as np
+
+        if not self._moved:
+            self._moved = sum(self._count(self.scope(np.zeros(ranks, np.int64), 1)))
+        return self._moved
+
+    def _count(self, scope: Scope) -> tuple[int, int]:
+        """Return the bytes that are read and that are written."""
+        from sim.workloads.skeleton.walk import walk
+
+        moved = {"read": 0, "write": 0}
+        for step in walk(self.skeleton.phases, scope, "phases"):
+            what = step.phase.what
+            if isinstance(what, Move):
+                size = scope.whole(what.size, f"{step.where}.size")
+                chosen = scope.true(what.only, f"{step.where}.only")
+                moved[step.phase.verb] += int(size[chosen].sum(dtype=object))
+        return moved["read"], moved["write"]
+
+    def run(self, job: KernelJob) -> Waiting:
+        """Do everything, and leave the rows of the table."""
+        import numpy as np
+
+        from sim.workloads.skeleton.run import SkeletonRun
+
+        _, node = np.unique(job.world.node, return_inverse=True)
+        scope = self.scope(node, job.seed)
+        with _named(self.name):
+            yield from SkeletonRun(self.skeleton, scope, job).run()
+
+
+class _named:  # noqa: N801  (used as a statement)
+    """Names the kernel in whatever is wrong with it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, InputError) and not str(error).startswith("kernel "):
+            raise InputError(f"kernel {self._name}: {error}") from error
+
+
+def read_kernel(path: Path, name: str) -> type[Kernel]:
+    """Return the kernel that a skeleton file describes.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    name
+        What the kernel is to be called.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or holds no skeleton.
+    """
+    document = read_mapping(path)
+    if "kernel" in document:
+        return _preset(path, name, _model(Preset, document, path))
+    skeleton = _model(Skeleton, document, path)
+    try:
+        check(skeleton)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    taken = skeleton.parameters.keys() & {*dir(Kernel), "skeleton", "scope"}
+    if taken:
+        raise InputError(f"{path}: parameters.{min(taken)}: right would be another name")
+    fields: dict[str, Any] = {
+        option: _field(path, option, parameter) for option, parameter in skeleton.parameters.items()
+    }
+    kind = create_model("Skeleton", __base__=SkeletonKernel, **fields)
+    kind.name = name
+    kind.skeleton = skeleton
+    kind.__doc__ = skeleton.description
+    return kind
+
+
+def _model(model: Any, document: dict[str, Any], path: Path) -> Any:
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, str(path), model) from None
+    except RecursionError:
+        raise InputError(f"{path}: loops within loops without end") from None
+
+
+_TYPES: dict[str, Any] = {
+    "size": Bytes,
+    "time": Seconds,
+    "rate": Rate,
+    "count": Count,
+    "integer": Annotated[int, Field(ge=0)],
+    "number": float,
+    "switch": bool,
+}
+
+
+def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
+    """Return the option of a parameter: its type, and its default and description."""
+    kind: Any = _TYPES.get(parameter.unit)
+    if parameter.unit == "choice":
+        kind = Annotated[
+            Literal[tuple(parameter.choices)],
+            BeforeValidator(_word),
+        ]
+    elif parameter.unit == "number":
+        kind = Annotated[float, BeforeValidator(_floating)]
+    if parameter.default is None:
+        return kind, Field(description=parameter.description)
+    fields: dict[str, Any] = {name: (kind, ...)}
+    one = create_model("One", __base__=Model, **fields)
+    try:
+        default = getattr(one.model_validate({name: parameter.default}), name)
+    except ValidationError as error:
+        raise explain(error, f"{path}: parameters.{name}.default", one) from None
+    return kind, Field(default, description=parameter.description)
+
+
+def _word(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _floating(value: object) -> object:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(cast(int, value)) if whole else value
+
+
+def _preset(path: Path, name: str, preset: Preset) -> type[Kernel]:
+    """Return a kernel that there is, with other defaults."""
+    from sim.workloads.kernels import KERNELS
+
+    if preset.kernel not in KERNELS.written:
+        raise InputError(
+            f"{path}: kernel = {preset.kernel!r}: right would be one of "
+            f"{', '.join(sorted(KERNELS.written))}"
+        )
+    base = KERNELS[preset.kernel].load()
+    try:
+        values = base.model_validate(preset.defaults)
+    except ValidationError as error:
+        raise explain(error, f"{path}: defaults", base) from None
+    fields: dict[str, Any] = {}
+    for option in preset.defaults:
+        info = base.model_fields[option]
+        default = Field(getattr(values, option), description=info.description)
+        fields[option] = (info.rebuild_annotation(), default)
+    kind = create_model("Preset", __base__=base, **fields)
+    kind.name = name
+    kind.__doc__ = preset.description
+    return kind

@@ -1,0 +1,302 @@
+"""What a skeleton file says: parameters, draws, files and phases.
+
+A phase is a mapping with one verb, as ``{write: {file: data, size: block}}``; where a verb needs
+one thing only, it may stand for itself: ``{create: data}``, ``barrier``. Beside the verb there may
+be ``when`` (a condition for all ranks) and ``row`` (what the phase is called in the table).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from sim.config.errors import InputError
+from sim.config.machine import Model
+from sim.config.units import parse_bytes, parse_seconds
+from sim.workloads.skeleton.expressions import Expression, constant, parse
+
+BUILTIN = ("rank", "ranks", "node", "nodes", "ppn", "local")
+"""Names that every expression may use; ``rank``, ``node`` and ``local`` (a rank's number on its
+node) are arrays over the ranks."""
+
+PATTERNS = ("contiguous", "own", "strided", "boxes", "random")
+"""Where pieces are: see :mod:`sim.workloads.skeleton.places`."""
+
+Unit: TypeAlias = Literal["size", "time", "rate", "count", "integer", "number", "switch", "choice"]
+
+
+def _reader(quantity: Any) -> Any:
+    """Return what reads an expression, or a quantity with its unit in place of one."""
+
+    def read(value: object) -> Expression:
+        if isinstance(value, Expression):
+            return value
+        if isinstance(value, bool | int | float):
+            return constant(value)
+        if not isinstance(value, str):
+            raise InputError(f"{value!r} is no expression; right would be a number or a text")
+        if quantity is not None:
+            try:
+                return constant(quantity(value))
+            except InputError:
+                pass
+        return parse(value)
+
+    return read
+
+
+def _word(value: object) -> object:
+    """Let YAML's own words be words: ``no`` is read as false there."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+Number = Annotated[Expression, BeforeValidator(_reader(None))]
+SizeOf = Annotated[Expression, BeforeValidator(_reader(parse_bytes))]
+TimeOf = Annotated[Expression, BeforeValidator(_reader(parse_seconds))]
+Word = Annotated[str, BeforeValidator(_word)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class _Part(Model):
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+
+class Parameter(_Part):
+    """An option of the kernel: required unless it has a default."""
+
+    unit: Unit = "number"
+    default: Any = None
+    choices: list[str] = Field(default_factory=list)
+    description: str = ""
+
+    @field_validator("choices", mode="before")
+    @classmethod
+    def _words(cls, value: object) -> object:
+        return [_word(one) for one in value] if isinstance(value, list) else value
+
+    @model_validator(mode="after")
+    def _choices_belong_to_a_choice(self) -> Parameter:
+        if (self.unit == "choice") != bool(self.choices):
+            raise ValueError("right would be unit: choice with a list of choices, or neither")
+        return self
+
+
+class Draw(_Part):
+    """Numbers that are drawn by chance, one for each rank."""
+
+    distribution: Word = "fixed"
+    mean: SizeOf
+    spread: Number = constant(0.5)
+    least: SizeOf = constant(1)
+    most: SizeOf | None = None
+    multiple: SizeOf = constant(1)
+    anew: list[Name] = Field(default_factory=list)
+    per: Word = "rank"
+
+
+class Files(_Part):
+    """A set of files."""
+
+    per: Word = "job"
+    ranks: Number | None = None
+    count: Number = constant(1)
+    api: Word = "posix"
+    stripe_count: Number | None = None
+    stripe_size: SizeOf | None = None
+    size: SizeOf | None = None
+    directory: Word = "shared"
+    direct: Number = constant(False)
+    series: bool = False
+    alignment: SizeOf = constant(1)
+    collective_metadata: Number = constant(False)
+
+
+class OnFile(_Part):
+    """Something that ranks do to their file."""
+
+    file: Name
+    number: Number | None = None
+    only: Number | None = None
+
+
+class Open(OnFile):
+    """Open or create a file."""
+
+    mode: Word = "write"
+
+
+class Move(OnFile):
+    """Read or write."""
+
+    size: SizeOf
+    transfer: SizeOf | None = None
+    piece: SizeOf | None = None
+    pattern: Word = "contiguous"
+    offset: SizeOf | None = None
+    stride: SizeOf | None = None
+    collective: Number = constant(False)
+    dataset: Name | None = None
+    member: Number | None = None
+
+
+class MakeDataset(_Part):
+    """Make a dataset in an HDF5 file."""
+
+    file: Name
+    name: Name
+    member: Number | None = None
+    size: SizeOf
+    element: Number = constant(1)
+    chunk: SizeOf | None = None
+
+
+class MakeGroup(_Part):
+    """Make a group in an HDF5 file; the datasets that follow go there."""
+
+    file: Name
+    name: Name
+    member: Number | None = None
+
+
+class Compute(_Part):
+    """Compute, each rank by itself."""
+
+    seconds: TimeOf
+
+
+class Share(_Part):
+    """Bytes that go between rank 0 and all others."""
+
+    size: SizeOf
+
+
+class Nothing(_Part):
+    """What needs nothing said."""
+
+
+class Repeat(_Part):
+    """Do phases several times."""
+
+    times: Number
+    counter: Name | None = None
+    phases: list[Phase]
+
+
+_SHORT = {"compute": "seconds", "bcast": "size", "gather": "size", "scatter": "size"}
+"""What a verb alone with one value means; with all others it is the file."""
+
+
+class Phase(_Part):
+    """One verb, and what it is done to."""
+
+    create: Open | None = None
+    open: Open | None = None
+    close: OnFile | None = None
+    fsync: OnFile | None = None
+    stat: OnFile | None = None
+    unlink: OnFile | None = None
+    mkdir: OnFile | None = None
+    write: Move | None = None
+    read: Move | None = None
+    group: MakeGroup | None = None
+    dataset: MakeDataset | None = None
+    compute: Compute | None = None
+    barrier: Nothing | None = None
+    bcast: Share | None = None
+    gather: Share | None = None
+    scatter: Share | None = None
+    repeat: Repeat | None = None
+    when: Number | None = None
+    row: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled_out(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = {value: {}}
+        if not isinstance(value, dict):
+            return value
+        full = dict(value)
+        for verb in full.keys() & (cls.model_fields.keys() - {"when", "row"}):
+            if full[verb] is None:
+                full[verb] = {}
+            elif not isinstance(full[verb], dict | _Part):
+                full[verb] = {_SHORT.get(verb, "file"): full[verb]}
+        return full
+
+    @model_validator(mode="after")
+    def _one_verb(self) -> Phase:
+        given = [verb for verb in VERBS if getattr(self, verb) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"a phase of {' and '.join(given) or 'nothing'}; right would be one of "
+                f"{', '.join(VERBS)}"
+            )
+        return self
+
+    @property
+    def verb(self) -> str:
+        """What is done."""
+        return next(verb for verb in VERBS if getattr(self, verb) is not None)
+
+    @property
+    def what(self) -> Any:
+        """What it is done to: the model that the verb has."""
+        return getattr(self, self.verb)
+
+
+VERBS = tuple(name for name in Phase.model_fields if name not in ("when", "row"))
+"""What a phase can be."""
+
+Repeat.model_rebuild()
+
+
+class Requirement(_Part):
+    """A condition without which the kernel does not run, and what to say then."""
+
+    that: Number
+    otherwise: str
+
+
+class Skeleton(_Part):
+    """A whole file.
+
+    Attributes
+    ----------
+    summary, description
+        In a few words, and at length with the sources.
+    parameters
+        The options.
+    let
+        Values that follow from others, by name.
+    draws
+        Values that are drawn by chance.
+    require
+        Conditions.
+    files
+        The sets of files.
+    before
+        Phases of another job, long ago: they cost nothing and only leave their files.
+    phases
+        What the job does.
+    """
+
+    summary: str
+    description: str = ""
+    parameters: dict[Name, Parameter] = Field(default_factory=dict)
+    let: dict[Name, SizeOf] = Field(default_factory=dict)
+    draws: dict[Name, Draw] = Field(default_factory=dict)
+    require: list[Requirement] = Field(default_factory=list)
+    files: dict[Name, Files]
+    before: list[Phase] = Field(default_factory=list)
+    phases: list[Phase]
+
+
+class Preset(_Part):
+    """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases."""
+
+    summary: str
+    description: str = ""
+    kernel: str
+    defaults: dict[str, Any]

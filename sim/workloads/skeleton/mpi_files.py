@@ -1,0 +1,214 @@
+"""The files of a skeleton that are used through MPI-IO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.config.errors import InputError
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.file import MpiFile
+from sim.mpi.hints import InForce, resolve
+from sim.mpi.record import MpiRecord
+from sim.mpi.stats import AccessCounts
+from sim.workloads.skeleton.fileset import FileGroups
+from sim.workloads.skeleton.model import Move, Open, Phase
+from sim.workloads.skeleton.places import Places
+
+if TYPE_CHECKING:
+    from sim.config.striping import StripeRequest
+    from sim.engine.types import Floats, Integers
+    from sim.lustre.batch import Batch
+    from sim.lustre.filesystem import FileSet
+    from sim.mpi.communicator import Communicator
+
+_MOST_FILES = 1024
+_MOST_CALLS = 20_000
+
+
+class MpiFiles(FileGroups):
+    """Files that the ranks of a group open together, through MPI-IO."""
+
+    @cached_property
+    def _in_force(self) -> InForce:
+        """The hints in force for the files."""
+        return resolve(
+            self.job.environment,
+            file_name=self.name,
+            striping=super().striping,
+            machine=self.job.machine,
+        )
+
+    @property
+    def striping(self) -> StripeRequest:
+        """What the files ask for: hints win over all else."""
+        return self._in_force.striping
+
+    @cached_property
+    def communicators(self) -> list[Communicator]:
+        """Who opens each file together."""
+        if self.owners == 1:
+            return [self.job.world]
+        every = (np.flatnonzero(self.owner == number) for number in range(self.owners))
+        return [self.job.communicator(ranks) for ranks in every]
+
+    def _allocate(self, count: int) -> FileSet:
+        """Let the file system choose layouts; make the MPI files, yet to be opened."""
+        if count > _MOST_FILES or self.each > 1:
+            raise InputError(
+                f"{self.where}: {count:,} files through MPI-IO, {self.each} for each group; right "
+                f"would be one for each and at most {_MOST_FILES:,}, or api: posix"
+            )
+        files = super()._allocate(count)
+        for note in self._in_force.ignored:
+            if note not in self.job.notes:
+                self.job.notes.append(note)
+        self.mpi_files = [
+            MpiFile(
+                files.first + number,
+                files.stripe_count,
+                files.stripe_size,
+                communicator,
+                self._in_force.hints,
+                self.job.machine,
+                self.job.filesystem.meetings(),
+            )
+            for number, communicator in enumerate(self.communicators)
+        ]
+        self.closed: list[tuple[AccessCounts, bool]] = []
+        for file in self.mpi_files:
+            file.set_flags(self.job.filesystem.plane.tables.files)
+        return files
+
+    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+        """Add a phase to a batch; return the bytes that it moves."""
+        what, verb = phase.what, phase.verb
+        if not isinstance(what, Move) and getattr(what, "only", None) is not None:
+            raise InputError(f"{where}.only: all ranks that share the file must take part")
+        if isinstance(what, Open):
+            self.begin(creating=verb == "create")
+        self.make()
+        if isinstance(what, Move):
+            return self._move(batch, what, where, writing=verb == "write")
+        if isinstance(what, Open):
+            writing = verb == "create" or self.scope.word(what.mode) == "write"
+            self._open(batch, create=verb == "create", writing=writing)
+            self._writing = writing
+        elif verb == "close":
+            self._close(batch)
+            self._closed()
+        elif verb == "fsync":
+            self._sync(batch)
+        else:
+            kind = {"stat": Op.STAT, "unlink": Op.UNLINK, "mkdir": Op.MKDIR}[verb]
+            first = np.array([one.owners[0] for one in self.communicators])
+            batch.add(kind, first, file=self.files.first + np.arange(self.owners))
+        return 0
+
+    def _open(self, batch: Batch, *, create: bool, writing: bool) -> None:
+        for file in self.mpi_files:
+            file.open(batch, create=create, writing=writing)
+
+    def _close(self, batch: Batch) -> None:
+        for file in self.mpi_files:
+            file.close(batch)
+
+    def _sync(self, batch: Batch) -> None:
+        for file in self.mpi_files:
+            file.sync(batch)
+
+    def _closed(self) -> None:
+        """Keep what was counted of the first file, for whoever asks what MPI-IO has to tell."""
+        self.closed.append((self.mpi_files[0].counts, self._writing))
+
+    def records(self, timers: Floats) -> list[MpiRecord]:
+        """Return what MPI-IO has to tell of the files since they were last asked.
+
+        Parameters
+        ----------
+        timers
+            float64 (ranks, timers): what the timers of all ranks show since then; those of files
+            that were closed several times are in the last record.
+        """
+        file, closed = self.mpi_files[0], self.closed
+        mine = timers[file.communicator.owners]
+        self.closed = []
+        return [
+            MpiRecord(
+                file_name=self.name,
+                files=self.owners,
+                writing=writing,
+                given={},
+                in_force=self._in_force,
+                communicator=file.communicator,
+                aggregators=file.aggregators if writing else file.read_aggregators,
+                counts=counts,
+                timers=mine if turn == len(closed) - 1 else np.zeros_like(mine),
+            )
+            for turn, (counts, writing) in enumerate(closed)
+        ]
+
+    def piece(self, what: Move, where: str, size: Integers) -> Integers:
+        """Return the bytes that lie together: those of a call unless it is said."""
+        transfer = self.transfer(what, where, size)
+        if what.piece is None:
+            return transfer
+        piece = self.scope.whole(what.piece, f"{where}.piece", least=1)
+        if (transfer % piece).any() and what.transfer is not None:
+            raise InputError(f"{where}.piece = {what.piece.text!r} must divide the transfer")
+        return piece
+
+    def _move(self, batch: Batch, what: Move, where: str, *, writing: bool) -> int:
+        """Let the ranks of each file make their calls, together or each by itself."""
+        places = self.places(what, where, self.owner, None)
+        self.position[:] = places.end
+        collective = self.scope.holds(what.collective, f"{where}.collective")
+        for calls in self._calls(what, where, places, together=collective):
+            for number, file in enumerate(self.mpi_files):
+                mine = self._of_file(calls, number)
+                accesses = Accesses(mine.rank, mine.offset, mine.length)
+                if collective:
+                    (file.write_at_all if writing else file.read_at_all)(batch, accesses)
+                else:
+                    each = what.piece is None
+                    (file.write_at if writing else file.read_at)(batch, accesses, each=each)
+        return int(places.length.sum())
+
+    def _calls(self, what: Move, where: str, places: Places, *, together: bool) -> Iterator[Places]:
+        """Return the pieces call by call; independent calls of one piece each come at once."""
+        if not together and what.piece is None:
+            yield places
+            return
+        per_call = np.ones(self.scope.ranks, np.int64)
+        if what.piece is not None:
+            size = np.bincount(places.rank, places.length, self.scope.ranks).astype(np.int64)
+            piece = self.piece(what, where, size)
+            per_call = np.maximum(self.transfer(what, where, size) // piece, 1)
+            if what.transfer is None:
+                per_call[:] = max(len(places.rank), 1)
+        call = places.turn // per_call[places.rank]
+        count = int(call.max(initial=0)) + 1
+        if count > _MOST_CALLS:
+            raise InputError(
+                f"{where}: {count:,} calls one after the other; right would be at most "
+                f"{_MOST_CALLS:,}, by a larger transfer"
+            )
+        order = np.lexsort((places.offset, places.rank, call))
+        ordered = places.only(order)
+        bounds = np.searchsorted(call[order], np.arange(count + 1))
+        for number in range(count):
+            part = slice(bounds[number], bounds[number + 1])
+            yield ordered.only(part)
+
+    def _of_file(self, places: Places, number: int) -> Places:
+        """Return the pieces of one file, with ranks counted in its communicator."""
+        if self.owners == 1:
+            return places
+        first, last = np.searchsorted(self.owner, [number, number + 1])
+        part = slice(*np.searchsorted(places.rank, [first, last]))
+        mine = places.only(part)
+        return mine._replace(rank=mine.rank - first)

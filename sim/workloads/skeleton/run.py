@@ -1,0 +1,185 @@
+"""A skeleton at work: its phases become batches, and rows of the table.
+
+Ranks wait for each other only where the skeleton says so. A batch therefore goes from one barrier
+to the next; within it each rank notes when it begins and ends what is worth a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.config.errors import InputError
+from sim.lustre.tables import Op
+from sim.mpi.collectives import Collectives
+from sim.workloads.kernel import LAST_MARK, KernelJob
+from sim.workloads.skeleton.fileset import FileGroups, PosixFiles, Setting
+from sim.workloads.skeleton.hdf5_files import Hdf5Files
+from sim.workloads.skeleton.model import Compute, Files, Share, Skeleton
+from sim.workloads.skeleton.mpi_files import MpiFiles
+from sim.workloads.skeleton.scope import Scope
+from sim.workloads.skeleton.walk import Step, walk
+
+if TYPE_CHECKING:
+    from sim.workloads.kernel import Waiting
+
+_KINDS: dict[str, type[FileGroups]] = {"posix": PosixFiles, "mpiio": MpiFiles, "hdf5": Hdf5Files}
+_MOST_ROWS = 400
+_LABELS = ("write", "read", "compute")
+
+
+@dataclass
+class _Row:
+    """A row of the table that ranks are at: marks ``2 * number`` and the next of theirs."""
+
+    label: str
+    name: str
+    number: int
+    moved: int = 0
+
+
+class SkeletonRun:
+    """One run of a skeleton.
+
+    Parameters
+    ----------
+    skeleton
+        What is to be done.
+    scope
+        Its names, for the ranks of the job.
+    job
+        Where.
+    """
+
+    def __init__(self, skeleton: Skeleton, scope: Scope, job: KernelJob) -> None:
+        self._skeleton = skeleton
+        self._scope = scope
+        self._job = job
+        setting = Setting(scope, job)
+        self._files = {
+            name: self._kind(spec)(name, spec, setting) for name, spec in skeleton.files.items()
+        }
+        self._costs = Collectives(job.machine.mpi, job.world.nodes, job.world.size)
+        self._timers = job.filesystem.timers(job.programs)
+        self._begin_batch()
+
+    def _kind(self, spec: Files) -> type[FileGroups]:
+        return _KINDS[self._scope.word(spec.api)]
+
+    def run(self) -> Waiting:
+        """Do everything."""
+        for step in walk(self._skeleton.before, self._scope, "before"):
+            self._add(step)
+        for files in self._files.values():
+            files.settle()
+        self._begin_batch()
+        for step in walk(self._skeleton.phases, self._scope, "phases"):
+            if step.phase.barrier is not None:
+                yield from self._finish_batch()
+                self._meet(self._costs.barrier())
+                continue
+            self._add(step)
+        yield from self._finish_batch()
+
+    def _begin_batch(self) -> None:
+        """Begin to put together what comes up to the next barrier."""
+        self._batch = self._job.batch()
+        self._rows: list[_Row] = []
+        self._row: _Row | None = None
+        self._verbs: set[str] = set()
+
+    def _finish_batch(self) -> Waiting:
+        """Run the batch, if there is anything in it, and add its rows."""
+        self._end_row()
+        rows, verbs = self._rows, self._verbs
+        if verbs:
+            self._make_room_for_marks(len(rows))
+            label = next((label for label in _LABELS if label in verbs), "metadata")
+            yield from self._job.do(self._batch, label)
+            marks = self._job.marks()
+            for row in rows:
+                first = _mark(row.number)
+                self._job.record(
+                    row.label, row.name, marks[:, first], marks[:, first + 1], row.moved
+                )
+            self._keep_mpi_records(rows)
+        self._begin_batch()
+
+    def _keep_mpi_records(self, rows: list[_Row]) -> None:
+        """Keep what MPI-IO has to tell of the files that were closed."""
+        now = self._job.filesystem.timers(self._job.programs)
+        label = rows[-1].label if rows else "-"
+        for files in self._files.values():
+            if isinstance(files, MpiFiles) and getattr(files, "closed", None):
+                told = files.records(now - self._timers)
+                self._job.mpi_records.extend((label, record) for record in told)
+                self._timers = now
+
+    def _make_room_for_marks(self, rows: int) -> None:
+        """Let the programs note more times than the few that others need."""
+        plane = self._job.filesystem.plane
+        old = plane.tables.marks
+        if old.shape[1] < _mark(rows):
+            wide = np.zeros((len(old), _mark(rows)))
+            wide[:, : old.shape[1]] = old
+            plane.tables = plane.tables._replace(marks=wide)
+
+    def _meet(self, seconds: float) -> None:
+        """Let all ranks do a collective that takes so long."""
+        world = self._job.world
+        self._batch.add(
+            Op.MEET, world.owners, file=world.meeting, count=world.size, seconds=seconds
+        )
+
+    def _add(self, step: Step) -> None:
+        """Add a phase to the batch."""
+        what, verb = step.phase.what, step.phase.verb
+        self._verbs.add(verb)
+        if isinstance(what, Compute):
+            self._end_row()
+            seconds = self._scope.number(what.seconds, f"{step.where}.seconds")
+            if seconds.min() < 0.0:
+                raise InputError(f"{step.where}.seconds is {seconds.min():g}; at least 0 is right")
+            self._batch.add(Op.THINK, np.arange(self._scope.ranks), seconds=seconds)
+            return
+        row = self._begin_row(step)
+        if isinstance(what, Share):
+            self._share(step, what)
+        else:
+            row.moved += self._files[what.file].act(self._batch, step.phase, step.where)
+
+    def _share(self, step: Step, what: Share) -> None:
+        """Let bytes go between rank 0 and the others."""
+        size = self._scope.one(what.size, f"{step.where}.size")
+        bcast = step.phase.verb == "bcast"
+        self._meet(self._costs.bcast(size) if bcast else self._costs.gatherv(size))
+
+    def _begin_row(self, step: Step) -> _Row:
+        """Let every rank note that it begins, unless it goes on with what it is at."""
+        row = self._row
+        if row is not None and (row.label, row.name) == (step.label, step.row):
+            return row
+        self._end_row()
+        if len(self._rows) == _MOST_ROWS:
+            raise InputError(
+                f"{step.where}: more than {_MOST_ROWS} rows of the table without a barrier between "
+                "them; right would be a barrier in the loop, or a repeat with row: NAME"
+            )
+        self._row = row = _Row(step.label, step.row, len(self._rows))
+        self._rows.append(row)
+        self._batch.add(Op.MARK, np.arange(self._scope.ranks), offset=_mark(row.number))
+        return row
+
+    def _end_row(self) -> None:
+        """Let every rank note that it has done its part."""
+        if self._row is not None:
+            mark = _mark(self._row.number) + 1
+            self._batch.add(Op.MARK, np.arange(self._scope.ranks), offset=mark)
+        self._row = None
+
+
+def _mark(row: int) -> int:
+    """Return the mark at which a row begins; it ends at the next one."""
+    return LAST_MARK + 1 + 2 * row

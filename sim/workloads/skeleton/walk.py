@@ -1,0 +1,72 @@
+"""The order in which the phases of a skeleton come, with its loops and conditions worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sim.config.errors import InputError
+from sim.workloads.skeleton.model import Phase
+from sim.workloads.skeleton.scope import Scope
+
+_MOST_STEPS = 100_000
+
+
+class Step(NamedTuple):
+    """A phase whose turn it is.
+
+    Attributes
+    ----------
+    phase, where
+        What is to be done, and its field in the file.
+    label
+        The present value of the outermost counter; ``-`` outside all loops.
+    row
+        What the table calls it.
+    """
+
+    phase: Phase
+    where: str
+    label: str
+    row: str
+
+
+def walk(phases: list[Phase], scope: Scope, where: str) -> Iterator[Step]:
+    """Return the phases in the order in which they come, setting the counters of the scope.
+
+    Raises
+    ------
+    InputError
+        If there are too many.
+    """
+    for number, step in enumerate(_walk(phases, scope, where, None)):
+        if number >= _MOST_STEPS:
+            raise InputError(
+                f"{where}: more than {_MOST_STEPS:,} phases, loops counted out; right would be "
+                "fewer, with more calls in each"
+            )
+        yield step
+
+
+def _walk(
+    phases: list[Phase], scope: Scope, where: str, whole: tuple[str, str] | None
+) -> Iterator[Step]:
+    """Return phases; ``whole`` is the label and the row of the loop that is one row as a whole."""
+    for index, phase in enumerate(phases):
+        path = f"{where}.{index}"
+        if not scope.holds(phase.when, f"{path}.when"):
+            continue
+        label = next((str(value) for value in scope.counters.values()), "-")
+        if phase.repeat is None:
+            name = phase.row or f"{phase.verb} {getattr(phase.what, 'file', '')}".strip()
+            yield Step(phase, f"{path}.{phase.verb}", *(whole or (label, name)))
+            continue
+        times = scope.one(phase.repeat.times, f"{path}.repeat.times")
+        counter = phase.repeat.counter
+        inner = whole or (None if phase.row is None else (label, phase.row))
+        for turn in range(times):
+            if counter is not None:
+                scope.counters[counter] = turn
+            yield from _walk(phase.repeat.phases, scope, f"{path}.repeat.phases", inner)
+        if counter is not None:
+            scope.counters.pop(counter, None)

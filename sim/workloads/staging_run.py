@@ -1,0 +1,320 @@
+"""The staging kernel at work."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import simpy
+
+from sim.config.units import format_bytes
+from sim.lustre.batch import Batch
+from sim.lustre.filesystem import FileSet
+from sim.lustre.local import FAILED
+from sim.lustre.storage import LUSTRE, Storage
+from sim.lustre.tables import Op
+from sim.mpi.accesses import Accesses
+from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Communicator
+from sim.mpi.file import MpiFile
+from sim.mpi.hints import resolve
+from sim.workloads.kernel import Figure, KernelJob
+from sim.workloads.staging import Staging
+from sim.workloads.trouble import Trouble
+
+if TYPE_CHECKING:
+    from sim.engine.types import Integers
+    from sim.workloads.kernel import Waiting
+
+_BEGIN, _END = range(2)  # marks
+_LOCAL = Storage(kind="ssd")
+_FILE = "staged"
+
+
+class _Stage:
+    """What both ways have in common."""
+
+    def __init__(self, options: Staging, job: KernelJob) -> None:
+        self._options = options
+        self._job = job
+        self._everyone = np.arange(job.ranks)
+        own = job.filesystem.storage
+        self._near = own if own.kind == "bb" else _LOCAL
+        costs = Collectives(job.machine.mpi, job.world.nodes, job.world.size)
+        self._barrier = costs.barrier()
+        self._started = float(job.filesystem.environment.now)
+
+    def _calls(self, batch: Batch, kind: Op, file: Integers, offset: Integers | int) -> None:
+        """Let every rank, or its helper, move its bytes of a file call by call."""
+        size, transfer = self._options.size, self._options.transfer
+        whole, rest = divmod(size, transfer)
+        fields: dict[str, Any] = {"file": file, "stride": transfer}
+        if whole:
+            batch.add(kind, offset=offset, length=transfer, count=whole, **fields)
+        if rest:
+            batch.add(kind, offset=offset + whole * transfer, length=rest, count=1, **fields)
+
+    def _begin(self) -> Batch:
+        """Return a batch in which the ranks meet and note the time."""
+        job = self._job
+        batch = job.batch()
+        world = job.world
+        batch.add(Op.MEET, file=world.meeting, count=world.size, seconds=self._barrier)
+        batch.add(Op.MARK, offset=_BEGIN)
+        return batch
+
+    def _move_stripes(self, batch: Batch, source: FileSet, target: FileSet, size: int) -> None:
+        """Let the service nodes move files of so many bytes, each what it has of them.
+
+        One of the two sets is on the burst buffer. A service node's programs take its stripes in
+        turn; the one with the first stripe of a file on Lustre makes it, and syncs it.
+        """
+        job, near = self._job, self._near
+        stripes = -(-size // near.stripe_size)
+        held = target if near.kind == "bb" and self._options.mode == "in" else source
+        number = np.arange(held.first, held.first + len(held.osts))
+        server = job.filesystem.servers_of(number)
+        file = np.repeat(np.arange(len(number)), stripes)
+        stripe = np.tile(np.arange(stripes), len(number))
+        place = np.searchsorted(np.sort(near.servers), server[file, stripe % near.width])
+        place = np.argsort(near.servers)[place]
+        each = job.stagers.shape[1]
+        owner = place * each + (stripe // near.width + file) % each
+        first = owner[stripe == 0]
+        offset = stripe * near.stripe_size
+        batch.add(Op.CREATE, first, file=target.first + np.arange(len(number)))
+        batch.add(
+            np.tile(np.array([Op.READ, Op.WRITE], np.int64), len(owner)),
+            np.repeat(owner, 2),
+            file=np.stack([source.first + file, target.first + file], axis=-1).ravel(),
+            offset=np.repeat(offset, 2),
+            length=np.repeat(np.minimum(near.stripe_size, size - offset), 2),
+            count=1,
+        )
+        batch.add(Op.FSYNC, first, file=target.first + np.arange(len(number)))
+
+    def _stagers(self) -> Batch:
+        """Return a batch of the programs of the service nodes, which note the time."""
+        batch = Batch(self._job.stagers.ravel())
+        batch.add(Op.MARK, offset=_BEGIN)
+        return batch
+
+
+class StageOut(_Stage):
+    """Output: local writes, and their flush by helpers."""
+
+    def __init__(self, options: Staging, job: KernelJob) -> None:
+        super().__init__(options, job)
+        self._in_force = resolve(
+            job.environment, file_name=_FILE, striping=job.striping, machine=job.machine
+        )
+        job.notes.extend(self._in_force.ignored)
+        self._helpers = job.programs + 1
+        self._whole = options.size * job.ranks
+        self._flushed: list[simpy.Process] = []
+        self._safe = 0
+
+    def run(self) -> Waiting:
+        """Write all steps; wait until they are safe, or until the job ends."""
+        options, clock = self._options, self._job.filesystem.environment
+        waiting: list[tuple[int, FileSet]] = []
+        for step in range(options.steps):
+            if options.direct:
+                yield from self._write_through(step)
+            else:
+                files = yield from self._write_locally(step)
+                if options.flush == "end":
+                    waiting.append((step, files))
+                else:
+                    self._start_flush(step, files)
+            yield clock.timeout(options.compute)
+        for step, files in waiting:
+            self._start_flush(step, files)
+        ended = float(clock.now)
+        if self._flushed:
+            last, grace = self._flushed[-1], options.grace
+            yield last if grace is None else last | clock.timeout(grace)
+        self._conclude(ended, float(clock.now))
+
+    def _start_flush(self, step: int, files: FileSet) -> None:
+        """Let the helpers flush a step when they are done with those before it."""
+        before = self._flushed[-1] if self._flushed else None
+        process = self._job.filesystem.environment.process(self._flush(step, files, before))
+        self._flushed.append(process)
+
+    def _write_locally(self, step: int) -> Generator[simpy.Event, Any, FileSet]:
+        """Write one step to the SSDs; return the files."""
+        options, job = self._options, self._job
+        files = job.filesystem.allocate(job.ranks, job.striping, on=self._near)
+        number = files.first + self._everyone
+        batch = self._begin()
+        batch.add(Op.CREATE, file=number)
+        self._calls(batch, Op.WRITE, number, 0)
+        if options.sync:
+            batch.add(Op.FSYNC, file=number)
+        batch.add(Op.CLOSE, file=number)
+        batch.add(Op.MARK, offset=_END)
+        yield from job.do(batch, "write")
+        self._row(step, "local write", job.programs)
+        return files
+
+    def _write_through(self, step: int) -> Waiting:
+        """Write one step to Lustre, collectively."""
+        job = self._job
+        batch = self._begin()
+        self._write_collectively(batch, job.world, step)
+        batch.add(Op.MARK, offset=_END)
+        yield from job.do(batch, "write")
+        self._row(step, "write", job.programs)
+        self._safe += self._whole
+
+    def _flush(self, step: int, files: FileSet, before: simpy.Process | None) -> Waiting:
+        """Bring a step from the SSDs to Lustre: the SimPy process of the helpers."""
+        job = self._job
+        if before is not None:
+            yield before
+        if self._near.kind == "bb":
+            yield from self._stage_out(step, files)
+            return
+        world = job.world
+        owners = np.arange(job.ranks)
+        helpers = Communicator(owners, world.node, job.filesystem.meetings(), world.placement)
+        number = files.first + self._everyone
+        batch = Batch(self._helpers)
+        batch.add(Op.MARK, offset=_BEGIN)
+        self._calls(batch, Op.READ, number, 0)
+        self._write_collectively(batch, helpers, step)
+        batch.add(Op.UNLINK, file=number)
+        batch.add(Op.MARK, offset=_END)
+        failed = self._failed()
+        yield job.filesystem.run(batch)
+        self._row(step, "flush", self._helpers)
+        self._safe += self._whole - (self._failed() - failed)
+
+    def _stage_out(self, step: int, files: FileSet) -> Waiting:
+        """Bring a step from the burst buffer to Lustre: files for files."""
+        job, options = self._job, self._options
+        target = job.filesystem.allocate(job.ranks, job.striping, direct=True, on=LUSTRE)
+        job.files[f"{_FILE}.{step}"] = target
+        batch = self._stagers()
+        self._move_stripes(batch, files, target, options.size)
+        batch.add(Op.MARK, offset=_END)
+        yield job.filesystem.run(batch)
+        self._row(step, "flush", batch.programs)
+        self._safe += self._whole
+
+    def _failed(self) -> int:
+        """Return the bytes that helpers could not read so far."""
+        refused = self._job.filesystem.plane.tables.refused
+        return int(refused[self._helpers, FAILED].sum())
+
+    def _write_collectively(self, batch: Batch, ranks: Communicator, step: int) -> None:
+        """Let ranks write a step into one file on Lustre, and sync it."""
+        job, in_force, size = self._job, self._in_force, self._options.size
+        files = job.filesystem.allocate(1, in_force.striping, on=LUSTRE)
+        job.files[f"{_FILE}.{step}"] = files
+        file = MpiFile(
+            files.first,
+            files.stripe_count,
+            files.stripe_size,
+            ranks,
+            in_force.hints,
+            job.machine,
+            job.filesystem.meetings(),
+        )
+        file.set_flags(job.filesystem.plane.tables.files)
+        file.open(batch, create=True)
+        pieces = Accesses(self._everyone, self._everyone * size, np.full(job.ranks, size, np.int64))
+        file.write_at_all(batch, pieces)
+        file.sync(batch)
+        file.close(batch)
+
+    def _row(self, step: int, phase: str, programs: Integers) -> None:
+        """Add the row of one step's write or flush."""
+        times = self._job.filesystem.marks(programs)
+        self._job.record(str(step), phase, times[:, _BEGIN], times[:, _END], self._whole)
+
+    def _conclude(self, ended: float, now: float) -> None:
+        """Tell when the application had ended, and when all was safe; if it was."""
+        job, options = self._job, self._options
+        start = np.array([self._started])
+        total = self._whole * options.steps
+        job.record("all", "application", start, np.array([ended]), total)
+        figures = {"safe bytes": Figure(self._safe, "bytes")}
+        job.record("all", "until safe", start, np.array([now]), self._safe, figures)
+        unsafe = total - self._safe
+        if unsafe:
+            text = (
+                f"UNSAFE: {format_bytes(unsafe)} of {format_bytes(total)} had not been flushed to "
+                "Lustre when the job ended; the SSDs are wiped then."
+            )
+            job.troubles.append(Trouble("UNSAFE", unsafe, 0, text))
+
+
+class StageIn(_Stage):
+    """Input: a copy on the SSD of each node, and epochs of reads."""
+
+    def run(self) -> Waiting:
+        """Copy what is read, unless it is to be read directly; read all epochs."""
+        options, job = self._options, self._job
+        node = job.world.node.astype(np.int64)
+        turn = self._everyone - np.flatnonzero(np.diff(node, prepend=-1))[node]
+        offset = turn * options.size
+        every = int(np.bincount(node).max()) * options.size
+        by_servers = self._near.kind == "bb" and not options.direct
+        remote = job.filesystem.allocate(1, job.striping, size=every, direct=by_servers, on=LUSTRE)
+        job.files["input"] = remote
+        file = np.full(job.ranks, remote.first)
+        if by_servers:
+            copy = job.filesystem.allocate(1, job.striping, on=self._near)
+            yield from self._stage_in(remote, copy, every)
+            file = np.full(job.ranks, copy.first)
+        elif not options.direct:
+            copies = job.filesystem.allocate(job.world.nodes, job.striping, on=_LOCAL)
+            yield from self._copy(file, copies.first + node, offset)
+            file = copies.first + node
+        for epoch in range(options.steps):
+            batch = self._begin()
+            batch.add(Op.OPEN, file=file)
+            self._calls(batch, Op.READ, file, offset)
+            batch.add(Op.CLOSE, file=file)
+            batch.add(Op.MARK, offset=_END)
+            yield from job.do(batch, "read", think=options.compute)
+            self._row(str(epoch), "read")
+        start, end = np.array([self._started]), np.array([float(job.filesystem.environment.now)])
+        job.record("all", "application", start, end, options.size * job.ranks * options.steps)
+
+    def _stage_in(self, remote: FileSet, copy: FileSet, size: int) -> Waiting:
+        """Let the service nodes read the input from Lustre."""
+        job = self._job
+        batch = self._stagers()
+        self._move_stripes(batch, remote, copy, size)
+        batch.add(Op.MARK, offset=_END)
+        yield job.filesystem.run(batch)
+        times = job.filesystem.marks(batch.programs)
+        job.record("in", "stage in", times[:, _BEGIN], times[:, _END], size)
+
+    def _copy(self, remote: Integers, local: Integers, offset: Integers) -> Waiting:
+        """Let the ranks of each node copy a part each from Lustre to its SSD."""
+        options, job = self._options, self._job
+        batch = self._begin()
+        batch.add(Op.OPEN, file=remote)
+        batch.add(Op.OPEN, file=local)
+        for at in range(0, options.size, options.transfer):
+            length = min(options.transfer, options.size - at)
+            piece: dict[str, Any] = {"offset": offset + at, "length": length, "count": 1}
+            batch.add(Op.READ, file=remote, **piece)
+            batch.add(Op.WRITE, file=local, **piece)
+        if options.sync:
+            batch.add(Op.FSYNC, file=local)
+        batch.add(Op.CLOSE, file=local)
+        batch.add(Op.CLOSE, file=remote)
+        batch.add(Op.MARK, offset=_END)
+        yield from job.do(batch, "stage in")
+        self._row("in", "stage in")
+
+    def _row(self, step: str, phase: str) -> None:
+        times = self._job.marks()
+        moved = self._options.size * self._job.ranks
+        self._job.record(step, phase, times[:, _BEGIN], times[:, _END], moved)

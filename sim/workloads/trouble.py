@@ -1,0 +1,28 @@
+"""What can go wrong with the bytes of a job."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Trouble(NamedTuple):
+    """One thing that went wrong.
+
+    Attributes
+    ----------
+    name
+        ``ENOSPC``: writes that found no room; ``EIO``: reads and writes of a lost device;
+        ``LOST``: files that were on one; ``UNSAFE``: files that were not yet on Lustre when the job
+        ended.
+    bytes
+        How many it is about.
+    ranks
+        How many ranks met it; 0 where it happened to nodes or to the whole job.
+    text
+        A sentence for a person.
+    """
+
+    name: str
+    bytes: int
+    ranks: int
+    text: str

@@ -1,0 +1,124 @@
+"""``xc40io replay`` with Darshan logs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "workloads"))
+from darshan_logs import collective_writes, posix_writes, write_log
+
+MIB = 2**20
+SIZE = 2 * MIB
+
+
+@pytest.fixture(scope="module")
+def shared_log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Eight ranks that write one file together, twice; rank 0 alone wrote it below."""
+    below = posix_writes(-1, 32, MIB, OPENS=8, SLOWEST_RANK_BYTES=32 * MIB)
+    below["F_VARIANCE_RANK_BYTES"] = (32 * MIB) ** 2 / 8 - (4 * MIB) ** 2
+    below["SIZE_WRITE_100K_1M"], below["SIZE_WRITE_1M_4M"] = 32, 0
+    path = tmp_path_factory.mktemp("logs") / "shared.darshan"
+    write_log(path, ranks=8, POSIX=[below], MPIIO=[collective_writes(8, 2, SIZE)])
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def many_files(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Twelve ranks with a file each."""
+    path = tmp_path_factory.mktemp("logs") / "own.darshan"
+    records = [posix_writes(rank, 4, MIB + 8, FSYNCS=1) | {"id": rank + 1} for rank in range(12)]
+    names = {rank + 1: f"/lus/theta-fs0/out.{rank}" for rank in range(12)}
+    return str(write_log(path, ranks=12, names=names, partial=1 << 1, POSIX=records))
+
+
+def test_a_replay_shows_the_log_beside_the_simulation(xc40io, shared_log):
+    done = xc40io("replay", shared_log)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Darshan log shared.darshan: 8 ranks, job 7, 10 s"
+    assert lines[1].startswith("Replayed on theta ('/lus/theta' in the log's paths)")
+    assert "1 file, opens, stats, reads, writes and 0.0335544 GB: as recorded." in lines[2]
+    written = next(line.split() for line in lines if line.startswith("MPI-IO       write"))
+    assert written[2:5] == ["16", "0.03355", "12"]  # calls, GB, seconds of all ranks by the log
+    below = next(line.split() for line in lines if line.startswith("POSIX below  write"))
+    assert below[3] == "32"
+    assert "what-if" not in done.stdout
+
+
+def test_a_what_if_stands_beside_the_replay(xc40io, shared_log):
+    done = xc40io("replay", shared_log, "--stripe-count", "4", "--json")
+    document = json.loads(done.stdout)
+    assert document["change"] == "--stripe-count 4"
+    assert document["differences"] == []
+    assert len(document["runs"]) == 2
+    scenarios = [run["xc40io"]["scenario"] for run in document["runs"]]
+    assert scenarios[1]["striping"]["count"] == 4
+    assert "count" not in scenarios[0]["striping"]
+    assert scenarios[0]["workload"]["kernel"]["trace"] == shared_log
+    (file,) = document["files"]
+    writes = {of["layer"]: of for of in file["phases"] if of["phase"] == "write"}
+    phase, below = writes["MPI-IO"], writes["POSIX below"]
+    assert phase["log"]["seconds"] == 12.0
+    assert [run["bytes"] for run in phase["runs"]] == [16 * SIZE] * 2
+    assert [run["ranks"] for run in below["runs"]] == [1, 4]
+
+
+def test_many_files_are_told_of_in_short_and_a_partial_log_warns(xc40io, many_files):
+    done = xc40io("replay", many_files, "--timing", "asap", "--explain")
+    assert done.exit_code == 0
+    assert "ran out of memory for POSIX" in done.stderr
+    assert "4 files more" in done.stdout
+    assert "/lus/theta-fs0/out.0 and 11 alike" in done.stdout
+    assert "4 writes of 4.000 MiB: 3 consecutive" in done.stdout
+    assert "1 opens, 0 stats, 1 fsyncs" in done.stdout
+
+
+def test_the_same_replay_gives_the_same_figures(xc40io, many_files):
+    words = ("replay", many_files, "--nodes", "2", "--json")
+    documents = [json.loads(xc40io(*words).stdout) for _ in range(2)]
+    for document in documents:
+        for run in document["runs"]:
+            del run["xc40io"]["wall_seconds"]
+    assert documents[0] == documents[1]
+    assert documents[0]["change"] == "--nodes 2"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--nodes", "5"), "room for 12"),
+        (("--nodes", "2", "--ppn", "5"), "room for 12"),
+        (("--machine", "nowhere"), "nowhere"),
+        (("--stripe-count", "99"), "stripe count 99"),
+        (("--stripe-size", "1k"), "multiple of 64 KiB"),
+        (("--files", "f.yaml"), "--files f.yaml"),
+        (("--env", "rubbish"), "NAME=VALUE"),
+        (("--set", "lustre.osts=none"), "lustre.osts"),
+    ],
+)
+def test_what_cannot_be_is_refused(xc40io, many_files, words, says):
+    from sim.config.errors import InputError
+
+    done = xc40io("replay", many_files, *words)
+    assert done.exit_code != 0
+    said = str(done.exception) if isinstance(done.exception, InputError) else done.output
+    assert says in said
+
+
+def test_what_is_no_log_ends_in_one_sentence(xc40io, tmp_path):
+    path = tmp_path / "none.darshan"
+    path.write_text("nothing")
+    done = xc40io("replay", str(path))
+    assert done.exit_code == 2
+    assert str(path) in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_help_names_no_default_where_the_log_tells(xc40io):
+    text = " ".join(xc40io("replay", "--help").stdout.split())
+    assert "--nodes INTEGER RANGE Compute nodes of the job. [default: as recorded]" in text
+    assert "[default: where the job ran, as far as the log tells]" in text

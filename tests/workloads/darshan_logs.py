@@ -1,0 +1,178 @@
+"""Darshan logs made for tests, with libdarshan-util's own writer; also for tests elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+REAL = Path(__file__).parents[3] / "shared" / "data" / "darshan"
+"""Logs of real jobs; they are not part of the project."""
+
+_WRITER = """
+struct darshan_job {
+    int64_t uid; int64_t start_time_sec; int64_t start_time_nsec;
+    int64_t end_time_sec; int64_t end_time_nsec; int64_t nprocs; int64_t jobid;
+    char metadata[1024];
+};
+struct mount { char mnt_type[3015]; char mnt_path[3015]; };
+struct name_record { uint64_t id; char name[128]; };
+struct handle {
+    void *tbl; void *prev; void *next; void *hh_prev; void *hh_next;
+    void *key; unsigned keylen; unsigned hashv;
+};
+struct reference { struct name_record *record; struct handle link; };
+void *darshan_log_create(const char *name, int compression, int partial);
+int darshan_log_put_job(void *log, struct darshan_job *job);
+int darshan_log_put_exe(void *log, char *exe);
+int darshan_log_put_mounts(void *log, struct mount *mounts, int count);
+int darshan_log_put_namehash(void *log, void *hash);
+int darshan_log_put_mod(void *log, int module, void *buffer, int length, int version);
+void darshan_log_close(void *log);
+"""
+_MODULES = {"POSIX": (1, 4), "MPI-IO": (2, 3), "DXT_POSIX": (10, 1), "DXT_MPIIO": (11, 2)}
+
+Records = Sequence[Mapping[str, Any]]
+
+
+class Segment(NamedTuple):
+    """A call as DXT records it; seconds."""
+
+    offset: int
+    length: int
+    start: float
+    end: float
+
+
+def write_log(
+    path: Path,
+    *,
+    ranks: int = 4,
+    seconds: int = 10,
+    names: Mapping[int, str] | None = None,
+    partial: int = 0,
+    **modules: Records,
+) -> Path:
+    """Write a log.
+
+    ``POSIX=[{"id": 1, "rank": 0, "WRITES": 3}]`` gives records of a module, by the names of
+    counters without their prefix; ``MPIIO`` and ``DXT_POSIX`` (with ``writes`` and ``reads``, lists
+    of segments) likewise. ``partial`` is a bit mask of modules that ran out of memory.
+    """
+    import cffi
+    import darshan
+
+    ffi = cffi.FFI()
+    ffi.cdef(_WRITER)
+    folder = Path(darshan.__file__).parents[1] / "darshan.libs"
+    library = ffi.dlopen(str(next(folder.glob("libdarshan-util*"))))
+    log = library.darshan_log_create(str(path).encode(), 0, partial)
+    assert log != ffi.NULL
+    job = ffi.new("struct darshan_job *")
+    job.nprocs, job.start_time_sec, job.end_time_sec, job.jobid = ranks, 100, 100 + seconds, 7
+    job.metadata = b"lib_ver=3.4.0\n"
+    mounts = ffi.new("struct mount[1]")
+    mounts[0].mnt_type, mounts[0].mnt_path = b"lustre", b"/lus/theta-fs0"
+    held = [
+        ffi.new("struct name_record *", {"id": number, "name": name.encode()})
+        for number, name in (names or {1: "/lus/theta-fs0/data"}).items()
+    ]
+    links = [ffi.new("struct reference *", {"record": record}) for record in held]
+    for link, following in pairwise(links):
+        link.link.next = following
+    assert library.darshan_log_put_job(log, job) == 0
+    assert library.darshan_log_put_exe(log, b"./app") == 0
+    assert library.darshan_log_put_mounts(log, mounts, 1) == 0
+    assert library.darshan_log_put_namehash(log, links[0]) == 0
+    for keyword, records in modules.items():
+        name = "MPI-IO" if keyword == "MPIIO" else keyword
+        packed = b"".join(_packed(name, record) for record in records)
+        number, version = _MODULES[name]
+        buffer = ffi.from_buffer(packed)
+        assert library.darshan_log_put_mod(log, number, buffer, len(packed), version) == 0
+    library.darshan_log_close(log)
+    path.chmod(0o644)
+    return path
+
+
+def _packed(module: str, record: Mapping[str, Any]) -> bytes:
+    from darshan.backend import cffi_backend
+
+    head = np.array([record["id"], np.uint64(np.int64(record["rank"]).view(np.uint64))], np.uint64)
+    if module.startswith("DXT"):
+        return head.tobytes() + _segments(record)
+    prefix = module.replace("-", "")
+    names = cffi_backend.counter_names(module)
+    seconds = cffi_backend.fcounter_names(module)
+    counters, floats = np.zeros(len(names), np.int64), np.zeros(len(seconds))
+    for name, value in record.items():
+        if name in ("id", "rank"):
+            continue
+        if name.startswith("F_"):
+            floats[seconds.index(f"{prefix}_{name}")] = value
+        else:
+            counters[names.index(f"{prefix}_{name}")] = value
+    return head.tobytes() + counters.tobytes() + floats.tobytes()
+
+
+def _segments(record: Mapping[str, Any]) -> bytes:
+    kind = [("offset", "i8"), ("length", "i8"), ("start", "f8"), ("end", "f8")]
+    writes, reads = record.get("writes", ()), record.get("reads", ())
+    host = str(record.get("host", "nid00001")).encode().ljust(64, b"\0")
+    counts = np.array([len(writes), len(reads)], np.int64)
+    segments = np.array([tuple(one) for one in (*writes, *reads)], kind)
+    shared = np.array([0], np.int64)
+    return shared.tobytes() + host + counts.tobytes() + segments.tobytes()
+
+
+def posix_writes(rank: int, calls: int, size: int, **more: Any) -> dict[str, Any]:
+    """Return a record of consecutive writes of 1 to 4 MiB on file 1, from second 1 to second 2."""
+    return {
+        "id": 1,
+        "rank": rank,
+        "OPENS": 1,
+        "WRITES": calls,
+        "BYTES_WRITTEN": calls * size,
+        "MAX_BYTE_WRITTEN": calls * size - 1,
+        "CONSEC_WRITES": calls - 1,
+        "SEQ_WRITES": calls - 1,
+        "SIZE_WRITE_1M_4M": calls,
+        "ACCESS1_ACCESS": size,
+        "ACCESS1_COUNT": calls,
+        "F_OPEN_START_TIMESTAMP": 0.9,
+        "F_OPEN_END_TIMESTAMP": 1.0,
+        "F_WRITE_START_TIMESTAMP": 1.0,
+        "F_WRITE_END_TIMESTAMP": 2.0,
+        "F_CLOSE_START_TIMESTAMP": 2.0,
+        "F_CLOSE_END_TIMESTAMP": 2.1,
+        "F_WRITE_TIME": 0.5,
+        "F_META_TIME": 0.1,
+        **more,
+    }
+
+
+def collective_writes(ranks: int, calls: int, size: int, **more: Any) -> dict[str, Any]:
+    """Return a record of collective writes of all ranks, of 1 to 4 MiB each."""
+    return {
+        "id": 1,
+        "rank": -1,
+        "COLL_OPENS": ranks,
+        "COLL_WRITES": ranks * calls,
+        "MODE": 5,
+        "BYTES_WRITTEN": ranks * calls * size,
+        "SIZE_WRITE_AGG_1M_4M": ranks * calls,
+        "ACCESS1_ACCESS": size,
+        "ACCESS1_COUNT": ranks * calls,
+        "F_OPEN_START_TIMESTAMP": 0.9,
+        "F_OPEN_END_TIMESTAMP": 1.0,
+        "F_WRITE_START_TIMESTAMP": 1.0,
+        "F_WRITE_END_TIMESTAMP": 3.0,
+        "F_CLOSE_START_TIMESTAMP": 3.0,
+        "F_CLOSE_END_TIMESTAMP": 3.1,
+        "F_WRITE_TIME": 1.5 * ranks,
+        "F_META_TIME": 0.1 * ranks,
+        **more,
+    }
