@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sim.config.errors import InputError
 from validation.cache import code_hash
+from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
 from validation.figures.gallery import Drawn, all_charts, draw
@@ -17,6 +18,7 @@ from validation.figures.svg import inline_svg
 from validation.page_style import STYLE
 from validation.quantity import NUMBER, natural
 from validation.report import ROLES, Report, Summary
+from validation.target import FIRMNESS
 from validation.verdict import Outcome, Verdict
 
 _CLASSES = {Verdict.PASS: "pass", Verdict.FAIL: "fail", Verdict.NONE: "none"}
@@ -190,11 +192,12 @@ def _claim(outcome: Outcome) -> Iterator[str]:
     single = points[0] if len(points) == 1 else None
     simulated = single.measured.show(single.simulated) if single else _numbers(outcome)
     ratio = f"{single.ratio:.2f}" if single else ""
-    notes = "".join(
-        f"<br><small>{escape(note)}</small>" for note in (claim.note, *outcome.remarks) if note
-    )
+    setup = "" if claim.text else claim.target.config  # a text of its own says how it was run
+    told = (setup, _role(claim), claim.note, *outcome.remarks)
+    notes = "".join(f"<br><small>{escape(note)}</small>" for note in told if note)
     verdict = f'<span class="{_CLASSES[outcome.verdict]}">{_verdict(outcome)}</span>'
-    source = escape(f"{claim.target.source}; firmness {claim.target.firmness}")
+    firmness = FIRMNESS[claim.target.firmness]
+    source = escape(f"{claim.target.source}; firmness {claim.target.firmness}: {firmness}")
     yield f'<tr><td class="id" title="{source}">{escape(claim.id)}</td>'
     yield f"<td>{escape(claim.title)}{notes}</td>"
     yield from _cells(relation.words, simulated, ratio)
@@ -204,6 +207,11 @@ def _claim(outcome: Outcome) -> Iterator[str]:
         shown = point.measured.show(point.simulated)
         yield from _cells(str(point.measured), shown, f"{point.ratio:.2f}")
         yield "<td></td></tr>\n"
+
+
+def _role(claim: Claim) -> str:
+    """Return what a reader has to know of a claim's role; nothing of checks, which most are."""
+    return f"calibration of {', '.join(claim.parameters)}" if claim.parameters else ""
 
 
 def _cells(measured: str, simulated: str, ratio: str) -> Iterator[str]:
@@ -228,7 +236,8 @@ def _numbers(outcome: Outcome) -> str:
     unit = bound or natural(max(found), dimension)
     if len(found) == 1:
         return unit.show(found[0])
-    return f"{unit.show(min(found))} to {unit.show(max(found))}, {len(found)} runs"
+    low = unit.show(min(found)).removesuffix(f" {unit.unit}")
+    return f"{low} to {unit.show(max(found))}, {len(found)} runs"
 
 
 def _figures(report: Report) -> Iterator[str]:

@@ -146,9 +146,12 @@ def test_ratios_beyond_the_axis_stand_at_its_end() -> None:
     assert (4.0, 0.0) in points
 
 
-def test_what_simulates_local_disks_is_said_to_be_missing() -> None:
+def test_local_disks_stand_beside_lustre() -> None:
     figure = drawn(charts_named(["theta-local-ssd"])[0])
-    assert all("not simulated yet" in axes.texts[0].get_text() for axes in figure.axes)
+    for axes in figure.axes:
+        labels = [line.get_label() for line in axes.lines]
+        assert "write on Lustre" in labels
+        assert "write on local SSDs" in labels
     assert [axes.get_ylim()[1] for axes in figure.axes] == [300, 1000]
 
 

@@ -99,6 +99,10 @@ def test_changes_of_several_parameters_become_one() -> None:
     assert merged(several) == {"theta": {"a": 1, "b": 3}, "cori": {"a": 2}}
 
 
+SWITCHED = "lustre.readahead"
+"""Of a machine that reads nothing ahead it is 0: there is no scale on which to fit that."""
+
+
 def test_what_claims_were_fitted_through_is_free() -> None:
     free = {
         (parameter.path, machine)
@@ -107,5 +111,5 @@ def test_what_claims_were_fitted_through_is_free() -> None:
     }
     for claim in load_claims().values():
         machines = {scenario.machine for scenario in claim.runs.values()}
-        for path in claim.parameters:
+        for path in set(claim.parameters) - {SWITCHED}:
             assert {(path, machine) for machine in machines} <= free, claim.id

@@ -58,6 +58,7 @@ def on_theta(
     nodes: int = 256,
     ppn: int = 16,
     hints: str = "",
+    target: str = "lustre",
 ) -> Scenario:
     """Describe a run of IOR on Theta.
 
@@ -71,6 +72,8 @@ def on_theta(
         Compute nodes, and ranks on each.
     hints
         Of MPI-IO, for all files: ``cray_cb_nodes_multiplier=2``.
+    target
+        Where the files are.
     """
     return Scenario.model_validate(
         {
@@ -79,6 +82,7 @@ def on_theta(
             "ppn": ppn,
             "striping": {"count": count, "size": size},
             "environment": {"MPICH_MPIIO_HINTS": f"*:{hints}"} if hints else {},
+            "target": target,
             "workload": {"ior": command},
         }
     )

@@ -130,7 +130,8 @@ CHARTS = (
             "many compute nodes as possible”; “if there is enough number of compute nodes, it is "
             "better to use fewer cores per compute node”; more OSTs bring more “until certain "
             "point”, and the number that is best “gets larger as the number compute nodes "
-            "increases” (Sung et al., SNTA 2019; curves without numbers).",
+            "increases” (Sung et al., SNTA 2019; curves without numbers). How its IOR was called "
+            "is not said; here ranks write blocks of one stripe in turn, and an fsync at the end.",
         ),
     ),
     _chart(
@@ -144,7 +145,8 @@ CHARTS = (
             "point”; with few aggregators a node the cores make no difference; many aggregators "
             "are better spread over more nodes; “when the number of aggregators in each compute "
             "nodes is small, it is better to use more OSTs” (Sung et al., SNTA 2019; curves "
-            "without numbers).",
+            "without numbers). How its IOR was called is not said; here ranks write blocks of one "
+            "stripe in turn, and an fsync at the end.",
         ),
     ),
 )

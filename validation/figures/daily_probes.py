@@ -113,11 +113,11 @@ def draw_probes(heading: Heading, probes: Sequence[Probe]) -> Figure:
 
 
 def _draw_quantiles(axes: Axes, y: float, quantiles: Mapping[str, float], colour: str) -> None:
-    """Draw a line from p05 to p95, a box from p25 to p75 and a notch at the median."""
+    """Draw a line from p05 to p95, a box from p25 to p75 and a ring at the median."""
     low, left, middle, right, high = (quantiles[name] for name in _NAMES)
     axes.plot([low, high], [y, y], color=colour, linewidth=1.2)
     axes.barh(y, right - left, 0.24, left=left, color=colour)
-    axes.plot([middle, middle], [y - 0.15, y + 0.15], color="white", linewidth=1.6)
+    axes.plot(middle, y, "o", color="white", markeredgecolor=colour, markersize=5.5)
 
 
 CHARTS = (
@@ -125,8 +125,8 @@ CHARTS = (
         name="cori-daily-probes",
         heading=Heading(
             title="Cori's daily probes: distributions over days",
-            setup="256 Xeon Phi nodes x 16 ranks; lines from 5 to 95 %, boxes from 25 to 75 % with "
-            "the median",
+            setup="256 Xeon Phi nodes x 16 ranks; lines from 5 to 95 %, boxes from 25 to 75 %, "
+            "rings at the median",
             caption="Measured after 10 August 2017 (NERSC/tokio-abcutils, summaries of a year). "
             "Simulated: other jobs as on a usual day, nodes chosen at random, one seed a day; less "
             "data a rank where the table says so.",

@@ -93,26 +93,28 @@ def draw_by_message(
         GB/s by bytes of a rank, by driver and number of dimensions.
     """
     numbers = sorted({dimensions for _, dimensions in curves})
-    figure, panels = sheet(heading, width=WIDE, panels=len(numbers), rows=1)
+    figure, panels = sheet(heading, width=WIDE, labels=0.64, panels=len(numbers), rows=1)
     for axes, dimensions in zip(panels, numbers, strict=True):
         for driver, colour, sign in (("mpi", WRITE, "o"), ("one-sided", READ, "s")):
             curve(axes, curves[driver, dimensions], DRIVERS[driver], color=colour, marker=sign)
         slow, fast = (curves[driver, dimensions] for driver in DRIVERS)
         for size, rate in fast.items():
             _write_above(axes, size, rate, f"{rate / slow[size]:.1f}x")
-        doublings(axes, sorted(fast), [format_bytes(size) for size in sorted(fast)])
+        sizes = [format_bytes(size).replace(" ", "\n") for size in sorted(fast)]
+        doublings(axes, sorted(fast), sizes)
+        axes.margins(x=0.13)  # room for what is written above the first and the last point
         tenfolds(axes)
         axes.set_ylim(0.02, 30)
         name_panel(axes, f"{dimensions}-d")
         name_axes(axes, "data of a rank", "H5Dwrite (GB/s)")
-        axes.tick_params(axis="x", labelsize=7.5)
+        axes.tick_params(axis="x", labelsize=8)
     legend(panels[0], inside="lower right")
     return figure
 
 
 def _write_above(axes: Axes, x: int, y: float, text: str) -> None:
     """Write a word above a point."""
-    place: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+    place: dict[str, Any] = {"xytext": (-5, 6), "textcoords": "offset points", "ha": "center"}
     axes.annotate(text, (x, y), size=7.5, color=INK, **place)
 
 
@@ -121,8 +123,8 @@ CHARTS = (
         name="theta-one-sided",
         heading=Heading(
             title="HDF5: one-sided against two-phase collective writes",
-            setup="HDF5 exerciser on 256 nodes of Theta x 16 ranks, 48 x 16 MiB; above: how many "
-            "times faster",
+            setup="HDF5 exerciser on 256 nodes of Theta x 16 ranks, 48 OSTs x 16 MiB; at the "
+            "points: times as fast as two-phase",
             caption="Published: “can see 10x speedup or no speedup”; “at 1-d smaller messages "
             "benefit because of relative increase in overhead for the collective meta-data "
             "planning phase, for larger message sizes degradation from 4mb to 16mb”; “3+ "

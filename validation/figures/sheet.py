@@ -170,9 +170,12 @@ def doublings(axes: Axes, values: Sequence[float], labels: Sequence[str] | None 
     axes.set_xticks([], minor=True)
 
 
-def tenfolds(axes: Axes) -> None:
-    """Let the y axis count in powers of ten, written as plain numbers."""
+def tenfolds(axes: Axes, between: Sequence[float] = (1.0,)) -> None:
+    """Let the y axis count in powers of ten, and in these multiples of them, as plain numbers."""
+    from matplotlib.ticker import LogLocator
+
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=list(between)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.tick_params(axis="y", which="minor", length=0)
 
