@@ -76,6 +76,7 @@ def _prepare_cache() -> Path:
 
 _CACHE = _prepare_cache()
 _announced = False
+_done = False
 
 
 class _OutlinedLower(Lower):
@@ -170,6 +171,8 @@ def announce_compilation() -> None:
 
 def compilation_done() -> None:
     """Remember that the data plane of this version has been compiled."""
-    if not _config.DISABLE_JIT:
+    global _done
+    if not (_done or _config.DISABLE_JIT):
+        _done = True
         _CACHE.mkdir(parents=True, exist_ok=True)
         (_CACHE / _MARKER).touch()
