@@ -15,6 +15,7 @@ from sim.engine.hashmap import make_map
 from sim.engine.network import make_network
 from sim.engine.ordered import make_ordered
 from sim.engine.pool import make_pool
+from sim.engine.queue import clear_all
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Indices, Table, make_table
 from sim.lustre.background import BACKGROUND
@@ -217,16 +218,18 @@ def _nodes(machine: Machine, job: Job, first_system_core: int) -> Table:
     nodes = make_table(NODE, len(job.nodes))
     nodes.next_thread = first_system_core
     nodes.serves = job.nodes >= machine.nodes.count
-    for head in ("evict_head", "modify_head", "close_head"):
-        nodes[head] = -1
+    nodes.evict_head = -1
+    for turn in (nodes.modifying, nodes.closing):
+        clear_all(turn.waiting)
     return nodes
 
 
 def _channels(machine: Machine, nodes: int) -> Table:
     """Return the OSCs of all nodes, idle, with what their OSTs have promised to take."""
     channels = make_table(CHANNEL, nodes * machine.lustre.osts)
-    for head in ("head", "view_head", "view_tail", "waiter_head", "lru_head", "lru_tail"):
-        channels[head] = -1
+    channels.lru_head = channels.lru_tail = -1
+    for queue in (channels.works, channels.views, channels.waiters):
+        clear_all(queue)
     channels.grant = machine.lustre.initial_grant
     return channels
 

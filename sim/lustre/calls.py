@@ -23,6 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from sim.engine.jit import njit
+from sim.engine.queue import clear, join
 from sim.lustre.events import GO_ON, GONE
 from sim.lustre.ldlm import ask, covering, match, release
 from sim.lustre.locks import MODE_PR, MODE_PW
@@ -44,6 +45,7 @@ from sim.lustre.pages import (
     inode_of,
     not_cached,
     view_of,
+    wait_for_pages,
 )
 from sim.lustre.requests import GLIMPSE, send_to_objects
 from sim.lustre.tables import Cause, Lustre, Op, Stat
@@ -116,13 +118,9 @@ def _charge(lustre: Lustre, program_id: int, cause: int, now: float) -> None:
 
 @njit
 def _next_call(lustre: Lustre, program_id: int, now: float) -> float:
-    """Begin the next call of the run, if there is one and it is not too late for it."""
+    """Begin the next call of the run."""
     program = lustre.programs[program_id]
     operation = lustre.operations[program.op]
-    if program.call == operation.count or now > program.limit:
-        program.call = 0
-        program.op += 1
-        return GO_ON
     program.inode = inode_of(lustre, operation.file, program.node)
     program.length = operation.length
     program.done = 0
@@ -167,12 +165,7 @@ def _begin_write(lustre: Lustre, program_id: int, now: float) -> float:
     if program.group == 0 and _others_write(lustre, inode.writers, start, program.length):
         program.phase = _RANGED
         program.since = now
-        program.next = -1
-        if inode.range_head < 0:
-            inode.range_head = program_id
-        else:
-            lustre.programs[inode.range_tail].next = program_id
-        inode.range_tail = program_id
+        join(inode.range_waiters, lustre.programs, program_id)
         return GONE
     program.writer_next = inode.writers
     inode.writers = program_id
@@ -246,8 +239,8 @@ def _end_call(lustre: Lustre, program_id: int, now: float) -> float:
         file.end = max(file.end, _start_of_call(lustre, program_id) + program.length)
         _leave_writers(lustre, program_id)
         inode = lustre.inodes[program.inode]
-        wake_all(lustre, inode.range_head, now)
-        inode.range_head = -1
+        wake_all(lustre, inode.range_waiters.head, now)
+        clear(inode.range_waiters)
     program.call += 1
     program.calls += 1
     program.phase = _NEXT_CALL
@@ -311,13 +304,7 @@ def _write_piece(lustre: Lustre, program_id: int, now: float) -> float:
     if not reserve_room(lustre, channel_id, piece):
         program.phase = _ROOM
         program.since = now
-        program.next = -1
-        channel = lustre.channels[channel_id]
-        if channel.waiter_head < 0:
-            channel.waiter_head = program_id
-        else:
-            lustre.programs[channel.waiter_tail].next = program_id
-        channel.waiter_tail = program_id
+        join(lustre.channels[channel_id].waiters, lustre.programs, program_id)
         pump(lustre, channel_id, now)
         return GONE
     program.phase = _COPIED
@@ -404,12 +391,8 @@ def _read_piece(lustre: Lustre, program_id: int, now: float) -> float:
     lustre.stats[_HITS] -= lustre.stats[_MISSES] - missed  # evicted since the chunk began
     if missing == 0:
         return _copy_piece(lustre, program_id, now)
-    view = lustre.views[program.view_id]
-    program.pending = missing
     program.phase = _FILLED
-    program.since = now
-    program.next = view.readers
-    view.readers = program_id
+    wait_for_pages(lustre, program_id, missing, now)
     return GONE
 
 

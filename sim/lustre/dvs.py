@@ -21,6 +21,7 @@ from sim.engine.calendar import schedule
 from sim.engine.jit import njit
 from sim.engine.network import begin_segment, serve
 from sim.engine.pool import give, take
+from sim.engine.queue import join, pop
 from sim.lustre.events import GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT
 from sim.lustre.lnet import enter_aries
 from sim.lustre.requests import SERVER_REQUEST, send, wait_for
@@ -98,13 +99,9 @@ def _ask(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
 
 @njit
 def _next_call(lustre: Lustre, program_id: int, now: float) -> float:
-    """Begin the next call of the run, if there is one and it is not too late for it."""
+    """Begin the next call of the run."""
     program = lustre.programs[program_id]
     operation = lustre.operations[program.op]
-    if program.call == operation.count or now > program.limit:
-        program.call = 0
-        program.op += 1
-        return GO_ON
     file = lustre.files[operation.file]
     start = operation.offset + program.call * operation.stride
     program.done = 0
@@ -179,13 +176,7 @@ def _submit(
     work.window = -1
     work.object = object_id
     work.write = write
-    work.next = -1
-    mount = lustre.mounts[mount_id]
-    if mount.head < 0:
-        mount.head = work_id
-    else:
-        lustre.works[mount.tail].next = work_id
-    mount.tail = work_id
+    join(lustre.mounts[mount_id].works, lustre.works, work_id)
     _pump(lustre, mount_id, now)
 
 
@@ -194,15 +185,15 @@ def _pump(lustre: Lustre, mount_id: int, now: float) -> None:
     """Send blocks to a service node while more may be under way."""
     mount = lustre.mounts[mount_id]
     server = lustre.servers[mount_id % len(lustre.servers)]
-    while mount.head >= 0 and mount.in_flight < server.blocks_in_flight:
-        work_id = mount.head
+    while mount.works.head >= 0 and mount.in_flight < server.blocks_in_flight:
+        work_id = mount.works.head
         work = lustre.works[work_id]
         size = min(work.left, server.block_size - work.offset % server.block_size)
         work.offset += size
         work.left -= size
         _start_block(lustre, mount_id, work_id, size, now)
         if work.left == 0:
-            mount.head = work.next
+            pop(mount.works, lustre.works)
             give(lustre.spare_works, work_id)
 
 

@@ -24,6 +24,7 @@ from sim.engine.calendar import schedule
 from sim.engine.jit import entry, njit
 from sim.engine.network import serve
 from sim.engine.ordered import following
+from sim.engine.queue import clear, join, pop
 from sim.engine.types import Integers
 from sim.lustre.events import (
     FLUSHER_EVENT,
@@ -32,7 +33,7 @@ from sim.lustre.events import (
     PROGRAM_EVENT,
     SSD_READ_EVENT,
 )
-from sim.lustre.osc import wake_all
+from sim.lustre.osc import wake_all, wake_into
 from sim.lustre.pages import (
     DIRTY_RUNS,
     PAGE,
@@ -47,8 +48,12 @@ from sim.lustre.pages import (
     find_view,
     inode_of,
     join_runs,
+    list_view,
     not_cached,
+    served_readers,
+    unlist_view,
     view_of,
+    wait_for_pages,
 )
 from sim.lustre.tables import Cause, Lustre, Op, Stat
 from sim.node.ssd import device_io
@@ -161,13 +166,9 @@ def _transfer(lustre: Lustre, program_id: int, now: float) -> float:
 
 @njit
 def _next_call(lustre: Lustre, program_id: int, now: float) -> float:
-    """Begin the next call of the run, if there is one and it is not too late for it."""
+    """Begin the next call of the run."""
     program = lustre.programs[program_id]
     operation = lustre.operations[program.op]
-    if program.call == operation.count or now > program.limit:
-        program.call = 0
-        program.op += 1
-        return GO_ON
     file = lustre.files[operation.file]
     program.inode = inode_of(lustre, operation.file, program.node)
     program.view_id = view_of(lustre, file.first_object, program.node, program.inode)
@@ -189,10 +190,16 @@ def _next_call(lustre: Lustre, program_id: int, now: float) -> float:
 @njit
 def _fail(lustre: Lustre, program_id: int) -> float:
     """End a call on a lost device; count what it has not moved."""
+    return _give_up(lustre, program_id, FAILED, _LOST)
+
+
+@njit
+def _give_up(lustre: Lustre, program_id: int, column: int, stat: int) -> float:
+    """End a call; count what it has not moved."""
     program = lustre.programs[program_id]
     left = program.length - program.done
-    lustre.refused[program_id, FAILED] += left
-    lustre.stats[_LOST] += left
+    lustre.refused[program_id, column] += left
+    lustre.stats[stat] += left
     program.call += 1
     program.phase = _NEXT_CALL
     return GO_ON
@@ -277,16 +284,10 @@ def _refuse(lustre: Lustre, program_id: int, now: float) -> float:
     """
     program = lustre.programs[program_id]
     ssd = lustre.ssds[program.node]
-    if ssd.waiter_head >= 0:
-        waiter = ssd.waiter_head
-        ssd.waiter_head = lustre.programs[waiter].next
+    waiter = pop(ssd.waiters, lustre.programs)
+    if waiter >= 0:
         schedule(lustre.network.calendar, now, PROGRAM_EVENT, waiter)
-    left = program.length - program.done
-    lustre.refused[program_id, REFUSED] += left
-    lustre.stats[_NO_SPACE] += left
-    program.call += 1
-    program.phase = _NEXT_CALL
-    return GO_ON
+    return _give_up(lustre, program_id, REFUSED, _NO_SPACE)
 
 
 @njit
@@ -316,12 +317,7 @@ def _write_piece(lustre: Lustre, program_id: int, now: float) -> float:
         lustre.stats[_THROTTLED] += program.left
         program.phase = _THROTTLED_ONE
         program.since = now
-        program.next = -1
-        if ssd.waiter_head < 0:
-            ssd.waiter_head = program_id
-        else:
-            lustre.programs[ssd.waiter_tail].next = program_id
-        ssd.waiter_tail = program_id
+        join(ssd.waiters, lustre.programs, program_id)
         _wake_flusher(lustre, program.node, now)
         return GONE
     _take_room(lustre, program_id)
@@ -352,10 +348,10 @@ def _let_be_dirty(lustre: Lustre, program_id: int, now: float) -> float:
     ssd.dirty -= program.left  # what was reserved
     _count_dirty(lustre, program.view_id, join_runs(lustre, dirty, start, stop))
     add_cached(lustre, program.view_id, start // PAGE * PAGE, -(-stop // PAGE) * PAGE)
-    _list_view(lustre, program.view_id)
+    list_view(lustre, ssd.views, program.view_id)
     _lengthen(lustre, program_id)
     program.done += program.left
-    pressed = ssd.urgent > 0 or ssd.waiter_head >= 0
+    pressed = ssd.urgent > 0 or ssd.waiters.head >= 0
     if pressed or ssd.dirty > ssd.background:
         _wake_flusher(lustre, program.node, now)
     if ssd.timer == 0:
@@ -364,36 +360,6 @@ def _let_be_dirty(lustre: Lustre, program_id: int, now: float) -> float:
         expiry = now + lustre.ssd_limits.expire
         schedule(lustre.network.calendar, expiry, FLUSHER_EVENT, timer)
     return _next_piece(lustre, program_id, now)
-
-
-@njit
-def _list_view(lustre: Lustre, view_id: int) -> None:
-    """Put a view at the end of those with dirty pages, unless it is among them."""
-    view = lustre.views[view_id]
-    if view.listed:
-        return
-    ssd = lustre.ssds[view.node]
-    view.listed = 1
-    view.next = -1
-    if ssd.head < 0:
-        ssd.head = view_id
-    else:
-        lustre.views[ssd.tail].next = view_id
-    ssd.tail = view_id
-
-
-@njit
-def _unlist_view(lustre: Lustre, node: int, view_id: int, previous: int) -> None:
-    """Take a view out of those with dirty pages; ``previous`` is the one before it, or -1."""
-    ssd = lustre.ssds[node]
-    view = lustre.views[view_id]
-    view.listed = 0
-    if previous < 0:
-        ssd.head = view.next
-    else:
-        lustre.views[previous].next = view.next
-    if ssd.tail == view_id:
-        ssd.tail = previous
 
 
 @njit
@@ -438,14 +404,14 @@ def _write_back(lustre: Lustre, node: int, now: float) -> None:
         view = lustre.views[view_id]
         dirty = find_view(lustre, view.object + DIRTY_RUNS, node)
         run_id = following(lustre.cached, dirty, -1)
-        _unlist_view(lustre, node, view_id, previous)
+        unlist_view(lustre, ssd.views, view_id, previous)
         if run_id >= 0:
             start = lustre.runs[run_id].start
             stop = min(lustre.runs[run_id].stop, start + lustre.ssd_limits.writeback_size)
             ssd.writing = view_id
             ssd.writing_bytes = cut_runs(lustre, dirty, start, stop)
             if following(lustre.cached, dirty, -1) >= 0:
-                _list_view(lustre, view_id)
+                list_view(lustre, ssd.views, view_id)
             ssd.written_at = _device(lustre, node, stop - start, 1, now)
             return
         view_id, previous = _view_to_write(lustre, node)
@@ -457,15 +423,15 @@ def _view_to_write(lustre: Lustre, node: int) -> tuple[int, int]:
     ssd = lustre.ssds[node]
     if ssd.urgent > 0:
         previous = -1
-        view_id = ssd.head
+        view_id = ssd.views.head
         while view_id >= 0:
             if lustre.inodes[lustre.views[view_id].inode].flush_head >= 0:
                 return view_id, previous
             previous = view_id
             view_id = lustre.views[view_id].next
-    waits = ssd.waiter_head >= 0
+    waits = ssd.waiters.head >= 0
     if waits or ssd.expired or ssd.dirty > ssd.background:
-        return ssd.head, -1
+        return ssd.views.head, -1
     return -1, -1
 
 
@@ -477,12 +443,7 @@ def _written(lustre: Lustre, node: int, now: float) -> None:
     ssd.writing = -1
     _count_dirty(lustre, view_id, -ssd.writing_bytes)
     _wake_flushed(lustre, view_id, now)
-    room = ssd.dirty_limit - ssd.dirty
-    while ssd.waiter_head >= 0 and room > 0:
-        program_id = ssd.waiter_head
-        ssd.waiter_head = lustre.programs[program_id].next
-        schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)
-        room -= _PIECE
+    wake_into(lustre, ssd.waiters, ssd.dirty_limit - ssd.dirty, _PIECE, now)
 
 
 @njit
@@ -532,7 +493,7 @@ def _lose(lustre: Lustre, node: int, now: float) -> None:
     ssd.gone = 1
     ssd.lost_bytes = ssd.used
     ssd.used = 0
-    view_id = ssd.head
+    view_id = ssd.views.head
     while view_id >= 0:
         view = lustre.views[view_id]
         cut_runs(lustre, find_view(lustre, view.object + DIRTY_RUNS, node), 0, _END)
@@ -541,9 +502,9 @@ def _lose(lustre: Lustre, node: int, now: float) -> None:
         view_id = view.next
     if ssd.writing >= 0:
         _nothing_dirty(lustre, ssd.writing, now)
-    ssd.head = ssd.tail = -1
-    wake_all(lustre, ssd.waiter_head, now)
-    ssd.waiter_head = -1
+    clear(ssd.views)
+    wake_all(lustre, ssd.waiters.head, now)
+    clear(ssd.waiters)
     ssd.dirty = 0
 
 
@@ -573,12 +534,8 @@ def _read_piece(lustre: Lustre, program_id: int, now: float) -> float:
     if missing == 0:
         program.phase = _TAKEN
         return _copied(lustre, program_id, lustre.ssd_limits.read_copy, now)
-    view = lustre.views[program.view_id]
-    program.pending = missing
     program.phase = _FILLED
-    program.since = now
-    program.next = view.readers
-    view.readers = program_id
+    wait_for_pages(lustre, program_id, missing, now)
     return GONE
 
 
@@ -632,23 +589,10 @@ def on_ssd_read(lustre: Lustre, window_id: int, now: float) -> float:
     """Put what has been read into the cache; wake the readers that have all they want."""
     window = lustre.windows[window_id]
     view_id, low, high = window.view_id, window.low, window.high
-    view = lustre.views[view_id]
     add_cached(lustre, view_id, low, high)
     drop_window(lustre, window_id)
-    previous = -1
-    program_id = view.readers
+    program_id = served_readers(lustre, view_id, low, high)
     while program_id >= 0:
-        program = lustre.programs[program_id]
-        after = program.next
-        stop = program.offset + program.left
-        program.pending -= max(min(stop, high) - max(program.offset, low), 0)
-        if program.pending <= 0:
-            if previous < 0:
-                view.readers = after
-            else:
-                lustre.programs[previous].next = after
-            schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)
-        else:
-            previous = program_id
-        program_id = after
+        schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)
+        program_id = lustre.programs[program_id].next
     return GONE

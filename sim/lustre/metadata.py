@@ -23,10 +23,13 @@ every stripe object, dirty or not, all at once; go on when the last has replied.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sim.engine.calendar import schedule
 from sim.engine.jit import njit
 from sim.engine.network import serve
 from sim.engine.pool import give
+from sim.engine.queue import pass_turn, take_turn
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
 from sim.lustre.journal import commit_periodically, committed_at
 from sim.lustre.ldlm import ask_to_drive_away, covering, object_committed
@@ -164,8 +167,10 @@ def metadata(lustre: Lustre, program_id: int, now: float) -> float:
     if program.phase == 0:
         program.since = now
         program.phase = _TURN
-        if _takes_turns(kind) and not _get_turn(lustre, program_id, kind):
-            return GONE
+        if _takes_turns(kind):
+            turn = _turn(lustre, program.node, kind)
+            if not take_turn(turn, lustre.programs, program_id):
+                return GONE
     if program.phase == _TURN:
         file = lustre.files[operation.file]
         service = lustre.metadata[kind]
@@ -177,7 +182,7 @@ def metadata(lustre: Lustre, program_id: int, now: float) -> float:
         program.phase = _ANSWERED
         return GONE
     if program.phase == _ANSWERED and _takes_turns(kind):
-        _pass_turn(lustre, program.node, kind, now)
+        _pass_on(lustre, _turn(lustre, program.node, kind), now)
     if program.phase == _ANSWERED and kind == _STAT:
         send_to_objects(lustre, program_id, GLIMPSE, operation.file, now)
         program.phase = _SIZED
@@ -199,48 +204,18 @@ def _takes_turns(kind: int) -> bool:
 
 
 @njit
-def _get_turn(lustre: Lustre, program_id: int, kind: int) -> bool:
-    """Take the node's turn to modify, or to close; wait in line and say False if it is taken."""
-    program = lustre.programs[program_id]
-    node = lustre.nodes[program.node]
-    program.next = -1
-    if kind == _CLOSE:
-        if node.closing == 0:
-            node.closing = 1
-            return True
-        if node.close_head < 0:
-            node.close_head = program_id
-        else:
-            lustre.programs[node.close_tail].next = program_id
-        node.close_tail = program_id
-        return False
-    if node.modifying == 0:
-        node.modifying = 1
-        return True
-    if node.modify_head < 0:
-        node.modify_head = program_id
-    else:
-        lustre.programs[node.modify_tail].next = program_id
-    node.modify_tail = program_id
-    return False
+def _turn(lustre: Lustre, node_id: int, kind: int) -> Any:
+    """Return the turn that an operation of a node takes: to modify, or to close."""
+    node = lustre.nodes[node_id]
+    return node.closing if kind == _CLOSE else node.modifying
 
 
 @njit
-def _pass_turn(lustre: Lustre, node_id: int, kind: int, now: float) -> None:
-    """Let the next in line send its RPC."""
-    node = lustre.nodes[node_id]
-    heir = node.close_head if kind == _CLOSE else node.modify_head
-    if heir < 0:
-        if kind == _CLOSE:
-            node.closing = 0
-        else:
-            node.modifying = 0
-        return
-    if kind == _CLOSE:
-        node.close_head = lustre.programs[heir].next
-    else:
-        node.modify_head = lustre.programs[heir].next
-    schedule(lustre.network.calendar, now, PROGRAM_EVENT, heir)
+def _pass_on(lustre: Lustre, turn: Any, now: float) -> None:
+    """Give up a turn; let the next in line go on."""
+    heir = pass_turn(turn, lustre.programs)
+    if heir >= 0:
+        schedule(lustre.network.calendar, now, PROGRAM_EVENT, heir)
 
 
 # Where a program is in a truncate.
@@ -320,7 +295,7 @@ def fsync(lustre: Lustre, program_id: int, now: float) -> float:
         lustre.waits[program_id, _FLUSH] += now - program.since
         program.phase = _HAS_MUTEX
         program.since = now
-        if not _take_mutex(lustre, program_id):
+        if not take_turn(lustre.inodes[program.inode].mutex, lustre.programs, program_id):
             return GONE
     if program.phase == _HAS_MUTEX:
         lustre.waits[program_id, _MUTEX] += now - program.since
@@ -338,7 +313,7 @@ def fsync(lustre: Lustre, program_id: int, now: float) -> float:
         send_to_objects(lustre, program_id, OST_SYNC, operation.file, now)
         return GONE
     lustre.waits[program_id, _SYNC] += now - program.since
-    _pass_mutex(lustre, program.inode, now)
+    _pass_on(lustre, lustre.inodes[program.inode].mutex, now)
     program.phase = 0
     program.op += 1
     return GO_ON
@@ -359,32 +334,3 @@ def _flush(lustre: Lustre, program_id: int, now: float) -> float:
             raise_urgency(lustre, view_id, 0, _END_OF_OBJECT, URGENT)
             pump(lustre, channel_of(lustre, program.node, object_id), now)
     return GONE
-
-
-@njit
-def _take_mutex(lustre: Lustre, program_id: int) -> bool:
-    """Take the inode mutex, or wait in line for it and say False."""
-    program = lustre.programs[program_id]
-    inode = lustre.inodes[program.inode]
-    if inode.mutex_held == 0:
-        inode.mutex_held = 1
-        return True
-    program.next = -1
-    if inode.mutex_head < 0:
-        inode.mutex_head = program_id
-    else:
-        lustre.programs[inode.mutex_tail].next = program_id
-    inode.mutex_tail = program_id
-    return False
-
-
-@njit
-def _pass_mutex(lustre: Lustre, inode_id: int, now: float) -> None:
-    """Hand the inode mutex to the next in line."""
-    inode = lustre.inodes[inode_id]
-    heir = inode.mutex_head
-    if heir < 0:
-        inode.mutex_held = 0
-        return
-    inode.mutex_head = lustre.programs[heir].next
-    schedule(lustre.network.calendar, now, PROGRAM_EVENT, heir)

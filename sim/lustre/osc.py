@@ -17,10 +17,13 @@ write-back cache on the server (Lustre 2.7 osd_io.c: the reply waits for the bio
 
 from __future__ import annotations
 
+from typing import Any
+
 from sim.engine.calendar import schedule
 from sim.engine.jit import inlined, njit
 from sim.engine.network import serve
 from sim.engine.pool import give, take
+from sim.engine.queue import join, pop
 from sim.engine.randomness import pick
 from sim.lustre.events import GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT
 from sim.lustre.lnet import (
@@ -43,6 +46,9 @@ from sim.lustre.pages import (
     drop_window,
     find_window,
     grow_window,
+    list_view,
+    served_readers,
+    unlist_view,
     window_done,
 )
 from sim.lustre.tables import MESSAGE_KINDS, Cause, Lustre, Stat, StationKind
@@ -96,13 +102,7 @@ def submit(
     work.window = window
     work.object = object_id
     work.write = write
-    work.next = -1
-    channel = lustre.channels[channel_id]
-    if channel.head < 0:
-        channel.head = work_id
-    else:
-        lustre.works[channel.tail].next = work_id
-    channel.tail = work_id
+    join(lustre.channels[channel_id].works, lustre.works, work_id)
     pump(lustre, channel_id, now)
 
 
@@ -127,38 +127,10 @@ def dirty_pages(lustre: Lustre, view_id: int, offset: int, size: int) -> int:
     inode = lustre.inodes[view.inode]
     inode.outstanding += added
     channel_id = channel_of(lustre, view.node, view.object)
-    if view.listed == 0:
-        _list_view(lustre, channel_id, view_id)
+    list_view(lustre, lustre.channels[channel_id].views, view_id)
     if inode.flush_head >= 0:  # an fsync waits until nothing of the file is dirty
         raise_urgency(lustre, view_id, offset, offset + size, URGENT)
     return size - added
-
-
-@njit
-def _list_view(lustre: Lustre, channel_id: int, view_id: int) -> None:
-    """Put a view at the end of its OSC's list of those with dirty pages."""
-    channel = lustre.channels[channel_id]
-    lustre.views[view_id].listed = 1
-    lustre.views[view_id].next = -1
-    if channel.view_head < 0:
-        channel.view_head = view_id
-    else:
-        lustre.views[channel.view_tail].next = view_id
-    channel.view_tail = view_id
-
-
-@njit
-def _unlist_view(lustre: Lustre, channel_id: int, view_id: int, previous: int) -> None:
-    """Take a view out of its OSC's list; ``previous`` is the one before it, or -1."""
-    channel = lustre.channels[channel_id]
-    view = lustre.views[view_id]
-    view.listed = 0
-    if previous < 0:
-        channel.view_head = view.next
-    else:
-        lustre.views[previous].next = view.next
-    if channel.view_tail == view_id:
-        channel.view_tail = previous
 
 
 @njit
@@ -201,7 +173,7 @@ def pump(lustre: Lustre, channel_id: int, now: float) -> None:
         view_id, previous = _view_to_write(lustre, channel_id)
         if view_id >= 0:
             _write_back(lustre, channel_id, view_id, previous, now)
-        elif channel.head >= 0:
+        elif channel.works.head >= 0:
             _move_directly(lustre, channel_id, now)
         else:
             return
@@ -211,9 +183,9 @@ def pump(lustre: Lustre, channel_id: int, now: float) -> None:
 def _view_to_write(lustre: Lustre, channel_id: int) -> tuple[int, int]:
     """Return the next view that makes an RPC, and the one before it in the list; or -1."""
     channel = lustre.channels[channel_id]
-    starving = channel.waiter_head >= 0
+    starving = channel.waiters.head >= 0
     previous = -1
-    view_id = channel.view_head
+    view_id = channel.views.head
     while view_id >= 0:
         view = lustre.views[view_id]
         if channel.pressing > 0:
@@ -271,9 +243,9 @@ def _write_back(lustre: Lustre, channel_id: int, view_id: int, previous: int, no
             partial += _partial_bytes(lustre, window.low, window.high, window.bytes)
         window_id = window.next
     view.unsent -= size
-    _unlist_view(lustre, channel_id, view_id, previous)
+    unlist_view(lustre, lustre.channels[channel_id].views, view_id, previous)
     if view.unsent > 0:
-        _list_view(lustre, channel_id, view_id)
+        list_view(lustre, lustre.channels[channel_id].views, view_id)
     _start_rpc(lustre, channel_id, -1, first, view.object, size, partial, 1, now)
 
 
@@ -291,7 +263,7 @@ def _partial_bytes(lustre: Lustre, low: int, high: int, size: int) -> int:
 def _move_directly(lustre: Lustre, channel_id: int, now: float) -> None:
     """Cut the next RPC from the bytes that wait to be moved directly or read; send it."""
     channel = lustre.channels[channel_id]
-    work_id = channel.head
+    work_id = channel.works.head
     work = lustre.works[work_id]
     rpc_size = lustre.limits.rpc_size
     size = min(work.left, rpc_size - work.offset % rpc_size)
@@ -302,7 +274,7 @@ def _move_directly(lustre: Lustre, channel_id: int, now: float) -> None:
     work.offset += size
     work.left -= size
     if work.left == 0:
-        channel.head = work.next
+        pop(channel.works, lustre.works)
         give(lustre.spare_works, work_id)
     _start_rpc(lustre, channel_id, program, window, object_id, size, partial, write, now)
 
@@ -555,7 +527,8 @@ def discard(lustre: Lustre, object_id: int) -> None:
         view = lustre.views[view_id]
         channel_id = channel_of(lustre, view.node, object_id)
         if view.listed:
-            _unlist_view(lustre, channel_id, view_id, _view_before(lustre, channel_id, view_id))
+            before = _view_before(lustre, channel_id, view_id)
+            unlist_view(lustre, lustre.channels[channel_id].views, view_id, before)
         window_id = view.windows
         while window_id >= 0:
             window = lustre.windows[window_id]
@@ -570,7 +543,7 @@ def discard(lustre: Lustre, object_id: int) -> None:
 def _view_before(lustre: Lustre, channel_id: int, view_id: int) -> int:
     """Return the view before another in the list of their OSC; -1 if it is the first."""
     previous = -1
-    at = lustre.channels[channel_id].view_head
+    at = lustre.channels[channel_id].views.head
     while at != view_id:
         previous = at
         at = lustre.views[at].next
@@ -641,11 +614,21 @@ def wake_waiters(lustre: Lustre, channel_id: int, now: float) -> None:
     """
     channel = lustre.channels[channel_id]
     room = lustre.limits.max_dirty - channel.dirty
-    while channel.waiter_head >= 0 and room > 0:
-        program_id = channel.waiter_head
-        channel.waiter_head = lustre.programs[program_id].next
+    wake_into(lustre, channel.waiters, room, lustre.limits.rpc_size, now)
+
+
+@njit
+def wake_into(lustre: Lustre, waiters: Any, room: int, each: int, now: float) -> None:
+    """Let the first programs of a queue go on, as many as there is room for, if each takes so much.
+
+    ``room`` and ``each`` are in bytes; the last of them may find less.
+    """
+    while room > 0:
+        program_id = pop(waiters, lustre.programs)
+        if program_id < 0:
+            return
         schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)
-        room -= lustre.limits.rpc_size
+        room -= each
 
 
 @njit
@@ -654,29 +637,16 @@ def _read(lustre: Lustre, message_id: int, now: float) -> None:
     rpc = lustre.rpcs[lustre.network.messages[message_id].owner]
     window = lustre.windows[rpc.windows]
     view_id = window.view_id
-    view = lustre.views[view_id]
     add_cached(lustre, view_id, window.low, window.high)
     low, high = window.low, window.high
     drop_window(lustre, rpc.windows)
     window_done(lustre, view_id, low, high, now)
-    previous = -1
-    program_id = view.readers
+    program_id = served_readers(lustre, view_id, low, high)
     while program_id >= 0:
         program = lustre.programs[program_id]
-        after = program.next
-        program.pending -= max(
-            min(program.offset + program.left, high) - max(program.offset, low), 0
-        )
-        if program.pending <= 0:
-            if previous < 0:
-                view.readers = after
-            else:
-                lustre.programs[previous].next = after
-            _charge(lustre, program_id, message_id, max(rpc.start, program.since), now)
-            schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)
-        else:
-            previous = program_id
-        program_id = after
+        _charge(lustre, program_id, message_id, max(rpc.start, program.since), now)
+        schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)
+        program_id = program.next
 
 
 @njit

@@ -13,11 +13,14 @@ the cache longest go at once, where Lustre takes them page by page in the order 
 
 from __future__ import annotations
 
+from typing import Any
+
 from sim.engine.calendar import schedule
 from sim.engine.hashmap import find, pair_key, put
 from sim.engine.jit import njit
 from sim.engine.ordered import following, insert, last_not_after, remove
 from sim.engine.pool import give, take
+from sim.engine.queue import clear, join, leave
 from sim.lustre.events import LOCK_EVENT
 from sim.lustre.tables import Lustre, Stat
 
@@ -70,6 +73,64 @@ def view_of(lustre: Lustre, object_id: int, node: int, inode: int) -> int:
 
 
 @njit
+def list_view(lustre: Lustre, queue: Any, view_id: int) -> None:
+    """Put a view at the end of a queue of those with dirty pages, unless it is in it."""
+    view = lustre.views[view_id]
+    if view.listed == 0:
+        view.listed = 1
+        join(queue, lustre.views, view_id)
+
+
+@njit
+def unlist_view(lustre: Lustre, queue: Any, view_id: int, previous: int) -> None:
+    """Take a view out of such a queue; ``previous`` is the one before it, or -1."""
+    lustre.views[view_id].listed = 0
+    leave(queue, lustre.views, view_id, previous)
+
+
+@njit
+def wait_for_pages(lustre: Lustre, program_id: int, missing: int, now: float) -> None:
+    """Let a program wait until so many bytes of its piece are in the cache of its view."""
+    program = lustre.programs[program_id]
+    view = lustre.views[program.view_id]
+    program.pending = missing
+    program.since = now
+    program.next = view.readers
+    view.readers = program_id
+
+
+@njit
+def served_readers(lustre: Lustre, view_id: int, low: int, high: int) -> int:
+    """Note that bytes of a view have come; return the first program that has all it wants.
+
+    Such programs are no longer among those that wait; each knows the next.
+    """
+    view = lustre.views[view_id]
+    served = last = previous = -1
+    program_id = view.readers
+    while program_id >= 0:
+        program = lustre.programs[program_id]
+        after = program.next
+        stop = program.offset + program.left
+        program.pending -= max(min(stop, high) - max(program.offset, low), 0)
+        if program.pending > 0:
+            previous = program_id
+        else:
+            if previous < 0:
+                view.readers = after
+            else:
+                lustre.programs[previous].next = after
+            if last < 0:
+                served = program_id
+            else:
+                lustre.programs[last].next = program_id
+            program.next = -1
+            last = program_id
+        program_id = after
+    return served
+
+
+@njit
 def find_view(lustre: Lustre, object_id: int, node: int) -> int:
     """Return the view that a node has of an object; -1 if it has none."""
     return find(lustre.views_by_pair, pair_key(object_id, node))
@@ -89,12 +150,10 @@ def inode_of(lustre: Lustre, file: int, node: int) -> int:
     inode.tree_free = 0.0
     inode.tree_users = 0
     inode.flush_head = -1
-    inode.mutex_held = 0
-    inode.mutex_head = -1
-    inode.mutex_tail = -1
+    inode.mutex.taken = 0
+    clear(inode.mutex.waiting)
     inode.writers = -1
-    inode.range_head = -1
-    inode.range_tail = -1
+    clear(inode.range_waiters)
     return inode_id
 
 

@@ -27,6 +27,7 @@ from sim.engine.jit import announce_compilation, compilation_done, entry, inline
 from sim.engine.network import enlarge_network
 from sim.engine.ordered import enlarge_ordered
 from sim.engine.pool import Pool, enlarge_pool
+from sim.engine.queue import clear_all
 from sim.engine.randomness import uniform
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.background import on_background
@@ -359,7 +360,7 @@ class LustrePlane:
         tables = self.tables
         if not len(tables.mounts):
             mounts = make_table(MOUNT, tables.limits.nodes * len(tables.servers))
-            mounts.head = mounts.tail = -1
+            clear_all(mounts.works)
             tables = tables._replace(mounts=mounts)
         at_once = DVS_PARTS * (int(tables.servers.blocks_in_flight.max()) + 1)
         self._room = max(self._room, at_once + 64)

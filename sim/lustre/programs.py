@@ -61,6 +61,8 @@ def step(lustre: Lustre, program_id: int, now: float) -> float:
 @inlined
 def _on_file(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
     """Do an operation on a file."""
+    if kind <= _WRITE and _has_ended(lustre, program_id, now):
+        return GO_ON
     if _is_elsewhere(lustre, program_id):
         return _elsewhere(lustre, program_id, kind, now)
     if kind <= _WRITE:
@@ -68,6 +70,22 @@ def _on_file(lustre: Lustre, program_id: int, kind: int, now: float) -> float:
     if kind == _FSYNC:
         return fsync(lustre, program_id, now)
     return metadata(lustre, program_id, now)
+
+
+@inlined
+def _has_ended(lustre: Lustre, program_id: int, now: float) -> bool:
+    """Turn to the next operation after the last call of a run, or when it is too late for more.
+
+    Between two calls a program is in phase 0.
+    """
+    program = lustre.programs[program_id]
+    if program.phase > 0:
+        return False
+    if program.call < lustre.operations[program.op].count and now <= program.limit:
+        return False
+    program.call = 0
+    program.op += 1
+    return True
 
 
 @inlined

@@ -17,6 +17,7 @@ from sim.engine.hashmap import HashMap
 from sim.engine.network import Network
 from sim.engine.ordered import Ordered
 from sim.engine.pool import Pool
+from sim.engine.queue import QUEUE, TURN
 from sim.engine.types import Floats, Indices, Integers, Table
 from sim.lustre.locks import Locks
 from sim.node.ssd import SsdLimits
@@ -276,12 +277,9 @@ INODE = np.dtype(  # a file as one client node has it open
         ("tree_free", "f8"),  # when its tree of cached pages takes the next page
         ("tree_users", "i4"),  # programs that enter pages
         ("flush_head", "i4"),  # programs that wait for its write-back
-        ("mutex_held", "i4"),
-        ("mutex_head", "i4"),  # programs that wait for the inode mutex
-        ("mutex_tail", "i4"),
+        ("mutex", TURN),  # of one program at a time
         ("writers", "i4"),  # programs with a write under way
-        ("range_head", "i4"),  # programs that wait for a range of bytes
-        ("range_tail", "i4"),
+        ("range_waiters", QUEUE),  # programs that wait for a range of bytes
     ],
     align=True,
 )
@@ -331,13 +329,10 @@ CHANNEL = np.dtype(  # an OSC; its number is node * OSTs + OST
         ("dirty", "i8"),  # bytes dirty or being written back
         ("grant", "i8"),  # bytes that the OST has promised to take
         ("in_flight", "i4"),
-        ("head", "i4"),  # runs of bytes to be moved directly
-        ("tail", "i4"),
-        ("view_head", "i4"),  # views with unsent bytes
-        ("view_tail", "i4"),
+        ("works", QUEUE),  # runs of bytes to be moved directly
+        ("views", QUEUE),  # with unsent bytes
         ("pressing", "i4"),  # views with pressing windows
-        ("waiter_head", "i4"),  # programs that wait for room
-        ("waiter_tail", "i4"),
+        ("waiters", QUEUE),  # programs that wait for room
         ("lru_head", "i4"),  # unused locks, the oldest first
         ("lru_tail", "i4"),
         ("lru_count", "i4"),
@@ -352,12 +347,8 @@ NODE = np.dtype(
         ("evict_head", "i4"),  # views with cached pages, the oldest first
         ("evict_tail", "i4"),
         ("next_thread", "i4"),  # the core of the next RPC's ptlrpcd thread
-        ("modifying", "i4"),  # a modifying metadata RPC is in flight
-        ("modify_head", "i4"),  # programs that wait to send theirs
-        ("modify_tail", "i4"),
-        ("closing", "i4"),
-        ("close_head", "i4"),
-        ("close_tail", "i4"),
+        ("modifying", TURN),  # of the program with a modifying metadata RPC in flight
+        ("closing", TURN),
         ("serves", "i4"),  # a service node at work for itself: what it serves is on its own disks
     ],
     align=True,
@@ -482,7 +473,7 @@ SERVER = np.dtype(  # a service node that serves files over DVS
 )
 
 MOUNT = np.dtype(  # what a node's DVS client has to do with one service node: node * servers + it
-    [("in_flight", "i4"), ("head", "i4"), ("tail", "i4")], align=True
+    [("in_flight", "i4"), ("works", QUEUE)], align=True
 )
 
 VOLUME = np.dtype([("used", "i8"), ("capacity", "i8")], align=True)  # an allocation, in bytes

@@ -21,6 +21,7 @@ import numpy as np
 from sim.config.machine import Machine
 from sim.engine.jit import njit
 from sim.engine.network import Network, serve
+from sim.engine.queue import QUEUE, clear_all
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Indices, Table, make_table
 
@@ -41,10 +42,8 @@ SSD = np.dtype(
         ("expired", "i4"),  # dirty pages are so old that all must go
         ("timer", "i4"),  # someone will look at their age
         ("urgent", "i4"),  # files that someone waits for the write-back of
-        ("head", "i4"),  # views with dirty pages
-        ("tail", "i4"),
-        ("waiter_head", "i4"),  # programs that wait for room among the dirty pages
-        ("waiter_tail", "i4"),
+        ("views", QUEUE),  # with dirty pages
+        ("waiters", QUEUE),  # programs that wait for room among the dirty pages
     ],
     align=True,
 )
@@ -168,8 +167,9 @@ def make_ssds(machine: Machine, nodes: Indices, seed: int) -> tuple[Table, Float
     ssds.write_seconds = 1.0 / (ssd.write_rate * speed)
     ssds.lost_at = np.inf
     ssds.background, ssds.dirty_limit = dirty_limits(machine)
-    for name in ("writing", "head", "tail", "waiter_head", "waiter_tail"):
-        ssds[name] = -1
+    ssds.writing = -1
+    clear_all(ssds.views)
+    clear_all(ssds.waiters)
     return ssds, np.zeros((len(nodes), ssd.queue_depth))
 
 

@@ -1,0 +1,83 @@
+"""Queues of rows: who came first goes first.
+
+A queue is a field of some record and knows its first and its last row; the rows themselves, of any
+table with a column ``next``, know who follows them. A row is in one queue at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sim.engine.jit import njit
+from sim.engine.types import Table
+
+QUEUE = np.dtype([("head", "i4"), ("tail", "i4")], align=True)
+
+TURN = np.dtype(  # something that one row has at a time, and those that wait for it
+    [("taken", "i4"), ("waiting", QUEUE)], align=True
+)
+
+
+def clear_all(queues: Table) -> None:
+    """Let the queues of a column of a table be empty."""
+    queues["head"] = queues["tail"] = -1
+
+
+@njit
+def clear(queue: Any) -> None:
+    """Let a queue be empty."""
+    queue.head = -1
+    queue.tail = -1
+
+
+@njit
+def join(queue: Any, table: Table, row: int) -> None:
+    """Put a row at the end of a queue."""
+    table[row].next = -1
+    if queue.head < 0:
+        queue.head = row
+    else:
+        table[queue.tail].next = row
+    queue.tail = row
+
+
+@njit
+def leave(queue: Any, table: Table, row: int, previous: int) -> None:
+    """Take a row out of a queue; ``previous`` is the one before it, or -1."""
+    after = table[row].next
+    if previous < 0:
+        queue.head = after
+    else:
+        table[previous].next = after
+    if queue.tail == row:
+        queue.tail = previous
+
+
+@njit
+def pop(queue: Any, table: Table) -> int:
+    """Take the first row out of a queue and return it; -1 if there is none."""
+    row = queue.head
+    if row >= 0:
+        queue.head = table[row].next
+    return row
+
+
+@njit
+def take_turn(turn: Any, table: Table, row: int) -> bool:
+    """Let a row have its turn; if another has it, wait in line and say False."""
+    if turn.taken == 0:
+        turn.taken = 1
+        return True
+    join(turn.waiting, table, row)
+    return False
+
+
+@njit
+def pass_turn(turn: Any, table: Table) -> int:
+    """Give up a turn; return the row that has it now, -1 if nobody waits."""
+    heir = pop(turn.waiting, table)
+    if heir < 0:
+        turn.taken = 0
+    return heir
