@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.links import LinkClass
+from topology.links import LinkClass, one_class_each
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -178,12 +178,7 @@ def dragonfly(shape: DragonflyShape, links: Mapping[str, LinkClass]) -> nx.Graph
     """
     import networkx as nx
 
-    if set(links) != set(COLOURS):
-        raise ValueError(
-            f"dragonfly links are given for {', '.join(links) or 'no colour'}: "
-            f"give one class each for {', '.join(COLOURS)}"
-        )
-    classes = {colour: links[colour] for colour in COLOURS}
+    classes = one_class_each("dragonfly", "colour", COLOURS, links)
     graph: nx.Graph[int] = nx.Graph(
         kind="dragonfly", axes=AXES, routers_per_blade=1, shape=shape, links=classes
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.fabric import Fabric
+from topology.arcs import arcs
+from topology.fabric import Fabric, FloatArray
 from topology.inks import (
     COMPUTE_INK,
     EDGE_INK,
@@ -15,20 +16,24 @@ from topology.inks import (
     LNET_INK,
     SERVICE_INK,
     TEXT_INK,
+    add_legend,
     counted,
-    link_legend,
     router_inks,
-    router_legend,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-FloatArray = NDArray[np.float64]
 
 LINK_INK = {"green": "#2b9348", "black": "#343a40", "blue": "#1d6fd1"}
+
+_ROUTERS = {
+    COMPUTE_INK: ("compute blade", ", one Aries router each"),
+    SERVICE_INK: ("service blade", " without LNET router"),
+    LNET_INK: ("service blade", " with LNET router"),
+    EMPTY_INK: ("slot", " without nodes"),
+}
+_PLACES = {"green": "in a chassis", "black": "between chassis", "blue": "between groups"}
 
 ENLARGED = 0
 """The group that is shown enlarged."""
@@ -44,16 +49,7 @@ def draw_dragonfly(figure: Figure, fabric: Fabric) -> None:
     """
     _draw_groups(figure.add_axes((0.01, 0.01, 0.565, 0.90)), fabric)
     _draw_group(figure.add_axes((0.60, 0.36, 0.385, 0.53)), fabric)
-    figure.legend(
-        handles=_legend(fabric),
-        loc="upper left",
-        bbox_to_anchor=(0.60, 0.32),
-        frameon=False,
-        fontsize=12.5,
-        labelcolor=TEXT_INK,
-        labelspacing=0.75,
-        handlelength=2.2,
-    )
+    add_legend(figure, fabric, 0.32, _ROUTERS, LINK_INK, _PLACES)
 
 
 def dragonfly_subtitle(fabric: Fabric) -> str:
@@ -173,12 +169,13 @@ def _draw_group(axes: Axes, fabric: Fabric) -> None:
     )
     for colour, bulge in (("green", (0.0, 0.62)), ("black", (0.55, 0.0))):
         links = np.flatnonzero(inside & (fabric.link_colour == fabric.colours.index(colour)))
-        arcs = _arcs(place[fabric.link_source[links]], place[fabric.link_target[links]], bulge)
+        ends = place[fabric.link_source[links]], place[fabric.link_target[links]]
+        lines = arcs(*ends, _bends(*ends, bulge))
         own = (fabric.link_source[links] == shown) | (fabric.link_target[links] == shown)
         for chosen, width, alpha in ((~own, 0.6, 0.16), (own, 1.8, 0.95)):
             axes.add_collection(
                 LineCollection(
-                    list(arcs[chosen]), linewidths=width, colors=LINK_INK[colour], alpha=alpha
+                    list(lines[chosen]), linewidths=width, colors=LINK_INK[colour], alpha=alpha
                 )
             )
     axes.scatter(
@@ -217,23 +214,8 @@ def _label_peers(axes: Axes, fabric: Fabric, slots: int) -> None:
     axes.text(-0.6, -0.8, "blue to", ha="right", va="top", fontsize=9, color=LINK_INK["blue"])
 
 
-def _arcs(first: FloatArray, second: FloatArray, bulge: tuple[float, float]) -> FloatArray:
-    """Arcs from ``first`` to ``second``, bent by up to ``bulge``: float64[links, points, 2]."""
-    step = np.linspace(0, 1, 30)[None, :, None]
+def _bends(first: FloatArray, second: FloatArray, bulge: tuple[float, float]) -> FloatArray:
+    """How far the links are bent, the longest by ``bulge``: float64[links, 1, 2]."""
     length = np.abs(second - first).sum(axis=1)[:, None, None]
-    bend = np.array(bulge) * (length / max(float(length.max(initial=1.0)), 1.0)) ** 0.5
-    straight = first[:, None] * (1 - step) + second[:, None] * step
-    arcs: FloatArray = straight + 4 * step * (1 - step) * bend
-    return arcs
-
-
-def _legend(fabric: Fabric) -> list[Line2D]:
-    """Explain the colours, with counts and rates."""
-    kinds = {
-        COMPUTE_INK: ("compute blade", ", one Aries router each"),
-        SERVICE_INK: ("service blade", " without LNET router"),
-        LNET_INK: ("service blade", " with LNET router"),
-        EMPTY_INK: ("slot", " without nodes"),
-    }
-    where = {"green": "in a chassis", "black": "between chassis", "blue": "between groups"}
-    return router_legend(fabric, kinds) + link_legend(fabric, LINK_INK, where)
+    bends: FloatArray = np.array(bulge) * (length / max(float(length.max(initial=1.0)), 1.0)) ** 0.5
+    return bends

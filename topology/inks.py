@@ -10,6 +10,7 @@ from topology.fabric import Fabric
 from topology.summary import GB
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#c3cad3", "#8e6bbf", "#f3722c", "#eef0f2"
@@ -25,11 +26,41 @@ def router_inks(fabric: Fabric) -> list[str]:
     return [str(ink) for ink in inks]
 
 
-def router_legend(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Line2D]:
-    """Explain the colours of the routers that there are.
+def add_legend(
+    figure: Figure,
+    fabric: Fabric,
+    top: float,
+    routers: dict[str, tuple[str, str]],
+    link_inks: dict[str, str],
+    places: dict[str, str],
+) -> None:
+    """Explain in a figure the colours of the routers and links that there are, with their counts.
 
-    ``kinds`` says for each colour what to count and what to add behind it.
+    Parameters
+    ----------
+    figure, top
+        Where: at the right, from this height downwards, as a part of the figure's.
+    fabric
+        The network.
+    routers
+        For each colour of a router what to count and what to add behind it.
+    link_inks, places
+        For each kind of link its colour, and where it leads.
     """
+    figure.legend(
+        handles=_router_lines(fabric, routers) + _link_lines(fabric, link_inks, places),
+        loc="upper left",
+        bbox_to_anchor=(0.60, top),
+        frameon=False,
+        fontsize=12.5,
+        labelcolor=TEXT_INK,
+        labelspacing=0.75,
+        handlelength=2.2,
+    )
+
+
+def _router_lines(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Line2D]:
+    """Return a line of the legend for each colour that routers have."""
     from matplotlib.lines import Line2D
 
     ink, routers = np.unique(router_inks(fabric), return_counts=True)
@@ -51,11 +82,8 @@ def router_legend(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Lin
     ]
 
 
-def link_legend(fabric: Fabric, inks: dict[str, str], where: dict[str, str]) -> list[Line2D]:
-    """Explain the colours of the links that there are, with counts and rates.
-
-    ``where`` says for each kind of link where it leads.
-    """
+def _link_lines(fabric: Fabric, inks: dict[str, str], where: dict[str, str]) -> list[Line2D]:
+    """Return a line of the legend for each kind of link that there is, with its rate."""
     from matplotlib.lines import Line2D
 
     lines = []

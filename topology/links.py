@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 LENGTHS = ("backplane", "electrical", "optical")
@@ -42,3 +43,21 @@ class LinkClass:
             raise ValueError(f"link latency is {self.latency} s: it must be zero or more")
         if self.length not in LENGTHS:
             raise ValueError(f"link length is {self.length!r}: choose one of {', '.join(LENGTHS)}")
+
+
+def one_class_each(
+    network: str, noun: str, kinds: Sequence[str], links: Mapping[str, LinkClass]
+) -> dict[str, LinkClass]:
+    """Return the classes in the order of the ``kinds`` of links of a network.
+
+    Raises
+    ------
+    ValueError
+        If ``links`` has other keys; ``noun`` is what one of them is called.
+    """
+    if set(links) != set(kinds):
+        raise ValueError(
+            f"{network} links are given for {', '.join(links) or f'no {noun}'}: "
+            f"give one class each for {', '.join(kinds)}"
+        )
+    return {kind: links[kind] for kind in kinds}

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.links import LinkClass
+from topology.links import LinkClass, one_class_each
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -152,12 +152,7 @@ def torus(shape: TorusShape, links: Mapping[str, LinkClass]) -> nx.Graph[int]:
     """
     import networkx as nx
 
-    if set(links) != set(MEDIA):
-        raise ValueError(
-            f"torus links are given for {', '.join(links) or 'no medium'}: "
-            f"give one class each for {', '.join(MEDIA)}"
-        )
-    classes = {medium: links[medium] for medium in MEDIA}
+    classes = one_class_each("torus", "medium", MEDIA, links)
     graph: nx.Graph[int] = nx.Graph(
         kind="torus",
         axes=AXES,

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.fabric import Fabric
+from topology.arcs import arcs
+from topology.fabric import Fabric, FloatArray
 from topology.inks import (
     COMPUTE_INK,
     EDGE_INK,
     EMPTY_INK,
     LNET_INK,
     SERVICE_INK,
-    TEXT_INK,
+    add_legend,
     counted,
-    link_legend,
     router_inks,
-    router_legend,
 )
 from topology.summary import GB
 from topology.torus import folded
@@ -26,12 +25,18 @@ from topology.torus import folded
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 LINK_INK = {"mezzanine": "#2b9348", "backplane": "#343a40", "cable": "#1d6fd1"}
+
+_ROUTERS = {
+    COMPUTE_INK: ("router", " with compute nodes"),
+    SERVICE_INK: ("router", " with service nodes, none an LNET router"),
+    LNET_INK: ("router", " with an LNET router"),
+    EMPTY_INK: ("router", " without nodes"),
+}
+_PLACES = {"mezzanine": "on a blade", "backplane": "in a chassis", "cable": "elsewhere"}
 
 AISLE = 3.0
 """Space between two rows of cabinets, in routers."""
@@ -48,16 +53,7 @@ def draw_torus(figure: Figure, fabric: Fabric) -> None:
     _draw_floor(figure.add_axes((0.01, 0.37, 0.98, 0.545)), fabric)
     for axis in range(len(fabric.axes)):
         _draw_ring(figure.add_axes((0.015 + 0.195 * axis, 0.015, 0.185, 0.33)), fabric, axis)
-    figure.legend(
-        handles=_legend(fabric),
-        loc="upper left",
-        bbox_to_anchor=(0.60, 0.33),
-        frameon=False,
-        fontsize=12.5,
-        labelcolor=TEXT_INK,
-        labelspacing=0.75,
-        handlelength=2.2,
-    )
+    add_legend(figure, fabric, 0.33, _ROUTERS, LINK_INK, _PLACES)
 
 
 def torus_subtitle(fabric: Fabric) -> str:
@@ -106,10 +102,11 @@ def _draw_floor(axes: Axes, fabric: Fabric) -> None:
         (1, (-0.3, -high / 2), (-5.0, 0)),
     ):
         ring = corner[_ring(fabric, axis)] + anchor
-        arcs = _arcs(ring, np.roll(ring, -1, axis=0), bulge)
-        apart = np.abs(ring - np.roll(ring, -1, axis=0)).sum(axis=1) > 0
+        after = np.roll(ring, -1, axis=0)
+        lines = arcs(ring, after, bulge)
+        apart = np.abs(ring - after).sum(axis=1) > 0
         axes.add_collection(
-            LineCollection(list(arcs[apart]), linewidths=1.2, colors=LINK_INK["cable"], alpha=0.8)
+            LineCollection(list(lines[apart]), linewidths=1.2, colors=LINK_INK["cable"], alpha=0.8)
         )
     _label_floor(axes, corner, wide, high)
     low = middle.min(axis=0)
@@ -170,23 +167,3 @@ def _ring(fabric: Fabric, axis: int) -> IntArray:
     ring = np.flatnonzero((others == others[0]).all(axis=1))
     order: IntArray = ring[np.argsort(fabric.router_coordinates[ring, axis])]
     return order
-
-
-def _arcs(first: FloatArray, second: FloatArray, bulge: tuple[float, float]) -> FloatArray:
-    """Arcs from ``first`` to ``second``, bent by ``bulge``: float64[links, points, 2]."""
-    step = np.linspace(0, 1, 30)[None, :, None]
-    straight = first[:, None] * (1 - step) + second[:, None] * step
-    arcs: FloatArray = straight + 4 * step * (1 - step) * np.array(bulge)
-    return arcs
-
-
-def _legend(fabric: Fabric) -> list[Line2D]:
-    """Explain the colours, with counts and rates."""
-    kinds = {
-        COMPUTE_INK: ("router", " with compute nodes"),
-        SERVICE_INK: ("router", " with service nodes, none an LNET router"),
-        LNET_INK: ("router", " with an LNET router"),
-        EMPTY_INK: ("router", " without nodes"),
-    }
-    where = {"mezzanine": "on a blade", "backplane": "in a chassis", "cable": "elsewhere"}
-    return router_legend(fabric, kinds) + link_legend(fabric, LINK_INK, where)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from sim.results.columns import format_columns
 from validation.calibrate import Calibration, Fit
 from validation.free_parameter import DIGITS
-from validation.grid_text import format_grid
 from validation.machine_edit import NewValue
 from validation.sensitivity import row_of
 
@@ -26,8 +26,8 @@ def format_calibration(calibration: Calibration) -> str:
     seeds = f"{calibration.seeds} seeds" if calibration.seeds > 1 else "one seed"
     return "\n".join(
         [
-            format_grid(parameters, left=(0, 1, 7)),
-            format_grid(claims),
+            format_columns(parameters, left=(0, 1, 7)),
+            format_columns(claims),
             f"{calibration.ended} It took {calibration.runs:,} runs with {seeds} each.\n",
         ]
     )

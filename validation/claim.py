@@ -30,8 +30,9 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sim.config.errors import InputError
 from sim.config.files import explain, read_mapping
-from sim.config.machine import Count, Model
+from sim.config.model import Model
 from sim.config.scenario import Scenario
+from sim.config.units import Count
 from validation.bases import scenario_of
 from validation.metric import Metric, check_runs, parse_metric
 from validation.parameter import Parameter, parse_parameter

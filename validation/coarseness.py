@@ -24,8 +24,8 @@ import click
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
+from sim.results.columns import format_columns
 from validation.claim import Claim, load_claims
-from validation.grid_text import format_grid
 from validation.report import select
 from validation.simulation import Ended, Failure
 from validation.verdict import judge
@@ -174,7 +174,7 @@ def format_coarseness(found: Coarseness) -> str:
         f"median |ln(coarse / fine)| {found.median:.3f}, worst {worst[0].error:.3f}; "
         f"{within / len(changed):.0%} within a factor of 1.1\n"
     )
-    return head + summary + format_grid(rows, left=(0, 1))
+    return head + summary + format_columns(rows, left=(0, 1))
 
 
 @click.command()

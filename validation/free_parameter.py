@@ -28,7 +28,8 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping
-from sim.config.machine import Machine, Model, load_machine
+from sim.config.machine import Machine, load_machine
+from sim.config.model import Model
 
 FILE = Path(__file__).resolve().parent / "parameters.yaml"
 """The free parameters that come with xc40io."""

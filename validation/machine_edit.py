@@ -11,7 +11,8 @@ import yaml
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
-from sim.config.machine import Firmness, Machine, load_machine, read_machine
+from sim.config.machine import Machine, load_machine, read_machine
+from sim.config.provenance import Firmness
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, model_validator
 
-from sim.config.machine import Model
+from sim.config.model import Model
 from validation.quantity import NOUNS, NUMBER, Dimension, Fraction, Measured, Quantity
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from sim.results.json_text import json_text
 from validation.cache import code_hash
 from validation.report import Report, Summary
 from validation.verdict import Outcome, Point
@@ -15,7 +15,7 @@ from validation.verdict import Outcome, Point
 
 def format_report_json(report: Report) -> str:
     """Print a report as JSON, with a newline at the end; see :func:`report_document`."""
-    return json.dumps(report_document(report), indent=2, allow_nan=False) + "\n"
+    return json_text(report_document(report))
 
 
 def report_document(report: Report) -> dict[str, Any]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 
+from sim.results.columns import column_lines, format_columns
 from validation.quantity import NUMBER, Quantity, natural
 from validation.report import ROLES, Report, Summary
 from validation.verdict import Outcome, Verdict
 
 _HEAD = ("id", "claim", "measured", "simulated", "ratio", "verdict")
-_RATIO = 4
 _CLAIM_WIDTH = 56
 _MOST_NUMBERS = 4
 
@@ -36,24 +37,13 @@ def _table(report: Report) -> str:
         for group, outcomes in report.groups.items()
     }
     every = [_HEAD, *(row for some in rows.values() for row in some)]
-    widths = _widths(every)
-    lines = [_line(_HEAD, widths, right=(_RATIO,))]
+    words = [column for column, name in enumerate(_HEAD) if name != "ratio"]
+    head, *others = column_lines(every, left=words)
+    lines, following = [head], iter(others)
     for group, some in rows.items():
         if some:
-            lines += ["", group, *(_line(row, widths, right=(_RATIO,)) for row in some)]
+            lines += ["", group, *islice(following, len(some))]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-
-def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
-    cells = (
-        cell.rjust(width) if column in right else cell.ljust(width)
-        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-    )
-    return "  ".join(cells).rstrip()
 
 
 def _rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
@@ -133,13 +123,10 @@ def _summary(report: Report) -> str:
     head = ("", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *ROLES)
     rows = [_summary_row(name, summary) for name, summary in report.summaries.items()]
     rows.append(_summary_row("all", report.total))
-    widths = _widths([head, *rows])
-    right = range(1, len(head))
-    lines = [_line(row, widths, right) for row in (head, *rows)]
     title = (
         "Median of |ln(simulated / measured)| in the last columns, with how many numbers that is."
     )
-    return "".join(f"{line}\n" for line in (title, *lines))
+    return f"{title}\n{format_columns([head, *rows])}"
 
 
 def _summary_row(name: str, summary: Summary) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sim.results.columns import format_columns
 from validation.free_parameter import FreeParameter
-from validation.grid_text import format_grid
 from validation.sensitivity import BLIND, Sensitivity
 
 _UNSEEN, _UNSURE, _OTHER_MACHINE = ".", "?", ""
@@ -39,8 +39,8 @@ def format_sensitivity(sensitivity: Sensitivity) -> str:
     rows.append(["rows", *(str(len(sensitivity.rows_seeing(p))) for p in parameters)])
     parts = [
         _KEY,
-        format_grid(legend, left=(0, 1, 2)),
-        format_grid(rows),
+        format_columns(legend, left=(0, 1, 2)),
+        format_columns(rows),
         "".join(f"{sentence}\n" for sentence in _conclusions(sensitivity)),
     ]
     return "\n".join(parts)

@@ -158,7 +158,7 @@ def describe(
     InputError
         If one of them cannot be.
     """
-    from sim.config.machine import parse_changes
+    from sim.config.changes import parse_changes
     from sim.config.scenario import Background, Cores, Scenario
     from sim.config.striping import StripeRequest
     from sim.config.units import parse_bytes, parse_rate

@@ -47,10 +47,10 @@ def run(
 
     xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
     """
+    from sim.config.changes import parse_changes
     from sim.config.errors import InputError
     from sim.config.files import shipped
     from sim.config.jobs import JobsScenario, load_jobs
-    from sim.config.machine import parse_changes
     from sim.config.scenario import machine_of, resolved_yaml
 
     if name is None:

@@ -39,6 +39,7 @@ def convert(source: str, target: str, files: str | None) -> None:
     from pathlib import Path
 
     from sim.cli.progress import ProgressBar
+    from sim.config.units import format_count
     from sim.results.files import check_writable, replacing, write_whole
     from sim.workloads.trace.opening import open_trace
     from sim.workloads.trace.writing import check_table_name, side_table_text, write_table
@@ -54,8 +55,8 @@ def convert(source: str, target: str, files: str | None) -> None:
         with replacing(target, "TABLE") as draft:
             rows = write_table(opened, draft, Path(target).suffix)
     write_whole(beside, side_table_text(opened), "TABLE")
-    count = len(opened.files)
-    click.echo(f"{target}: {rows:,} rows; {beside}: {count:,} file{'' if count == 1 else 's'}")
+    described = format_count(len(opened.files), "file")
+    click.echo(f"{target}: {rows:,} rows; {beside}: {described}")
 
 
 @trace.command(short_help="Say what a trace amounts to.")

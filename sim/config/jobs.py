@@ -34,7 +34,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from sim.config.errors import InputError
 from sim.config.files import explain
-from sim.config.machine import Count, Machine, Model
+from sim.config.machine import Machine
+from sim.config.model import Model
 from sim.config.scenario import (
     EMPTY,
     AskedPlacement,
@@ -58,7 +59,7 @@ from sim.config.scenario import (
     workload_document,
 )
 from sim.config.striping import StripeRequest
-from sim.config.units import Seconds
+from sim.config.units import Count, Seconds
 
 
 def _name(name: str) -> str:

@@ -38,9 +38,10 @@ from pydantic import (
 from sim.config.errors import InputError
 from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
-from sim.config.machine import Count, Machine, Model, load_machine, read_machine
+from sim.config.machine import Machine, load_machine, read_machine
+from sim.config.model import Model
 from sim.config.striping import StripeRequest
-from sim.config.units import Bytes, Load, Seconds, format_bytes
+from sim.config.units import Count, Load, Seconds, Size, format_bytes
 
 Seed = Annotated[int, Field(ge=0)]
 
@@ -186,7 +187,7 @@ class Target(Model):
     """
 
     kind: Literal["lustre", "ssd", "bb", "home"] = "lustre"
-    capacity: Annotated[Bytes, Field(gt=0)] | None = None
+    capacity: Size | None = None
     access: Literal["striped", "private"] = "striped"
     lost: dict[Annotated[int, Field(ge=0)], Seconds] = Field(default_factory=dict)
 

@@ -19,6 +19,7 @@ file would never be found.
 
 The annotated types :data:`Bytes`, :data:`Rate`, :data:`Seconds` and :data:`PerSecond` let a
 pydantic model read all of these forms, and write them with a unit when it is dumped in JSON mode.
+:data:`Count` and :data:`Fraction` are for numbers without a unit.
 """
 
 from __future__ import annotations
@@ -234,12 +235,20 @@ def format_per_second(rate: float, digits: int | None = None) -> str:
     return _FREQUENCY.format(rate, digits)
 
 
+def format_count(count: int, noun: str) -> str:
+    """Write how many there are of what `noun` means: ``'1 rank'``, ``'4,096 ranks'``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 Bytes = Annotated[
     int,
     BeforeValidator(parse_bytes),
     PlainSerializer(format_bytes, return_type=str, when_used="json"),
 ]
 """A size in bytes, zero or more."""
+
+Size = Annotated[Bytes, Field(gt=0)]
+"""A size in bytes, more than zero."""
 
 Rate = Annotated[
     float,
@@ -271,3 +280,9 @@ PerSecond = Annotated[
     PlainSerializer(format_per_second, return_type=str, when_used="json"),
 ]
 """Operations per second, more than zero."""
+
+Count = Annotated[int, Field(gt=0)]
+"""A number of things, one or more."""
+
+Fraction = Annotated[float, Field(gt=0, le=1)]
+"""A part of a whole, more than nothing and at most all of it."""

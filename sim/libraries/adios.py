@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sim.config.machine import Mpi
+from sim.config.mpi import Mpi
 from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.types import Integers

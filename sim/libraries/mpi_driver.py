@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import Mpi
+from sim.config.mpi import Mpi
 from sim.engine.types import Integers
 from sim.lustre.batch import Batch
 from sim.lustre.tables import Op

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sim.engine.jit import njit
+from sim.engine.page import PAGE
 from sim.lustre.events import GO_ON, GONE
 from sim.lustre.ldlm import ask_ahead, join_group, leave_group
-from sim.lustre.pages import PAGE, find_view, inode_of, view_of
+from sim.lustre.pages import find_view, inode_of, view_of
 from sim.lustre.tables import Cause, Lustre
 
 _LOCK = int(Cause.LOCK)

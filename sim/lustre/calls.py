@@ -23,6 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from sim.engine.jit import njit
+from sim.engine.page import PAGE
 from sim.engine.queue import clear, join
 from sim.lustre.events import GO_ON, GONE
 from sim.lustre.ldlm import ask, covering, match, release
@@ -37,7 +38,6 @@ from sim.lustre.osc import (
     wake_all,
 )
 from sim.lustre.pages import (
-    PAGE,
     READING,
     add_window,
     find_view,

@@ -24,6 +24,7 @@ from sim.engine.calendar import schedule
 from sim.engine.jit import entry, njit
 from sim.engine.network import serve
 from sim.engine.ordered import following
+from sim.engine.page import PAGE
 from sim.engine.queue import clear, join, pop
 from sim.engine.types import Integers
 from sim.lustre.events import (
@@ -36,7 +37,6 @@ from sim.lustre.events import (
 from sim.lustre.osc import wake_all, wake_into
 from sim.lustre.pages import (
     DIRTY_RUNS,
-    PAGE,
     READING,
     TAKEN_RUNS,
     add_cached,
@@ -68,7 +68,6 @@ _LOST = int(Stat.LOST_BYTES)
 
 # Where a program is in a run of calls.
 _NEXT_CALL = 0  # before a call
-_NEXT_PIECE = 1  # before a piece of it; after a wait for room too
 _THROTTLED_ONE = 2  # may try for room again
 _COPIED = 3  # has copied into the cache
 _FILLED = 4  # has the pages that it reads

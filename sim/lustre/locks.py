@@ -47,6 +47,7 @@ from sim.engine.ordered import (
     make_ordered,
     remove,
 )
+from sim.engine.page import PAGE
 from sim.engine.pool import Pool, enlarge_pool, make_pool
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
 
@@ -56,9 +57,6 @@ MODE_GROUP = 2
 
 EOF = 2**63 - 1
 """Where an extent ends that goes to the end of the object (OBD_OBJECT_EOF)."""
-
-PAGE = 4096
-"""Bytes of a page of the server: no page is ever covered by two write locks (PAGE_CACHE_SIZE)."""
 
 MANY_CONFLICTS = 4
 """Waiting conflicts beyond which a lock does not grow downwards (ldlm_extent_internal_policy)."""
@@ -515,9 +513,10 @@ def policy_waiting(locks: Locks, lock_id: int) -> None:
 def fixup(locks: Locks, lock_id: int, conflicts: int) -> None:
     """Limit a grown extent under contention, and align it as the request is aligned.
 
-    The alignment is the largest power of two, at least a page, that divides where the request
-    starts and where it stops; a request that is not aligned to pages keeps its own bounds where
-    rounding would cut into it (ldlm_extent_internal_policy_fixup).
+    The alignment is the largest power of two that divides where the request starts and where it
+    stops, but at least a page of the server: no page is ever covered by two write locks. A request
+    that is not aligned to pages keeps its own bounds where rounding would cut into it
+    (ldlm_extent_internal_policy_fixup).
     """
     lock = locks.locks[lock_id]
     if conflicts > CONTENDED and lock.mode == MODE_PW:

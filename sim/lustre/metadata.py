@@ -28,6 +28,7 @@ from typing import Any
 from sim.engine.calendar import schedule
 from sim.engine.jit import njit
 from sim.engine.network import serve
+from sim.engine.page import PAGE
 from sim.engine.pool import give
 from sim.engine.queue import pass_turn, take_turn
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
@@ -35,7 +36,7 @@ from sim.lustre.journal import commit_periodically, committed_at
 from sim.lustre.ldlm import ask_to_drive_away, covering, object_committed
 from sim.lustre.locks import EOF, MODE_PW, highest_writer
 from sim.lustre.osc import channel_of, discard, pump, raise_urgency
-from sim.lustre.pages import PAGE, URGENT, find_view, inode_of, view_of
+from sim.lustre.pages import URGENT, find_view, inode_of, view_of
 from sim.lustre.requests import (
     GLIMPSE,
     MDS_OPERATION,

@@ -22,6 +22,7 @@ from typing import Any
 from sim.engine.calendar import schedule
 from sim.engine.jit import inlined, njit
 from sim.engine.network import serve
+from sim.engine.page import PAGE
 from sim.engine.pool import give, take
 from sim.engine.queue import join, pop
 from sim.engine.randomness import pick
@@ -36,7 +37,6 @@ from sim.lustre.lnet import (
 from sim.lustre.pages import (
     CALM,
     DIRTY,
-    PAGE,
     PRESSING,
     READING,
     URGENT,

@@ -19,13 +19,11 @@ from sim.engine.calendar import schedule
 from sim.engine.hashmap import find, pair_key, put
 from sim.engine.jit import njit
 from sim.engine.ordered import following, insert, last_not_after, remove
+from sim.engine.page import PAGE
 from sim.engine.pool import give, take
 from sim.engine.queue import clear, join, leave
 from sim.lustre.events import LOCK_EVENT
 from sim.lustre.tables import Lustre, Stat
-
-PAGE = 4096
-"""Bytes of a page of the client."""
 
 DIRTY = 0
 WRITING = 1

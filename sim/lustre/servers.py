@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import Machine, Service
+from sim.config.machine import Machine
+from sim.config.service import Service
 from sim.engine.types import Indices, Table, make_table
 from sim.lustre.tables import SERVER
 from topology import Fabric

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.machine import Lustre
+from sim.config.lustre import Lustre
 from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.randomness import stream

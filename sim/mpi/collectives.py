@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sim.config.machine import Mpi
+from sim.config.mpi import Mpi
 from sim.config.units import KIB
 
 _FITTED = 4 * KIB  # bytes of the vectors whose allreduce was measured on Theta

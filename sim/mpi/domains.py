@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from sim.config.machine import Mpi
+from sim.config.mpi import Mpi
 from sim.engine.types import Indices, Integers
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator

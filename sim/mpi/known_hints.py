@@ -13,7 +13,7 @@ from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
 from sim.mpi.config_list import parse_config_list
 
 LIBRARY_NAMES = {"cray": "Cray MPI", "romio": "ROMIO"}
-"""What the libraries of :attr:`sim.config.machine.Mpi.library` are called."""
+"""What the libraries of :attr:`sim.config.mpi.Mpi.library` are called."""
 
 _LARGEST = 2**31 - 1  # the libraries keep hints in an int of C
 _BOTH = frozenset(LIBRARY_NAMES)

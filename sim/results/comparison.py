@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sim.results.json_text import json_text
 from sim.studies.targets import ACCESSES, Cell, Crossing
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def comparison_document(cells: Sequence[Cell], found: Sequence[Crossing]) -> str
             for crossing in found
         ],
     }
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def draw_comparison(

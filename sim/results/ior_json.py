@@ -6,7 +6,6 @@ precision where IOR prints four decimals (a close of 15 microseconds is 0.0000 t
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -19,6 +18,7 @@ from sim.results.ior_report import (
     access_name,
     options_section,
 )
+from sim.results.json_text import json_text
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.pattern import file_name
 
@@ -27,7 +27,7 @@ _MIB = 2**20
 
 def format_json(report: IorReport) -> str:
     """Print a report as JSON, with a newline at the end."""
-    return json.dumps(as_dict(report), indent=2, allow_nan=False) + "\n"
+    return json_text(as_dict(report))
 
 
 def as_dict(report: IorReport) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from sim.results.json_text import json_text
 from sim.results.kernel_json import kernel_document
 from sim.results.run_json import run_document, simulator_document
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
@@ -15,7 +15,7 @@ _OF_THE_MACHINE = ("version", "busiest", "stations", "lustre", "counts", "wall_s
 
 def format_jobs_json(result: JobsResult) -> str:
     """Print a run as JSON, with a newline at the end; see :func:`jobs_document`."""
-    return json.dumps(jobs_document(result), indent=2, allow_nan=False) + "\n"
+    return json_text(jobs_document(result))
 
 
 def jobs_document(result: JobsResult) -> dict[str, Any]:

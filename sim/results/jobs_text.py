@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 
 import numpy as np
 
 from sim.config.scenario import Workload
-from sim.config.units import format_bytes, format_rate
+from sim.config.units import format_bytes, format_count, format_rate
 from sim.engine.types import Indices
+from sim.results.columns import format_columns
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
 
 _WORDS_SHOWN = 40
@@ -32,22 +32,24 @@ def format_jobs(result: JobsResult) -> str:
     nodes = sum(len(outcome.nodes) for outcome in outcomes)
     mix = f" ({drawn} drawn from the mix)" if drawn else ""
     head = (
-        f"{_several(len(outcomes), 'job')}{mix} on {_several(nodes, 'node')} of "
+        f"{format_count(len(outcomes), 'job')}{mix} on {format_count(nodes, 'node')} of "
         f"{result.machine.name} (simulated), seed {result.scenario.seed}\n"
     )
     jobs = [(*_JOBS, "workload"), *(_job_row(outcome) for outcome in outcomes)]
     phases = [row for outcome in outcomes for row in _phase_rows(outcome)]
-    return "\n".join(
-        [head, _aligned(jobs, left={0, len(_JOBS)}), _aligned([_PHASES, *phases], left={0, 1})]
+    tables = (
+        format_columns(jobs, left=(0, len(_JOBS))),
+        format_columns([_PHASES, *phases], left=(0, 1)),
     )
+    return "\n".join([head, *tables])
 
 
 def format_job_head(outcome: JobOutcome) -> str:
     """Return the line above what one job has to tell: its name, and where it ran."""
     job = outcome.job
     return (
-        f"==== Job {job.name}: {_several(job.nodes, 'node')} ({job.placement.policy}: "
-        f"{node_text(outcome.nodes)}) x {_several(job.ppn, 'rank')}, from "
+        f"==== Job {job.name}: {format_count(job.nodes, 'node')} ({job.placement.policy}: "
+        f"{node_text(outcome.nodes)}) x {format_count(job.ppn, 'rank')}, from "
         f"{outcome.start:.4f} s to {outcome.end:.4f} s ===="
     )
 
@@ -107,20 +109,3 @@ def _rate(phase: JobPhase) -> str:
 
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _aligned(rows: Sequence[Sequence[str]], *, left: set[int]) -> str:
-    """Return rows as lines, the columns as wide as they need to be."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-    return "".join(f"{line}\n" for line in lines)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from sim.results.json_text import json_text
 from sim.results.mpiio_report import mpiio_data
 from sim.results.run_json import simulator_document
 from sim.run.result import KernelResult
@@ -13,7 +13,7 @@ from sim.workloads.kernel import KernelRecord
 
 def format_kernel_json(result: KernelResult) -> str:
     """Print a run as JSON, with a newline at the end; see :func:`kernel_document`."""
-    return json.dumps(kernel_document(result), indent=2, allow_nan=False) + "\n"
+    return json_text(kernel_document(result))
 
 
 def kernel_document(result: KernelResult) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.lustre.striping import getstripe_text
+from sim.results.columns import format_columns
 from sim.results.mpiio_report import mpiio_blocks
 from sim.run.result import KernelResult
 from sim.workloads.kernel import Figure, KernelRecord
@@ -47,19 +48,11 @@ def format_kernel_layouts(result: KernelResult) -> str:
 
 
 def _table(records: Sequence[KernelRecord]) -> str:
-    """Return the rows, the columns as wide as they need to be."""
+    """Return a row for each record, with a column for each figure that one of them has."""
     figures = list(dict.fromkeys(name for record in records for name in record.figures))
     head = ["step", "phase", "start (s)", "time (s)", "longest (s)", "data", "rate", *figures]
     rows = [head, *(_cells(record, figures) for record in records)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-    return "".join(f"{line}\n" for line in lines)
+    return format_columns(rows, left=(0, 1))
 
 
 def _cells(record: KernelRecord, figures: Sequence[str]) -> list[str]:

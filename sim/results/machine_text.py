@@ -5,10 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from sim.config.machine import Lnet, Lustre, Machine, Mds, Nodes, Service, Ssd
+from sim.config.lnet import Lnet
+from sim.config.lustre import Lustre
+from sim.config.machine import Machine
+from sim.config.mds import Mds
+from sim.config.nodes import Nodes
+from sim.config.service import Service
+from sim.config.ssd import Ssd
 from sim.config.units import (
     MIB,
     format_bytes,
+    format_count,
     format_per_second,
     format_rate,
     format_seconds,
@@ -136,7 +143,7 @@ def _lustre_rows(lustre: Lustre) -> list[Row]:
 
 def _striping(lustre: Lustre) -> str:
     count = lustre.default_stripe_count
-    osts = "all OSTs" if count == -1 else f"{count} OST{'s' if count > 1 else ''}"
+    osts = "all OSTs" if count == -1 else format_count(count, "OST")
     return f"{osts} x {format_bytes(lustre.default_stripe_size)}"
 
 

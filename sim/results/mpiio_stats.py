@@ -32,34 +32,34 @@ class _Row(NamedTuple):
     always: bool = True
 
 
-_COMMON_ROWS = (
+_FIRST_ROWS = (
     _Row("open/close/trunc", Timer.OPEN),
     _Row("locks", Timer.LOCK, always=False),
     _Row("planning", Timer.PLAN),
     _Row("data exchange", Timer.EXCHANGE),
 )
+_LAST_ROWS = (
+    _Row("independent", Timer.INDEPENDENT, always=False),
+    _Row("sync", Timer.SYNC, always=False),
+    _Row("library gathering", Timer.AGGREGATE, always=False),
+    _Row("library metadata", Timer.METADATA, always=False),
+)
 _ROWS = {
     "write": (
-        *_COMMON_ROWS,
+        *_FIRST_ROWS,
         _Row("read-modify-write read", Timer.MODIFY_READ, always=False),
         _Row("raw file write", Timer.RAW_WRITE),
         _Row("wait for writers", Timer.FINISH),
         _Row("raw file read", Timer.RAW_READ, always=False),
-        _Row("independent", Timer.INDEPENDENT, always=False),
-        _Row("sync", Timer.SYNC, always=False),
-        _Row("library gathering", Timer.AGGREGATE, always=False),
-        _Row("library metadata", Timer.METADATA, always=False),
+        *_LAST_ROWS,
     ),
     "read": (
-        *_COMMON_ROWS,
+        *_FIRST_ROWS,
         _Row("raw file read", Timer.RAW_READ),
         _Row("wait for readers", Timer.FINISH),
         _Row("read-modify-write read", Timer.MODIFY_READ, always=False),
         _Row("raw file write", Timer.RAW_WRITE, always=False),
-        _Row("independent", Timer.INDEPENDENT, always=False),
-        _Row("sync", Timer.SYNC, always=False),
-        _Row("library gathering", Timer.AGGREGATE, always=False),
-        _Row("library metadata", Timer.METADATA, always=False),
+        *_LAST_ROWS,
     ),
 }
 _MOVING = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from sim.config.scenario import Workload
+from sim.results.json_text import json_text
 from sim.results.replay_text import ReplayReport
 from sim.results.replay_times import FileTimes, differences, file_times, outcome_of
 from sim.results.run_json import simulator_document
@@ -16,7 +16,7 @@ from sim.workloads.darshan_log.recorded import Measured
 
 def format_replay_json(report: ReplayReport) -> str:
     """Print a replay as JSON, with a newline at the end; see :func:`replay_document`."""
-    return json.dumps(replay_document(report), indent=2, allow_nan=False) + "\n"
+    return json_text(replay_document(report))
 
 
 def replay_document(report: ReplayReport) -> dict[str, Any]:

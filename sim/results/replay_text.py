@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from sim.config.units import format_count
+from sim.results.columns import column_lines
 from sim.results.replay_times import FileTimes, differences, file_times, outcome_of, together
 from sim.run.result import KernelResult
 from sim.workloads.darshan_log.reconstruction import Reconstruction
@@ -15,6 +17,7 @@ FILES_SHOWN = 8
 """Files that are shown by themselves: those with most bytes."""
 
 _DIFFERENCES_SHOWN = 4
+_WORD_COLUMNS = (0, 1)  # columns; those of numbers follow
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,9 +50,9 @@ def format_replay(report: ReplayReport, *, explain: bool = False) -> str:
     """
     files = file_times(report.found, report.runs)
     lines = [*_head(report, files), ""]
-    lines += _table(_all_rows(report, together(files, "all files")))
+    lines += column_lines(_all_rows(report, together(files, "all files")), left=_WORD_COLUMNS)
     for file in _shown(files):
-        lines += ["", file.name, *_table(_file_rows(report, file))]
+        lines += ["", file.name, *column_lines(_file_rows(report, file), left=_WORD_COLUMNS)]
     if explain:
         lines += ["", *explanation_lines(report.found)]
     return "".join(f"{line}\n" for line in lines)
@@ -74,13 +77,14 @@ def _layout(count: int | None, size: int | None) -> str:
             "No LUSTRE record: striped by default; if other files have one, it was elsewhere, and "
             "is replayed on Lustre all the same."
         )
-    return f"Striped over {_several(count, 'OST')}, {size:,} bytes a stripe, by its LUSTRE record."
+    osts = format_count(count, "OST")
+    return f"Striped over {osts}, {size:,} bytes a stripe, by its LUSTRE record."
 
 
 def _head(report: ReplayReport, files: Sequence[FileTimes]) -> Iterator[str]:
     """Yield what was replayed, and whether the counts are right."""
     log = report.found.log
-    ranks = _several(log.ranks, "rank")
+    ranks = format_count(log.ranks, "rank")
     yield f"Darshan log {log.path.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
     yield report.where
     if report.change:
@@ -92,7 +96,7 @@ def _head(report: ReplayReport, files: Sequence[FileTimes]) -> Iterator[str]:
         yield from wrong[:_DIFFERENCES_SHOWN]
     else:
         yield (
-            f"Ranks, {_several(len(files), 'file')}, opens, stats, reads, writes and "
+            f"Ranks, {format_count(len(files), 'file')}, opens, stats, reads, writes and "
             f"{moved / 1e9:,.6g} GB: as recorded."
         )
     times = ", ".join(
@@ -103,10 +107,6 @@ def _head(report: ReplayReport, files: Sequence[FileTimes]) -> Iterator[str]:
     if log.stdio.total("OPENS"):
         moved = log.stdio.total("BYTES_READ") + log.stdio.total("BYTES_WRITTEN")
         yield f"Not replayed: {moved / 1e9:,.4g} GB through STDIO"
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _all_rows(report: ReplayReport, files: FileTimes) -> list[list[str]]:
@@ -169,15 +169,3 @@ def _shown(files: Sequence[FileTimes]) -> list[FileTimes]:
     """Return the largest files, and the others as one."""
     shown, rest = list(files[:FILES_SHOWN]), files[FILES_SHOWN:]
     return [*shown, together(rest, f"{len(rest):,} files more")] if rest else shown
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows with columns as wide as they need to be, the first two to the left."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

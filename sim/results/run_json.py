@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -11,6 +10,7 @@ from sim.lustre.tables import StationKind
 from sim.results.ior_json import as_dict
 from sim.results.ior_mpiio import ior_mpiio_data
 from sim.results.ior_run import ior_report
+from sim.results.json_text import json_text
 from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import busiest, loads
 from sim.results.waits import waits
@@ -23,7 +23,7 @@ _SERVERS = frozenset(StationKind) - _MANY
 
 def format_run_json(result: IorResult) -> str:
     """Print a run of IOR as JSON, with a newline at the end; see :func:`run_document`."""
-    return json.dumps(run_document(result), indent=2, allow_nan=False) + "\n"
+    return json_text(run_document(result))
 
 
 def run_document(result: IorResult) -> dict[str, Any]:

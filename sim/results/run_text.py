@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from sim.config.scenario import Target
-from sim.config.units import format_bytes, format_rate, format_seconds
+from sim.config.units import format_bytes, format_count, format_rate, format_seconds
 from sim.lustre.striping import getstripe_text
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
@@ -131,7 +131,7 @@ def _job_line(result: Result) -> str:
     changes = "".join(f", {name} = {value}" for name, value in scenario.changes.items())
     placement, cores = scenario.placement.policy, scenario.cores
     unusual = f" x {cores.threads} I/O threads" if cores.threads > 1 else ""
-    unusual += f", {_several(cores.system, 'core')} for the system" if cores.system else ""
+    unusual += f", {format_count(cores.system, 'core')} for the system" if cores.system else ""
     unusual += ", ranks not bound to cores" if cores.bind == "none" else ""
     for way, load in (("read", scenario.background.read), ("written", scenario.background.write)):
         unusual += f", {format_rate(load, 3)} {way} by other jobs" if load else ""
@@ -140,8 +140,8 @@ def _job_line(result: Result) -> str:
     coarse = scenario.rpcs_as_one
     unusual += f", {coarse} bulk RPCs handled as one" if coarse > 1 else ""
     return (
-        f"Simulated on {result.machine.name}{changes}: {_several(scenario.nodes, 'node')} "
-        f"({placement}) x {_several(scenario.ppn, 'rank')}{unusual}, seed {scenario.seed}"
+        f"Simulated on {result.machine.name}{changes}: {format_count(scenario.nodes, 'node')} "
+        f"({placement}) x {format_count(scenario.ppn, 'rank')}{unusual}, seed {scenario.seed}"
     )
 
 
@@ -152,10 +152,6 @@ def _target(target: Target) -> str:
         return f", files on a {target.access} burst buffer{size}"
     places = {"lustre": "", "ssd": ", files on the SSDs of the nodes", "home": ", files on home"}
     return places[target.kind]
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _bottleneck_lines(found: Sequence[Load]) -> Iterator[str]:

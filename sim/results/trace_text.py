@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from sim.config.units import format_bytes, format_seconds
+from sim.config.units import format_bytes, format_count, format_seconds
 from sim.workloads.trace.block import TraceOp
 from sim.workloads.trace.summary import SIZE_BINS, TraceSummary
 
@@ -17,8 +17,8 @@ _WAYS = ("POSIX", "MPI-IO", "collective")
 def format_summary(summary: TraceSummary, place: str) -> str:
     """Return a summary as text; sizes with units, shares in percent."""
     lines = [
-        f"Trace {place}: {_many(summary.rows, 'row')}, {_many(summary.ranks, 'rank')}"
-        f"{_nodes(summary)}, {_many(len(summary.files), 'file')}",
+        f"Trace {place}: {format_count(summary.rows, 'row')}, {format_count(summary.ranks, 'rank')}"
+        f"{_nodes(summary)}, {format_count(len(summary.files), 'file')}",
         *_times(summary),
         "",
         *_operations(summary),
@@ -29,12 +29,8 @@ def format_summary(summary: TraceSummary, place: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _many(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
 def _nodes(summary: TraceSummary) -> str:
-    nodes = "" if summary.nodes is None else f" on {_many(summary.nodes, 'node')}"
+    nodes = "" if summary.nodes is None else f" on {format_count(summary.nodes, 'node')}"
     return nodes if summary.ppn is None else f"{nodes}, {summary.ppn} on each"
 
 
@@ -50,8 +46,8 @@ def _times(summary: TraceSummary) -> list[str]:
         lines.append(f"Computing between calls: {format_seconds(summary.think, 4)} of all ranks")
     if summary.collective_calls or summary.barriers:
         lines.append(
-            f"{_many(summary.collective_calls, 'collective call')}, "
-            f"{_many(summary.barriers, 'barrier')}"
+            f"{format_count(summary.collective_calls, 'collective call')}, "
+            f"{format_count(summary.barriers, 'barrier')}"
         )
     return lines
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sim.config.machine import Dragonfly, Machine, Torus
+from sim.config.machine import Machine
+from sim.config.network import Dragonfly, Torus
 from topology import (
     DragonflyShape,
     Fabric,

@@ -86,12 +86,6 @@ class Order(NamedTuple):
         threads = self.scenario.cores.threads
         return 1 + self.helpers + (0 if threads == 1 else threads)
 
-    def serving(self, machine: Machine) -> Indices:
-        """Return the service nodes on which it has programs: int32, none unless it needs them."""
-        if self.stagers == 0:
-            return np.zeros(0, np.int32)
-        return allocated_servers(self.scenario, machine)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobStage:
@@ -247,7 +241,8 @@ def set_stage(
     fabric = fabric_of(machine)
     placed = _place_all(orders, fabric)
     _check_system_cores(orders)
-    programs = _all_programs(orders, machine, placed)
+    allocated = [allocated_servers(order.scenario, machine) for order in orders]
+    programs = _all_programs(orders, machine, placed, allocated)
     others = background_of(background, machine, seed)
     plane, book = assemble(machine, fabric, programs, others, seed)
 
@@ -261,13 +256,13 @@ def set_stage(
     first_node = first_program = 0
     compute_nodes = np.concatenate(placed)
     first_stager = sum(order.ranks * order.programs for order in orders)
-    for order, nodes in zip(orders, placed, strict=True):
+    for order, nodes, servers in zip(orders, placed, allocated, strict=True):
         own = JobAllocator(allocator, () if order.spot is None else order.spot.osts)
-        storage = storage_of(order.scenario, machine, plane, first_node)
+        storage = storage_of(order.scenario, machine, plane, first_node, servers)
         filesystem = FileSystem(environment, plane, own, machine.lustre.mds.mdts, storage)
         tasks = np.arange(order.ranks)
         node = (first_node + tasks // order.scenario.ppn).astype(np.int32)
-        shape = len(order.serving(machine)), order.stagers
+        shape = len(servers) if order.stagers else 0, order.stagers
         stagers = first_stager + np.arange(math.prod(shape)).reshape(shape)
         job = JobStage(
             scenario=order.scenario,
@@ -365,17 +360,23 @@ def _ranks(order: Order, first_program: int) -> Ranks:
     return Ranks(programs, order.scenario.ppn, order.scenario.cores.threads)
 
 
-def _all_programs(orders: Sequence[Order], machine: Machine, placed: Sequence[Indices]) -> Job:
+def _all_programs(
+    orders: Sequence[Order],
+    machine: Machine,
+    placed: Sequence[Indices],
+    allocated: Sequence[Indices],
+) -> Job:
     """Put the programs of all ranks of all jobs on nodes and cores, those that stage behind."""
     nodes, core = list(placed), [_cores(order, machine) for order in orders]
     each = [order.scenario.ppn * order.programs for order in orders]
     first_service = machine.nodes.count + machine.lnet.routers  # numbered behind both
-    for order in orders:
-        serving = order.serving(machine)
-        nodes.append((first_service + serving).astype(np.int32))
+    for order, servers in zip(orders, allocated, strict=True):
+        if order.stagers == 0:
+            continue
+        nodes.append((first_service + servers).astype(np.int32))
         each.append(order.stagers)
         own = np.arange(order.stagers, dtype=np.int32) % machine.nodes.cores
-        core.append(np.tile(own, len(serving)))
+        core.append(np.tile(own, len(servers)))
     programs = np.repeat(each, [len(part) for part in nodes])
     every = np.concatenate(nodes)
     return Job(

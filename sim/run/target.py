@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import Machine, Service
+from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Target
+from sim.config.service import Service
 from sim.engine.randomness import stream
 from sim.engine.types import Indices
 from sim.lustre.plane import LustrePlane
@@ -14,11 +15,12 @@ from sim.lustre.storage import LUSTRE, Storage
 
 
 def storage_of(
-    scenario: Scenario, machine: Machine, plane: LustrePlane, first_node: int
+    scenario: Scenario, machine: Machine, plane: LustrePlane, first_node: int, servers: Indices
 ) -> Storage:
     """Return where the files of a scenario are; make the allocation that they are in.
 
-    Its nodes are those of the data plane from ``first_node`` on.
+    Its nodes are those of the data plane from ``first_node`` on, its part of the burst buffer is on
+    the ``servers`` that :func:`allocated_servers` returns.
     """
     target = scenario.target
     if target.kind == "ssd":
@@ -27,13 +29,13 @@ def storage_of(
         return Storage(kind="ssd")
     if target.kind == "bb":
         assert machine.burst_buffer is not None  # machine_of has looked
-        return _allocation(scenario, machine, machine.burst_buffer, plane)
+        return _allocation(target, machine.burst_buffer, servers, plane)
     if target.kind == "home":
         assert machine.home is not None
         first, service = first_server(machine, HOME), machine.home
-        servers = np.arange(first, first + service.nodes, dtype=np.int32)
+        every = np.arange(first, first + service.nodes, dtype=np.int32)
         volume = plane.add_volume(service.capacity)
-        return Storage("home", servers, volume, service.stripe_size)
+        return Storage("home", every, volume, service.stripe_size)
     return LUSTRE
 
 
@@ -57,11 +59,8 @@ def allocated_servers(scenario: Scenario, machine: Machine) -> Indices:
     return (first_server(machine, BURST_BUFFER) + order).astype(np.int32)
 
 
-def _allocation(
-    scenario: Scenario, machine: Machine, service: Service, plane: LustrePlane
-) -> Storage:
+def _allocation(target: Target, service: Service, servers: Indices, plane: LustrePlane) -> Storage:
     """Allocate parts of the burst buffer."""
-    target, servers = scenario.target, allocated_servers(scenario, machine)
     asked = len(servers) * service.granularity if target.capacity is None else target.capacity
     parts = -(-asked // service.granularity)
     volume = plane.add_volume(parts * service.granularity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.units import format_bytes
+from sim.config.units import format_bytes, format_count
 from sim.engine.types import Integers
 from sim.lustre.local import FAILED, REFUSED
 from sim.lustre.tables import Lustre
@@ -35,15 +35,15 @@ def troubles_of(tables: Lustre, refused: Integers, nodes: slice, kind: str) -> t
     if full := int(refused[:, REFUSED].sum()):
         who = int(np.count_nonzero(refused[:, REFUSED]))
         text = (
-            f"ENOSPC: {_ranks(who)} found no room for {format_bytes(full)} on "
+            f"ENOSPC: {format_count(who, 'rank')} found no room for {format_bytes(full)} on "
             f"{_WHERE.get(kind, kind)}; these bytes were not written."
         )
         found.append(Trouble("ENOSPC", full, who, text))
     if failed := int(refused[:, FAILED].sum()):
         who = int(np.count_nonzero(refused[:, FAILED]))
         text = (
-            f"EIO: {_ranks(who)} could not read or write {format_bytes(failed)}, because the SSD "
-            "of the node was lost."
+            f"EIO: {format_count(who, 'rank')} could not read or write {format_bytes(failed)}, "
+            "because the SSD of the node was lost."
         )
         found.append(Trouble("EIO", failed, who, text))
     ssds = tables.ssds[nodes]
@@ -58,7 +58,3 @@ def troubles_of(tables: Lustre, refused: Integers, nodes: slice, kind: str) -> t
         )
         found.append(Trouble("LOST", lost, 0, text))
     return tuple(found)
-
-
-def _ranks(count: int) -> str:
-    return "1 rank" if count == 1 else f"{count:,} ranks"

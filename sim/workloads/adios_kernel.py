@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from sim.config.errors import InputError
-from sim.config.machine import Count, Machine, Size
-from sim.config.units import Seconds, format_bytes
+from sim.config.machine import Machine
+from sim.config.units import Count, Seconds, Size, format_bytes
 from sim.workloads.kernel import Figure, Kernel, KernelJob
 
 if TYPE_CHECKING:

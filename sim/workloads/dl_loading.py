@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 from pydantic import Field
 
 from sim.config.errors import InputError
-from sim.config.machine import Count, Machine, Size
-from sim.config.units import Seconds, format_bytes
+from sim.config.machine import Machine
+from sim.config.units import Count, Seconds, Size, format_bytes
 from sim.workloads.kernel import Figure, Kernel, KernelJob
 from sim.workloads.skeleton.draws import Distribution, draw
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from sim.config.errors import InputError
-from sim.config.machine import Count, Machine
-from sim.config.units import Seconds
+from sim.config.machine import Machine
+from sim.config.units import Count, Seconds
 from sim.workloads.kernel import Kernel, KernelJob
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, field_validator
 
 from sim.config.errors import InputError
-from sim.config.machine import Count, Machine, Size
-from sim.config.units import Bytes, format_bytes
+from sim.config.machine import Machine
+from sim.config.units import Bytes, Count, Size, format_bytes
 from sim.workloads.kernel import Kernel, KernelJob
 
 if TYPE_CHECKING:

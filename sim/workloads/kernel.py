@@ -14,7 +14,8 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from sim.config.machine import Machine, Model
+from sim.config.machine import Machine
+from sim.config.model import Model
 from sim.config.striping import StripeRequest
 from sim.workloads.stretch import Stretch
 from sim.workloads.trouble import Trouble

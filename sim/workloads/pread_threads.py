@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from sim.config.errors import InputError
-from sim.config.machine import Machine, Size
+from sim.config.machine import Machine
+from sim.config.units import Size
 from sim.workloads.kernel import Kernel, KernelJob
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from sim.config.errors import InputError
-from sim.config.machine import Count, Machine, Size
-from sim.config.units import Seconds
+from sim.config.machine import Machine
+from sim.config.units import Count, Seconds, Size
 from sim.workloads.kernel import Kernel, KernelJob
 
 if TYPE_CHECKING:

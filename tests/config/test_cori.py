@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from sim.config.machine import Dragonfly, Machine, load_machine
+from sim.config.machine import Machine, load_machine
+from sim.config.network import Dragonfly
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from refusals import refusal
 
 from sim.config.errors import InputError
 from sim.config.files import shipped
@@ -137,10 +138,9 @@ def test_a_list_of_nodes(nodes: object, tmp_path: Path) -> None:
 def test_fields_that_cannot_be_are_refused(
     changed: dict[str, Any], complaint: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError) as refusal:
-        _load(MINIMAL | changed, tmp_path)
-    assert str(refusal.value).startswith(f"{tmp_path / 'scenario.yaml'}: ")
-    assert complaint in str(refusal.value)
+    sentence = refusal(_load, MINIMAL | changed, tmp_path)
+    assert sentence.startswith(f"{tmp_path / 'scenario.yaml'}: ")
+    assert complaint in sentence
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,7 @@ def test_fields_that_cannot_be_are_refused(
 def test_what_the_machine_cannot_do_is_refused(
     changed: dict[str, Any], complaint: str, tmp_path: Path
 ) -> None:
-    scenario = _load(MINIMAL | changed, tmp_path)
-    with pytest.raises(InputError) as refusal:
-        machine_of(scenario)
-    assert complaint in str(refusal.value)
+    assert complaint in refusal(machine_of, _load(MINIMAL | changed, tmp_path))
 
 
 def test_an_unknown_scenario_lists_those_there_are() -> None:

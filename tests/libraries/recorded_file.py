@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.machine import Mpi, load_machine
+from sim.config.machine import load_machine
+from sim.config.mpi import Mpi
 from sim.lustre.batch import Batch
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_locks import Call, History, Lock, PlainLocks, Request, conflict, overlap, run_clients
 
+from sim.engine.page import PAGE
 from sim.engine.pool import give, take
 from sim.lustre.locks import (
     EOF,
     MODE_GROUP,
     MODE_PR,
     MODE_PW,
-    PAGE,
     Locks,
     cancel,
     compatible,

@@ -14,7 +14,7 @@ from sim.lustre.tables import StationKind
 from sim.node.ssd import device_io, dirty_limits, make_ssds, ssd_limits
 
 KIB, MIB = 1 << 10, 1 << 20
-TENTH, SMALL = 0.1, 4 * KIB
+SMALL = 4 * KIB
 
 
 def machine(**changes: object) -> Machine:

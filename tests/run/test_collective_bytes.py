@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sim.config.machine import PAGE
 from sim.config.scenario import Scenario, machine_of
 from sim.config.striping import StripeRequest
+from sim.engine.page import PAGE
 from sim.lustre.batch import Batch
 from sim.lustre.tables import Op, Stat
 from sim.mpi.accesses import Accesses

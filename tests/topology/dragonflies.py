@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from whole_networks import all_compute
 
 from topology import DragonflyShape, Fabric, LinkClass, build_fabric, dragonfly
 
@@ -28,15 +29,7 @@ def theta(seed: int = 1) -> Fabric:
 
 def full(shape: DragonflyShape) -> Fabric:
     """A dragonfly with compute nodes on every router."""
-    return build_fabric(
-        dragonfly(shape, LINKS),
-        compute_nodes=shape.routers * shape.nodes_per_router,
-        service_blades=0,
-        service_nodes_per_blade=0,
-        lnet_routers=0,
-        nodes_per_router=shape.nodes_per_router,
-        seed=0,
-    )
+    return all_compute(dragonfly(shape, LINKS))
 
 
 @st.composite

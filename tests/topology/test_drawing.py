@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from dragonflies import full
+from whole_networks import drawn_words
 
 from topology import DragonflyShape, Fabric, draw
 
@@ -27,12 +28,7 @@ def test_a_picture_of_theta_is_1600_by_1000(tmp_path: Path, theta: Fabric) -> No
 
 
 def test_a_picture_says_what_the_machine_has(tmp_path: Path, theta: Fabric) -> None:
-    import matplotlib
-
-    path = tmp_path / "theta.svg"
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
-        draw(theta, path, "Theta, Cray XC40")
-    text = path.read_text()
+    text = drawn_words(theta, "Theta, Cray XC40", tmp_path)
     for words in (
         "Theta, Cray XC40",
         "4,392 compute nodes",

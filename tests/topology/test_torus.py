@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whole_networks import all_compute, drawn_words
 
 from topology import (
     Fabric,
@@ -33,15 +34,7 @@ LINKS = {
 
 def full(shape: TorusShape) -> Fabric:
     """A torus with compute nodes on every router."""
-    return build_fabric(
-        torus(shape, LINKS),
-        compute_nodes=shape.routers * shape.nodes_per_router,
-        service_blades=0,
-        service_nodes_per_blade=0,
-        lnet_routers=0,
-        nodes_per_router=shape.nodes_per_router,
-        seed=0,
-    )
+    return all_compute(torus(shape, LINKS))
 
 
 FACING_OR_NOT = ((3, 0, 4), (2, 1, 3))
@@ -293,12 +286,7 @@ def test_spread_takes_the_cabinets_in_turn(titan: Fabric) -> None:
 
 
 def test_a_picture_says_what_the_machine_has(tmp_path: Path, titan: Fabric) -> None:
-    import matplotlib
-
-    path = tmp_path / "titan.svg"
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
-        draw(titan, path, "Titan, Cray XK7")
-    text = path.read_text()
+    text = drawn_words(titan, "Titan, Cray XK7", tmp_path)
     for words in (
         "Titan, Cray XK7",
         "25 x 16 x 24 Gemini routers in 200 cabinets, 18,688 compute nodes",

@@ -39,9 +39,6 @@ class Call(IntEnum):
 MPI_CALLS = tuple(call for call in Call if call.name.startswith("MPI"))
 """Calls of MPI-IO."""
 
-IO_CALLS = tuple(call for call in Call if call < Call.COMPUTE)
-"""Calls that do I/O."""
-
 _CALLS = 16
 NO_FILE = -1
 

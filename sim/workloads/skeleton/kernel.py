@@ -9,8 +9,9 @@ from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, creat
 
 from sim.config.errors import InputError
 from sim.config.files import explain, read_mapping
-from sim.config.machine import Count, Machine, Model
-from sim.config.units import Bytes, Rate, Seconds
+from sim.config.machine import Machine
+from sim.config.model import Model
+from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernel import Kernel, KernelJob
 from sim.workloads.skeleton.checks import check
 from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton

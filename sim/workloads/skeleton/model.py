@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from sim.config.errors import InputError
-from sim.config.machine import Model
+from sim.config.model import Model
 from sim.config.units import parse_bytes, parse_seconds
 from sim.workloads.skeleton.expressions import Expression, constant, parse
 

@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError
 
 from sim.config.errors import InputError
 from sim.config.files import explain, read_mapping
-from sim.config.machine import Count, Model
+from sim.config.model import Model
 from sim.config.striping import StripeRequest
-from sim.config.units import Bytes
+from sim.config.units import Bytes, Count
 
 _Rank = Annotated[int, Field(ge=0)]
 

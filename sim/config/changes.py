@@ -1,0 +1,76 @@
+"""Changes of a machine's values: how they are typed, what follows, what is noted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from sim.config.errors import InputError
+from sim.config.provenance import Provenance
+
+
+def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
+    """Read changes as they are typed: ``lustre.osts=112``, ``lustre.oss_rate=8 GB/s``.
+
+    Raises
+    ------
+    InputError
+        If there is no ``=``; whether such a value exists,
+        :meth:`~sim.config.machine.Machine.with_changes` says.
+    """
+    changes: dict[str, Any] = {}
+    for assignment in assignments:
+        path, equals, text = assignment.partition("=")
+        if not equals:
+            raise InputError(f"{assignment!r} is not a change; right would be lustre.osts=112")
+        try:
+            changes[path.strip()] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise InputError(
+                f"{assignment!r}: {text!r} is not a number, a size or a word"
+            ) from error
+    return changes
+
+
+def let_follow(values: dict[str, Any], changed: set[str]) -> None:
+    """Adjust, in place, the counts that follow from the changed ones.
+
+    Which these are, :meth:`~sim.config.machine.Machine.with_changes` says.
+    """
+    osts, per_oss = values["lustre.osts"], values["lustre.osts_per_oss"]
+    groups, per_group = values["lnet.groups"], values["lnet.routers_per_group"]
+    routers, metadata = values["lnet.routers"], values["lnet.metadata_routers"]
+    counts = (osts, per_oss, groups, per_group, routers, metadata)
+    if not all(isinstance(count, int) and count >= 0 for count in counts) or not groups * per_oss:
+        return  # the models say what is wrong with them
+    if "lnet.oss_per_group" not in changed and osts % (per_oss * groups) == 0:
+        values["lnet.oss_per_group"] = osts // (per_oss * groups)
+    if "lnet.routers" not in changed:
+        values["lnet.routers"] = groups * per_group + metadata
+    elif "lnet.routers_per_group" not in changed and (routers - metadata) % groups == 0:
+        values["lnet.routers_per_group"] = (routers - metadata) // groups
+
+
+def provenance_of_changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], changes: Container[str]
+) -> dict[str, Provenance]:
+    """Return the provenance of the values that were changed, and of those that followed.
+
+    Parameters
+    ----------
+    before, after
+        All values as text, by path.
+    changes
+        The paths of those that were to be changed.
+    """
+    provenance = {}
+    for path in before:
+        if path in changes:
+            source = f"what if: {after[path]} in place of {before[path]}"
+            provenance[path] = Provenance(source=source, firm="assumed")
+        elif before[path] != after[path]:
+            source = f"follows from the changes; was {before[path]}"
+            provenance[path] = Provenance(source=source, firm="derived")
+    return provenance

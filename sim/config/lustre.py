@@ -1,0 +1,131 @@
+"""The Lustre file system of a machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from sim.config.mds import Mds
+from sim.config.model import Model
+from sim.config.striping import StripeRequest
+from sim.config.units import Bytes, Count, Load, Rate, Seconds, Size, format_bytes
+from sim.engine.page import PAGE
+
+
+class Lustre(Model):
+    """The file system: object storage servers (OSS), their targets (OST), and the client's limits.
+
+    Attributes
+    ----------
+    version
+        Of Lustre.
+    osts, osts_per_oss
+        Object storage targets in all, and on one server.
+    oss_rate
+        Most bytes/s through one OSS in one direction.
+    oss_request_time
+        Seconds an OSS spends on a small request: a lock, a glimpse, an OST_SYNC with nothing left
+        to commit.
+    ost_write_rate, ost_read_rate
+        Sustained bytes/s of one OST's disks.
+    ost_request_overhead
+        Seconds an OST spends on a bulk RPC besides moving its bytes.
+    ost_write_latency, ost_read_latency
+        Seconds that the array takes for a bulk RPC beyond its share of the disks' time, while it
+        works at others too: no reply comes before the blocks are on the disks.
+    ost_spread
+        Relative standard deviation of the rates from OST to OST.
+    ost_jitter
+        The same from one service of an OST to the next.
+    ost_fullness, fullness_knee, fullness_loss
+        How full the OSTs are, 0 to 1; beyond the knee an OST loses speed, in proportion, down to
+        the loss when it is full.
+    raid_stripe, partial_stripe_factor
+        Bytes of data in a full stripe of the RAID, and how much more work a byte is in a stripe
+        that is written in part.
+    other_reads, other_writes, other_spread
+        What other jobs read and write on a usual day, bytes/s of the whole file system, and how
+        much that varies from day to day: the standard deviation of its logarithm. Only scenarios
+        with ``background: {typical: true}`` look at it.
+    journal_commit, commit_period
+        Seconds of a journal commit, and between those that nobody asks for.
+    rpc_size
+        Largest bulk RPC in bytes (the client's max_pages_per_rpc).
+    max_rpcs_in_flight
+        Bulk RPCs that one client has under way to one OST.
+    max_dirty
+        Bytes of unwritten data that one client may hold for one OST (max_dirty_mb).
+    initial_grant, grant_chunk
+        Bytes that an OST has promised to take from a client when the job starts, and the most that
+        a reply adds.
+    unused_locks_per_core
+        Unused locks that a client keeps for one OST, for each of its cores (lock LRU).
+    readahead, readahead_step
+        Most bytes read ahead, and by how much the window grows with each read in order.
+    lock_ahead
+        Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
+    capacity
+        Usable bytes of the file system.
+    default_stripe_count, default_stripe_size
+        Striping of a file for which none was set.
+    mds
+        The metadata servers.
+    """
+
+    version: str
+    osts: Count
+    osts_per_oss: Count
+    oss_rate: Rate
+    oss_request_time: Seconds
+    ost_write_rate: Rate
+    ost_read_rate: Rate
+    ost_request_overhead: Seconds
+    ost_write_latency: Seconds
+    ost_read_latency: Seconds
+    ost_spread: Annotated[float, Field(ge=0, lt=1)]
+    ost_jitter: Annotated[float, Field(ge=0, lt=2)]
+    ost_fullness: Annotated[float, Field(ge=0, le=1)]
+    fullness_knee: Annotated[float, Field(ge=0, lt=1)]
+    fullness_loss: Annotated[float, Field(ge=0, lt=1)]
+    other_reads: Load
+    other_writes: Load
+    other_spread: Annotated[float, Field(ge=0)]
+    raid_stripe: Size
+    partial_stripe_factor: Annotated[float, Field(ge=1)]
+    journal_commit: Seconds
+    commit_period: Annotated[Seconds, Field(gt=0)]
+    rpc_size: Size
+    max_rpcs_in_flight: Count
+    max_dirty: Size
+    initial_grant: Bytes
+    grant_chunk: Size
+    unused_locks_per_core: Count
+    readahead: Bytes
+    readahead_step: Size
+    lock_ahead: bool
+    capacity: Size
+    default_stripe_count: Annotated[int, Field(ge=-1)]
+    default_stripe_size: Size
+    mds: Mds
+
+    @property
+    def oss_count(self) -> int:
+        """Object storage servers in the whole file system."""
+        return self.osts // self.osts_per_oss
+
+    @model_validator(mode="after")
+    def _targets_and_striping_fit(self) -> Lustre:
+        if self.osts % self.osts_per_oss:
+            raise ValueError(
+                f"osts = {self.osts} is not a multiple of osts_per_oss = {self.osts_per_oss}"
+            )
+        if self.rpc_size % PAGE:
+            raise ValueError(
+                f"rpc_size = {format_bytes(self.rpc_size)} is not a multiple of the page, "
+                f"{format_bytes(PAGE)}"
+            )
+        StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size).check(
+            self.osts
+        )
+        return self

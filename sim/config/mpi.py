@@ -1,0 +1,68 @@
+"""The MPI library of a machine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sim.config.model import Model
+from sim.config.units import Count, Rate, Seconds
+
+
+class Mpi(Model):
+    """The MPI library: what its messages and collectives cost, and how its MPI-IO goes about.
+
+    Attributes
+    ----------
+    library
+        Whose MPI-IO it is. ``cray``: the collective buffer is one stripe, whatever
+        ``cb_buffer_size`` says, there are ``striping_factor`` aggregators unless told otherwise,
+        and files are read in stripe-cyclic domains too. ``romio``: the collective buffer is
+        ``cb_buffer_size``, there is an aggregator on each node, and file domains of reads are even
+        parts of what is read.
+    step_latency
+        Seconds of one message of a collective between two nodes; a tree of n nodes has log2(n)
+        steps.
+    step_rate
+        Bytes/s of such a message.
+    node_rate
+        Bytes/s of the messages of all ranks of a node together.
+    reduce_rate
+        Bytes/s at which a core adds up what an allreduce brought.
+    straggling
+        Seconds that each node of a collective adds: noise that the slowest passes on.
+    barrier_skew
+        Seconds within which the ranks come out of a barrier, one a little after the other.
+    gather_latency
+        Seconds of a gather of a few bytes from every node.
+    local_latency
+        Seconds of one message of a collective between two ranks of a node.
+    message_time
+        Seconds that a rank spends on each message that it sends or receives.
+    put_time
+        Seconds that a rank spends on each one-sided put.
+    scan_time
+        Seconds that a rank spends, in every round of collective buffering, on each rank of the
+        communicator, to find out whether anything goes there or comes from there.
+    piece_time
+        Seconds that a rank spends on each contiguous piece of a datatype or a request list.
+    copy_rate
+        Bytes/s at which one core copies from memory to memory.
+    messages_under_way
+        Messages of one long transfer that are under way at once.
+    """
+
+    library: Literal["cray", "romio"]
+    step_latency: Seconds
+    step_rate: Rate
+    node_rate: Rate
+    reduce_rate: Rate
+    straggling: Seconds
+    barrier_skew: Seconds
+    gather_latency: Seconds
+    local_latency: Seconds
+    message_time: Seconds
+    put_time: Seconds
+    scan_time: Seconds
+    piece_time: Seconds
+    copy_rate: Rate
+    messages_under_way: Count

@@ -1,0 +1,147 @@
+"""The high-speed network of a machine: an Aries dragonfly or a Gemini torus."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from sim.config.model import Model
+from sim.config.units import Count, Fraction, Rate, Seconds
+
+
+class NetworkBase(Model):
+    """What the high-speed networks of all machines have in common.
+
+    Attributes
+    ----------
+    kind
+        How the routers are joined.
+    nodes_per_router
+        Nodes, compute or service, of one router.
+    payload_fraction
+        The part of a link's raw rate that carries user data.
+    hop_latency
+        Seconds through one router, when it is quiet.
+    nic_rate, nic_latency
+        Payload bytes/s into or out of one node, and seconds through its NIC.
+    message_latency
+        Seconds of software at both ends of a small message between a node and a server, one way.
+        With ``lnet.router_latency`` and the wires it makes the round trip.
+    """
+
+    interconnect: ClassVar[str]
+    """Name of the routers."""
+
+    kind: str
+    nodes_per_router: Count
+    payload_fraction: Fraction
+    hop_latency: Seconds
+    nic_rate: Rate
+    nic_latency: Seconds
+    message_latency: Seconds
+
+
+class Dragonfly(NetworkBase):
+    """The network of the Cray XC series: a dragonfly of Aries routers.
+
+    Attributes
+    ----------
+    kind
+        ``dragonfly``.
+    groups, chassis, slots
+        A group has `chassis` rows of `slots` blades; a blade carries one router.
+    green_links, black_links, group_links
+        Links between two routers of one chassis (green, rank 1), between two routers in the same
+        slot of two chassis of a group (black, rank 2), and between two groups (blue, rank 3).
+    green_rate, black_rate, blue_rate
+        Raw bytes/s of one link in one direction.
+    routing_bias
+        By what the queue on a non-minimal route is multiplied before it is compared with the queue
+        on a minimal one: 1 is Cray's ADAPTIVE_0, more favours minimal routes.
+    """
+
+    interconnect: ClassVar[str] = "Aries"
+    routers_per_blade: ClassVar[int] = 1
+
+    kind: Literal["dragonfly"]
+    groups: Count
+    chassis: Count
+    slots: Count
+    green_links: Count
+    black_links: Count
+    group_links: Count
+    green_rate: Rate
+    black_rate: Rate
+    blue_rate: Rate
+    routing_bias: Annotated[float, Field(gt=0)]
+
+    @property
+    def routers_per_group(self) -> int:
+        """Routers, and so blades, in one group."""
+        return self.chassis * self.slots
+
+    @property
+    def routers(self) -> int:
+        """Routers in the whole network."""
+        return self.groups * self.routers_per_group
+
+
+class Torus(NetworkBase):
+    """The network of the Cray XE and XK series: a 3-D torus of Gemini routers.
+
+    Attributes
+    ----------
+    kind
+        ``torus``.
+    x, y, z
+        Routers around a ring of each dimension.
+    slots
+        Blades of a chassis, which follow each other in z.
+    routers_per_blade
+        Routers of a blade, neighbours in y.
+    x_links, y_links, z_links
+        Links between two neighbours in each dimension.
+    mezzanine_rate, backplane_rate, cable_rate
+        Raw bytes/s of one link in one direction: on a blade, within a chassis, elsewhere.
+    """
+
+    interconnect: ClassVar[str] = "Gemini"
+    routing_bias: ClassVar[float] = 1.0
+    """Without effect: there are no non-minimal routes."""
+
+    kind: Literal["torus"]
+    x: Count
+    y: Count
+    z: Count
+    slots: Count
+    routers_per_blade: Count
+    x_links: Count
+    y_links: Count
+    z_links: Count
+    mezzanine_rate: Rate
+    backplane_rate: Rate
+    cable_rate: Rate
+
+    @model_validator(mode="after")
+    def _blades_and_chassis_fill_the_rings(self) -> Torus:
+        if self.y % self.routers_per_blade:
+            raise ValueError(
+                f"y = {self.y} is not a multiple of routers_per_blade = {self.routers_per_blade}; "
+                "the routers of a blade are neighbours in y"
+            )
+        if self.z % self.slots:
+            raise ValueError(
+                f"z = {self.z} is not a multiple of slots = {self.slots}; the blades of a chassis "
+                "follow each other in z"
+            )
+        return self
+
+    @property
+    def routers(self) -> int:
+        """Routers in the whole network."""
+        return self.x * self.y * self.z
+
+
+Network = Annotated[Dragonfly | Torus, Field(discriminator="kind")]
+"""The high-speed network of a machine."""

@@ -1,0 +1,56 @@
+"""The compute nodes of a machine, and its service nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sim.config.model import Model
+from sim.config.units import Count, Rate, Seconds, Size
+
+
+class Nodes(Model):
+    """The nodes on the network.
+
+    Attributes
+    ----------
+    count
+        Compute nodes.
+    cores, memory
+        Of one compute node; memory in bytes.
+    service_blades, service_nodes_per_blade
+        Blades that carry service nodes (LNET routers among them) in place of compute nodes.
+    placement_seed
+        Seed that chooses which blades are service blades, where the real positions are unknown.
+    write_copy_rate, read_copy_rate
+        Bytes/s at which one core moves data through the Lustre client's page cache.
+    node_copy_rate
+        Bytes/s of the same for all cores of a node together.
+    tree_page_time, tree_handover_time
+        Seconds to enter a page into the tree of cached pages of its file, of which a node has one a
+        file, under a spinlock; and seconds more for each other core that waits for that lock.
+    rpc_thread_rate
+        Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
+    lock_thread_time
+        Seconds that a client takes to turn to a blocking or glimpse AST.
+    """
+
+    count: Count
+    cores: Count
+    memory: Size
+    service_blades: Count
+    service_nodes_per_blade: Count
+    placement_seed: Annotated[int, Field(ge=0)]
+    write_copy_rate: Rate
+    read_copy_rate: Rate
+    node_copy_rate: Rate
+    tree_page_time: Seconds
+    tree_handover_time: Seconds
+    rpc_thread_rate: Rate
+    lock_thread_time: Seconds
+
+    @property
+    def service_nodes(self) -> int:
+        """Service nodes in the whole machine."""
+        return self.service_blades * self.service_nodes_per_blade

@@ -1,0 +1,83 @@
+"""The local SSDs of a machine's compute nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from sim.config.model import Model
+from sim.config.units import Count, Fraction, Rate, Seconds, Size, format_bytes
+from sim.engine.page import PAGE
+
+
+class Ssd(Model):
+    """The solid-state disk of each compute node, and the node's page cache before it.
+
+    Attributes
+    ----------
+    mount
+        Where jobs find it.
+    capacity
+        Bytes of files that one holds.
+    read_rate, write_rate
+        Bytes/s of one device; of writes, the mean over the devices.
+    write_spread
+        Relative standard deviation of the rate of writes from device to device.
+    request_size, request_time
+        Largest request of the device in bytes, and seconds that each holds it besides its bytes.
+    read_latency, write_latency
+        Seconds that a request takes beyond the time in which it holds the device.
+    queue_depth
+        Requests that one device has under way at once.
+    sync_time
+        Seconds of an fsync with nothing left to write: the commit of the journal, and the flush of
+        the device's own cache.
+    open_time
+        Seconds of an open, close, stat or unlink of a local file.
+    cache_write_rate, cache_read_rate
+        Bytes/s at which one core copies into the page cache of a local file, and out of it.
+    readahead
+        Bytes that the kernel reads ahead of a sequential reader.
+    dirty_background_ratio, dirty_ratio
+        Shares of a node's available memory: beyond the first, dirty pages are written back; beyond
+        the second, writers wait.
+    dirty_expire
+        Seconds after which dirty pages are written back in any case.
+    writeback_size
+        Bytes of a file that are written back before another file has its turn.
+    """
+
+    mount: str
+    capacity: Size
+    read_rate: Rate
+    write_rate: Rate
+    write_spread: Annotated[float, Field(ge=0, lt=1)]
+    request_size: Size
+    request_time: Seconds
+    read_latency: Seconds
+    write_latency: Seconds
+    queue_depth: Count
+    sync_time: Seconds
+    open_time: Seconds
+    cache_write_rate: Rate
+    cache_read_rate: Rate
+    readahead: Size
+    dirty_background_ratio: Fraction
+    dirty_ratio: Fraction
+    dirty_expire: Annotated[Seconds, Field(gt=0)]
+    writeback_size: Size
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> Ssd:
+        if self.dirty_background_ratio > self.dirty_ratio:
+            raise ValueError(
+                f"dirty_background_ratio = {self.dirty_background_ratio} is more than dirty_ratio "
+                f"= {self.dirty_ratio}: writers would wait before anything is written back"
+            )
+        if self.readahead % PAGE:
+            raise ValueError(
+                f"readahead = {format_bytes(self.readahead)} is not a multiple of the page, "
+                f"{format_bytes(PAGE)}"
+            )
+        return self

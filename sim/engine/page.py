@@ -1,0 +1,11 @@
+"""The page of memory: the unit of the page caches, and the least to which locks are aligned.
+
+It stands here, not with the descriptions of machines, because compiled code keeps the value that a
+constant had when it was compiled, and only the compiled packages are watched for changes
+(:mod:`sim.engine.jit`).
+"""
+
+from __future__ import annotations
+
+PAGE = 4096
+"""Bytes of a page, of the clients and of the servers alike (PAGE_CACHE_SIZE)."""
