@@ -33,7 +33,8 @@ class Lustre(Model):
         Seconds an OST spends on a bulk RPC besides moving its bytes.
     ost_write_latency, ost_read_latency
         Seconds that the array takes for a bulk RPC beyond its share of the disks' time, while it
-        works at others too: no reply comes before the blocks are on the disks.
+        works at others too: no reply comes before the blocks are on the disks. Reads take it that
+        the heads must move to.
     ost_spread
         Relative standard deviation of the rates from OST to OST.
     ost_jitter
@@ -41,9 +42,12 @@ class Lustre(Model):
     ost_fullness, fullness_knee, fullness_loss
         How full the OSTs are, 0 to 1; beyond the knee an OST loses speed, in proportion, down to
         the loss when it is full.
-    raid_stripe, partial_stripe_factor
-        Bytes of data in a full stripe of the RAID, and how much more work a byte is in a stripe
-        that is written in part.
+    raid_stripe, raid_chunk, partial_stripe_factor
+        Bytes of data in a full stripe of the RAID, those of them on one disk, and how much more
+        work a byte is in a stripe that is written in part.
+    ost_disks, head_move
+        Disks of an OST, and the seconds that one of them is busy with moving its head to a read
+        elsewhere (see ``sim.lustre.arrays``).
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
@@ -92,7 +96,10 @@ class Lustre(Model):
     other_writes: Load
     other_spread: Annotated[float, Field(ge=0)]
     raid_stripe: Size
+    raid_chunk: Size
     partial_stripe_factor: Annotated[float, Field(ge=1)]
+    ost_disks: Count
+    head_move: Seconds
     journal_commit: Seconds
     commit_period: Annotated[Seconds, Field(gt=0)]
     rpc_size: Size
@@ -124,6 +131,11 @@ class Lustre(Model):
             raise ValueError(
                 f"rpc_size = {format_bytes(self.rpc_size)} is not a multiple of the page, "
                 f"{format_bytes(PAGE)}"
+            )
+        if self.raid_stripe % self.raid_chunk:
+            raise ValueError(
+                f"raid_stripe = {format_bytes(self.raid_stripe)} is not a multiple of "
+                f"raid_chunk = {format_bytes(self.raid_chunk)}"
             )
         StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size).check(
             self.osts

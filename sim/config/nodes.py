@@ -32,8 +32,9 @@ class Nodes(Model):
         file, under a spinlock; and seconds more for each other core that waits for that lock.
     rpc_thread_rate
         Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
-    lock_thread_time
-        Seconds that a client takes to turn to a blocking or glimpse AST.
+    lock_threads, lock_thread_time
+        Threads of a client node that handle callbacks of lock managers (blocking, completion and
+        glimpse ASTs), and seconds that each callback holds one of them.
     """
 
     count: Count
@@ -48,6 +49,7 @@ class Nodes(Model):
     tree_page_time: Seconds
     tree_handover_time: Seconds
     rpc_thread_rate: Rate
+    lock_threads: Count
     lock_thread_time: Seconds
 
     @property

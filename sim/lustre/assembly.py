@@ -18,6 +18,7 @@ from sim.engine.pool import make_pool
 from sim.engine.queue import clear_all
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Indices, Table, make_table
+from sim.lustre.arrays import make_arrays
 from sim.lustre.background import BACKGROUND
 from sim.lustre.events import BACKGROUND_EVENT
 from sim.lustre.journal import JOURNAL
@@ -130,6 +131,7 @@ def assemble(
     peers = PeerRoutes(fabric, job.nodes, serving, first_link, path, seed)
     ssds, ssd_slots = make_ssds(machine, job.nodes, seed)
     lustre = machine.lustre
+    arrays, waiting_reads = make_arrays(lustre.osts)
     parts = -(-lustre.rpc_size // machine.lnet.message_size)
     room = 2 * (lustre.max_rpcs_in_flight + 1) * parts + lustre.osts + 64
     rows = 4 * room + 2 * len(job.program_node) * parts
@@ -190,6 +192,8 @@ def assemble(
         ost_overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
         ost_latency=np.array([lustre.ost_read_latency, lustre.ost_write_latency]),
         ost_jitter=_ost_jitter(machine),
+        arrays=arrays,
+        waiting_reads=waiting_reads,
         metadata=_metadata(machine),
         precreated=_precreated(machine),
         journals=make_table(JOURNAL, lustre.osts + lustre.mds.mdts),
@@ -262,6 +266,7 @@ def _stations(
     network, lnet, lustre = machine.network, machine.lnet, machine.lustre
     kind, count, osss = StationKind, len(nodes), lustre.oss_count
     ib_each, cores = lnet.ib_links_per_router, machine.nodes.cores
+    threads = machine.nodes.lock_threads
     node_router = fabric.node_router
 
     def node(i: int) -> str:
@@ -332,6 +337,11 @@ def _stations(
             count,
             lambda i: f"memory of {node(i)}",
             rate=machine.nodes.node_copy_rate,
+        ),
+        callback=book.add(
+            kind.CALLBACK,
+            count * threads,
+            lambda i: f"callback thread {i % threads} of {node(i // threads)}",
         ),
         **_stations_elsewhere(book, machine, count, nic, node),
     )
@@ -425,7 +435,8 @@ def _limits(machine: Machine, job: Job, seed: int) -> Limits:
         + lnet.ib_latency,
         valiant_bias=network.routing_bias,
         request_service=lustre.oss_request_time,
-        client_lock_service=nodes.lock_thread_time,
+        callback_service=nodes.lock_thread_time,
+        callback_threads=nodes.lock_threads,
         max_dirty=lustre.max_dirty,
         max_node_dirty=nodes.memory // 2,
         max_node_cache=nodes.memory // 2,
@@ -445,6 +456,9 @@ def _limits(machine: Machine, job: Job, seed: int) -> Limits:
         readahead_step=lustre.readahead_step,
         raid_stripe=lustre.raid_stripe,
         partial_stripe_factor=lustre.partial_stripe_factor,
+        raid_chunk=lustre.raid_chunk,
+        ost_disks=lustre.ost_disks,
+        head_move=lustre.head_move,
         ost_commit=lustre.journal_commit,
         mdt_commit=lustre.mds.journal_commit,
         commit_period=lustre.commit_period,

@@ -11,6 +11,7 @@ import numpy as np
 from sim.engine.jit import njit
 from sim.engine.network import serve
 from sim.engine.randomness import uniform
+from sim.lustre.arrays import move_seconds
 from sim.lustre.tables import Lustre
 
 BACKGROUND = np.dtype(
@@ -30,6 +31,8 @@ def on_background(lustre: Lustre, source_id: int, now: float) -> float:
     serve(lustre.network, port + oss, now, size, held)
     cost = lustre.ost_overhead[source.write, source.ost]
     cost += size * lustre.ost_seconds[source.write, source.ost]
+    if not source.write:
+        cost += move_seconds(lustre, size)
     serve(lustre.network, lustre.stations.ost + source.ost, now, size, cost)
     source.count += 1
     draw = uniform(limits.jitter_seed, -1 - source_id, source.count)

@@ -23,15 +23,23 @@ class Transfers(NamedTuple):
     size
         int64 (n,): bytes.
     turn
-        int64 (n,): a node begins with its transfers of one turn only when all its transfers of the
-        turns before have ended, as a rank does that waits for its sends of one round before it
-        turns to the next. -1: it need not wait.
+        int64 (n,): what comes in which turn of the node; -1: no matter when.
+    after
+        bool (n,): the transfer waits until all those of its node's turns before have ended, as a
+        rank does that waits for its sends of one round before it turns to the next.
+    senders
+        int64 (n,): programs of the node that send it in ``EXCHANGE`` operations of their own: it
+        waits until all of them are there, and they for the end of all that they send in that turn.
+        That is how it is with aggregators, which first write what they have. Turns with and
+        without such senders have nothing to do with each other.
     """
 
     source: Indices
     target: Indices
     size: Integers
     turn: Integers
+    after: npt.NDArray[np.bool_]
+    senders: Integers
 
 
 class Batch:
@@ -88,13 +96,15 @@ class Batch:
         target: npt.ArrayLike,
         size: npt.ArrayLike,
         turn: npt.ArrayLike = -1,
+        after: npt.ArrayLike = True,
+        senders: npt.ArrayLike = 0,
     ) -> int:
         """Add transfers for ``EXCHANGE`` operations; return the number of the first.
 
         The parameters are the columns of :class:`Transfers`, each a scalar or of shape (n,). The
         turns of one call of this method have nothing to do with those of another.
         """
-        columns = np.broadcast_arrays(source, target, size, turn)
+        columns = np.broadcast_arrays(source, target, size, turn, after, senders)
         first = self._transfer_count
         self._transfers.append(
             Transfers(
@@ -102,6 +112,8 @@ class Batch:
                 columns[1].astype(np.int32),
                 columns[2].astype(np.int64),
                 columns[3].astype(np.int64),
+                columns[4].astype(np.bool_),
+                columns[5].astype(np.int64),
             )
         )
         self._transfer_count += columns[0].size

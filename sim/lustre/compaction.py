@@ -48,7 +48,8 @@ def drop_transfers(
 ) -> tuple[Lustre, Integers]:
     """Drop the transfers that have ended, and their gates.
 
-    A gate goes with the last of its transfers: it has then opened the next one of its node.
+    A gate goes with the last of its transfers: it has then opened the next one of its node, or
+    its program has gone on.
 
     Parameters
     ----------
@@ -84,6 +85,7 @@ def drop_transfers(
     left_gates.head = new[left_gates.head]
     left_gates.following = new_gate[left_gates.following]
     tables.operations.offset[exchanges] = number[offset]
+    tables.operations.stride[exchanges] = number[tables.operations.stride[exchanges]]
     _renumber_messages(tables.network.messages, new)
     return tables._replace(transfers=left, gates=left_gates), number
 

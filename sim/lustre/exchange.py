@@ -8,6 +8,9 @@ a copy, which the core of the receiving rank makes.
 A rank that takes part in several rounds waits for its sends of one round before it turns to the
 next (ROMIO ad_lustre_wrcoll.c, ADIOI_LUSTRE_W_Exchange_data). So the transfers of a node stand
 before *gates*, one a round: the next gate opens when all transfers of the one before have ended.
+Only ranks that have sent before wait there; the others have been ready all the time. Aggregators
+send in their own rounds: what those of a node send in a round stands before a gate that they open
+by coming there, and they go on only when it has ended as well as what they receive.
 
 At a *meeting* programs wait for each other: every MPI collective is one. All go on together, as
 much later than the last of them as the collective itself takes.
@@ -63,11 +66,16 @@ def exchange(lustre: Lustre, program_id: int, now: float) -> float:
         operation = lustre.operations[program.op]
         program.phase = 1
         program.since = now
-        program.pending = operation.count
+        program.pending = operation.count + operation.length
+        if operation.length > 0:
+            gate = lustre.gates[lustre.transfers[operation.stride].gate]
+            program.next = gate.programs
+            gate.programs = program_id
+            _open(lustre, lustre.transfers[operation.stride].gate, now)
         for transfer_id in range(operation.offset, operation.offset + operation.count):
             transfer = lustre.transfers[transfer_id]
             transfer.program = program_id
-            if transfer.gate < 0 or lustre.gates[transfer.gate].open:
+            if transfer.after == 0 or transfer.gate < 0 or lustre.gates[transfer.gate].shut == 0:
                 _begin(lustre, transfer_id, now)
             else:
                 transfer.next = lustre.gates[transfer.gate].head
@@ -78,6 +86,23 @@ def exchange(lustre: Lustre, program_id: int, now: float) -> float:
     program.phase = 0
     program.op += 1
     return GO_ON
+
+
+@njit
+def _open(lustre: Lustre, gate_id: int, now: float) -> None:
+    """Note one of those that a gate (-1: none) waits for; after the last, let begin what waits."""
+    while gate_id >= 0:
+        gate = lustre.gates[gate_id]
+        gate.shut -= 1
+        if gate.shut > 0:
+            return
+        waiting = gate.head
+        while waiting >= 0:
+            _begin(lustre, waiting, now)
+            waiting = lustre.transfers[waiting].next
+        if gate.left > 0:
+            return
+        gate_id = gate.following  # all of this turn had ended before
 
 
 @njit
@@ -160,19 +185,24 @@ def _leave(lustre: Lustre, message_id: int, now: float) -> None:
 def _end(lustre: Lustre, transfer_id: int, now: float) -> None:
     """Count a transfer as ended: for the program that waits for it, and for its gate."""
     transfer = lustre.transfers[transfer_id]
-    program = lustre.programs[transfer.program]
-    program.pending -= 1
-    if program.pending == 0:
-        schedule(lustre.network.calendar, now, PROGRAM_EVENT, transfer.program)
+    _count_down(lustre, transfer.program, now)
     if transfer.gate < 0:
         return
     gate = lustre.gates[transfer.gate]
     gate.left -= 1
-    if gate.left > 0 or gate.following < 0:
-        return
-    following = lustre.gates[gate.following]
-    following.open = 1
-    waiting = following.head
-    while waiting >= 0:
-        _begin(lustre, waiting, now)
-        waiting = lustre.transfers[waiting].next
+    program_id = gate.programs
+    while program_id >= 0:
+        after = lustre.programs[program_id].next
+        _count_down(lustre, program_id, now)
+        program_id = after
+    if gate.left == 0 and gate.shut == 0:
+        _open(lustre, gate.following, now)
+
+
+@njit
+def _count_down(lustre: Lustre, program_id: int, now: float) -> None:
+    """Let a program wait for one transfer less; wake it after the last."""
+    program = lustre.programs[program_id]
+    program.pending -= 1
+    if program.pending == 0:
+        schedule(lustre.network.calendar, now, PROGRAM_EVENT, program_id)

@@ -9,6 +9,11 @@ and returns the lock (LDLM_CANCEL). Before the server grants what waited, it syn
 below the lock: a journal commit, shared by all who wait for one at the time. This is the price of a
 conflict; the round trips are cheap beside it.
 
+What servers send to a client on their own account are *callbacks*: blocking ASTs, completion ASTs
+(the grant of what had to wait) and glimpse ASTs (how long is the object?). They queue at the node
+for its threads that handle callbacks (ldlm_cbd), first come, first served. A grant at once comes as
+the reply to the enqueue, and needs none of them.
+
 Unused locks stay with the node, for the next call, up to a number an OSC; then the one unused
 longest is returned (the lock LRU, ldlm.namespaces.*.lru_size).
 
@@ -43,12 +48,13 @@ from sim.lustre.tables import LockState, Lustre, Stat
 _ASKED, _QUEUED = int(LockState.ASKED), int(LockState.QUEUED)
 _WAITING, _GRANTED, _HELD = int(LockState.WAITING), int(LockState.GRANTED), int(LockState.HELD)
 _FLUSHING, _RETURNED = int(LockState.FLUSHING), int(LockState.RETURNED)
-_SYNCING = int(LockState.SYNCING)
+_SYNCING, _COMPLETED = int(LockState.SYNCING), int(LockState.COMPLETED)
 _ENQUEUES, _MATCHES = int(Stat.ENQUEUES), int(Stat.MATCHES)
 _BLOCKING_ASTS, _CANCELS = int(Stat.BLOCKING_ASTS), int(Stat.CANCELS)
 _FLUSHED, _SYNCS, _LRU = int(Stat.FLUSHED_BYTES), int(Stat.CANCEL_SYNCS), int(Stat.LRU_CANCELS)
 
 _END_OF_OBJECT = 1 << 62  # beyond any byte, and safe to add to
+_AT_CLIENT = 2  # of ``ast_sent``: the blocking AST has come, and a thread turns to it
 
 
 @njit
@@ -234,12 +240,11 @@ def on_lock(lustre: Lustre, lock_id: int, now: float) -> float:
     if state == _GRANTED:
         _arrive(lustre, lock_id, now)
         return GONE
+    if state == _COMPLETED:
+        lock.state = _GRANTED
+        return handle_callback(lustre, lock.owner, now)
     if state == _HELD:
-        lock.blocked = 1
-        if lock.users == 0:
-            _leave_lru(lustre, lock_id)
-            _give_up(lustre, lock_id, now)
-        return GONE
+        return _asked_back(lustre, lock_id, now)
     if state == _FLUSHING:
         return _return(lustre, lock_id, now)
     if state == _RETURNED:
@@ -264,6 +269,36 @@ def _arrive(lustre: Lustre, lock_id: int, now: float) -> None:
     program.pending -= 1
     if program.pending == 0:
         schedule(lustre.network.calendar, now, PROGRAM_EVENT, lock.program)
+
+
+@njit
+def _asked_back(lustre: Lustre, lock_id: int, now: float) -> float:
+    """Take a blocking AST further that has come to the holder of a lock."""
+    lock = lustre.locks.locks[lock_id]
+    if lock.ast_sent != _AT_CLIENT:
+        lock.ast_sent = _AT_CLIENT
+        return handle_callback(lustre, lock.owner, now)
+    lock.blocked = 1
+    if lock.users == 0:
+        _leave_lru(lustre, lock_id)
+        _give_up(lustre, lock_id, now)
+    return GONE
+
+
+@njit
+def handle_callback(lustre: Lustre, node_id: int, now: float) -> float:
+    """Let a thread of a client node handle a callback that has come; return when it has.
+
+    The threads take turns: as every callback takes equally long, that one is free first which has
+    had none for longest.
+    """
+    limits = lustre.limits
+    node = lustre.nodes[node_id]
+    first = lustre.stations.callback + node_id * limits.callback_threads
+    thread = first + node.next_callback
+    node.next_callback = (node.next_callback + 1) % limits.callback_threads
+    service = limits.callback_service
+    return serve(lustre.network, thread, now, 0.0, service) + service
 
 
 @njit
@@ -301,7 +336,7 @@ def _block(lustre: Lustre, lock_id: int, now: float) -> None:
     lock = lustre.locks.locks[lock_id]
     lustre.stats[_BLOCKING_ASTS] += lock.granted
     if lock.state == _HELD:
-        arrival = now + lustre.limits.control_latency + lustre.limits.client_lock_service
+        arrival = now + lustre.limits.control_latency
         schedule(lustre.network.calendar, arrival, LOCK_EVENT, lock_id)
     else:
         lock.blocked = 1
@@ -369,7 +404,7 @@ def _end(lustre: Lustre, lock_id: int, grant_arrival: float) -> None:
     give(lustre.locks.spare, lock_id)
     granted = reprocess(lustre.locks, object_id)
     while granted >= 0:
-        lustre.locks.locks[granted].state = _GRANTED
+        lustre.locks.locks[granted].state = _COMPLETED
         schedule(lustre.network.calendar, grant_arrival, LOCK_EVENT, granted)
         granted = reprocess(lustre.locks, object_id)
 

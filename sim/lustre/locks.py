@@ -74,7 +74,7 @@ LOCK = np.dtype(
         ("mode", "i4"),  # up to in_lru: what searches look at, together in a line of the cache
         ("next", "i4"),  # neighbours in the queue or among the object's sharers, or -1
         ("owner", "i4"),  # the client node
-        ("ast_sent", "i4"),  # a blocking AST was sent
+        ("ast_sent", "i4"),  # a blocking AST was sent; 2: its client has it to do
         ("view_id", "i4"),
         ("state", "i4"),
         ("blocked", "i4"),  # a blocking AST has arrived at the client
@@ -282,15 +282,13 @@ def cancel(locks: Locks, lock_id: int) -> None:
 
 
 @njit
-def highest_writer(locks: Locks, resource_id: int, owner: int) -> int:
-    """Return the granted PW lock of a node other than ``owner`` that ends last, or -1.
+def highest_writer(locks: Locks, resource_id: int) -> int:
+    """Return the granted PW lock that starts, and so ends, last; -1 if there is none.
 
-    Its holder knows how long the object is: a glimpse asks it (ofd_intent_policy).
+    Its holder knows how long the object is: a glimpse asks it, whoever it is (Lustre 2.7 ofd_dlm.c,
+    ofd_intent_policy, ofd_intent_cb).
     """
-    row = last_not_after(locks.order, resource_id, EOF)
-    while row >= 0 and locks.locks[row].owner == owner:
-        row = last_not_after(locks.order, resource_id, locks.locks[row].start - 1)
-    return row
+    return last_not_after(locks.order, resource_id, EOF)
 
 
 # ------------------------------------------------------------------------------------- conflicts

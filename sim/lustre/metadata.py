@@ -7,8 +7,11 @@ MDS hands out objects that the OSTs have made ahead (*precreation*): when few ar
 as many again, twice as many the next time, and a create that finds none waits (Lustre 2.7
 osp_precreate.c). The widely striped file pays for every stripe.
 
-``stat`` of a file asks every stripe object for its size (*glimpse*): if another node holds a write
-lock, the OST asks the holder of the highest one in turn.
+``stat`` of a file, and a read beyond what the node knows of it, ask every stripe object for its
+size (*glimpse*). Where there is a write lock, the OST asks the holder of the highest one in turn
+(*glimpse AST*): each glimpse for itself, even those of the same object at the same time (Lustre 2.7
+ofd_dlm.c, ofd_intent_policy). So the questions of many readers meet at the few nodes that write,
+where they queue for the threads that handle callbacks.
 
 ``unlink`` drops what is dirty of the file; nobody writes it back.
 
@@ -33,12 +36,13 @@ from sim.engine.pool import give
 from sim.engine.queue import pass_turn, take_turn
 from sim.lustre.events import GO_ON, GONE, PROGRAM_EVENT
 from sim.lustre.journal import commit_periodically, committed_at
-from sim.lustre.ldlm import ask_to_drive_away, covering, object_committed
+from sim.lustre.ldlm import ask_to_drive_away, covering, handle_callback, object_committed
 from sim.lustre.locks import EOF, MODE_PW, highest_writer
 from sim.lustre.osc import channel_of, discard, pump, raise_urgency
 from sim.lustre.pages import URGENT, find_view, inode_of, view_of
 from sim.lustre.requests import (
     GLIMPSE,
+    GLIMPSE_AST,
     MDS_OPERATION,
     MDS_SYNC,
     OST_SYNC,
@@ -62,25 +66,40 @@ _END_OF_OBJECT = 1 << 62
 
 @njit
 def on_request(lustre: Lustre, request_id: int, now: float) -> float:
-    """Queue a request at its server; wake its program when the last reply has come."""
+    """Queue a request at its server; wake its program when the last reply has come.
+
+    A glimpse may go from there to a client and back.
+    """
     request = lustre.requests[request_id]
+    latency = lustre.limits.control_latency
+    if request.kind == GLIMPSE_AST:
+        done = handle_callback(lustre, request.node, now) + latency
+    else:
+        done = _served(lustre, request_id, now)
+        if request.kind == GLIMPSE and _asks_a_writer(lustre, request_id):
+            return done + latency
     program = lustre.programs[request.program]
-    start = serve(lustre.network, request.station, now, 0.0, request.service)
-    done = start + request.service + lustre.network.stations[request.station].latency
-    if request.kind == OST_SYNC:
-        done = object_committed(lustre, request.object, done)
-    elif request.kind == MDS_SYNC:
-        done = _file_committed(lustre, request.object, done)
-    elif request.kind == GLIMPSE:
-        done = _size_known(lustre, request.object, program.node, done)
-    elif request.kind == MDS_OPERATION:
-        done = _names_and_objects(lustre, request.program, start, done)
-    program.ready = max(program.ready, done + lustre.limits.control_latency)
+    program.ready = max(program.ready, done + latency)
     program.pending -= 1
     if program.pending == 0:
         schedule(lustre.network.calendar, program.ready, PROGRAM_EVENT, request.program)
     give(lustre.spare_requests, request_id)
     return GONE
+
+
+@njit
+def _served(lustre: Lustre, request_id: int, now: float) -> float:
+    """Queue a request at its server; return when that has done what it can do alone."""
+    request = lustre.requests[request_id]
+    start = serve(lustre.network, request.station, now, 0.0, request.service)
+    done = start + request.service + lustre.network.stations[request.station].latency
+    if request.kind == OST_SYNC:
+        return object_committed(lustre, request.object, done)
+    if request.kind == MDS_SYNC:
+        return _file_committed(lustre, request.object, done)
+    if request.kind == MDS_OPERATION:
+        return _names_and_objects(lustre, request.program, start, done)
+    return done
 
 
 @njit
@@ -94,13 +113,25 @@ def _file_committed(lustre: Lustre, file_id: int, now: float) -> float:
 
 
 @njit
-def _size_known(lustre: Lustre, object_id: int, node: int, now: float) -> float:
-    """Return when an OST can tell the size of an object: it may have to ask a writer."""
+def _asks_a_writer(lustre: Lustre, request_id: int) -> bool:
+    """Let a glimpse become a question to whoever holds the highest write lock, if anybody does.
+
+    A node that has the whole object below its own lock finds that, and nobody need be asked
+    (osc_request.c, osc_enqueue_base).
+    """
     lustre.stats[_GLIMPSES] += 1
-    if highest_writer(lustre.locks, object_id, node) < 0:
-        return now
+    request = lustre.requests[request_id]
+    lock_id = highest_writer(lustre.locks, request.object)
+    if lock_id < 0:
+        return False
+    lock = lustre.locks.locks[lock_id]
+    whole = lock.start == 0 and lock.end == EOF
+    if whole and lock.owner == lustre.programs[request.program].node:
+        return False
     lustre.stats[_GLIMPSE_ASTS] += 1
-    return now + 2.0 * lustre.limits.control_latency + lustre.limits.client_lock_service
+    request.kind = GLIMPSE_AST
+    request.node = lock.owner
+    return True
 
 
 @njit

@@ -25,7 +25,7 @@ from sim.engine.network import serve
 from sim.engine.page import PAGE
 from sim.engine.pool import give, take
 from sim.engine.queue import join, pop
-from sim.engine.randomness import pick
+from sim.lustre.arrays import block_io
 from sim.lustre.events import GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT
 from sim.lustre.lnet import (
     choose_gateway,
@@ -51,7 +51,7 @@ from sim.lustre.pages import (
     unlist_view,
     window_done,
 )
-from sim.lustre.tables import MESSAGE_KINDS, Cause, Lustre, Stat, StationKind
+from sim.lustre.tables import MESSAGE_KINDS, Cause, Lustre
 
 # Stages of a message: what it does when it acts next.
 _WRITE_START = 0  # leave the client
@@ -64,10 +64,8 @@ _READ_BULK = 6  # leave the OSS
 _READ_IB = 7  # leave the router
 _READ_ARIES = 8  # arrive at the client
 
-_OST = int(StationKind.OST)
 _OSC = int(Cause.OSC)
 _TRANSFER = int(Cause.TRANSFER)
-_PARTIAL = int(Stat.PARTIAL_STRIPES)
 
 
 @njit
@@ -246,7 +244,8 @@ def _write_back(lustre: Lustre, channel_id: int, view_id: int, previous: int, no
     unlist_view(lustre, lustre.channels[channel_id].views, view_id, previous)
     if view.unsent > 0:
         list_view(lustre, lustre.channels[channel_id].views, view_id)
-    _start_rpc(lustre, channel_id, -1, first, view.object, size, partial, 1, now)
+    low = lustre.windows[first].low
+    _start_rpc(lustre, channel_id, -1, first, view.object, low, size, partial, 1, now)
 
 
 @njit
@@ -271,12 +270,13 @@ def _move_directly(lustre: Lustre, channel_id: int, now: float) -> None:
     if work.write:
         partial = _partial_bytes(lustre, work.offset, work.offset + size, size)
     program, window, object_id, write = work.program, work.window, work.object, work.write
+    offset = work.offset
     work.offset += size
     work.left -= size
     if work.left == 0:
         pop(channel.works, lustre.works)
         give(lustre.spare_works, work_id)
-    _start_rpc(lustre, channel_id, program, window, object_id, size, partial, write, now)
+    _start_rpc(lustre, channel_id, program, window, object_id, offset, size, partial, write, now)
 
 
 @njit
@@ -286,6 +286,7 @@ def _start_rpc(
     program: int,
     windows: int,
     object_id: int,
+    offset: int,
     size: int,
     partial: int,
     write: int,
@@ -295,6 +296,7 @@ def _start_rpc(
     rpc_id = take(lustre.spare_rpcs)
     rpc = lustre.rpcs[rpc_id]
     rpc.start = now
+    rpc.offset = offset
     rpc.bytes = size
     rpc.partial = partial
     rpc.channel = channel_id
@@ -367,29 +369,6 @@ def _split_bulk(lustre: Lustre, rpc_id: int, origin: int, stage: int, time: floa
 
 
 @inlined
-def _block_io(lustre: Lustre, message_id: int, now: float) -> float:
-    """Queue the block I/O of a whole RPC at its OST; return when it is complete.
-
-    RAID stripes written in part cost more: the array reads what it needs to compute the parity
-    before it writes. The array works at many RPCs at once, each of which takes it some time beyond
-    its share of the disks: heads move, and parity is written before the OSS replies.
-    """
-    rpc = lustre.rpcs[lustre.network.messages[message_id].owner]
-    limits = lustre.limits
-    ost = rpc.channel % limits.osts
-    work = rpc.bytes + (limits.partial_stripe_factor - 1.0) * rpc.partial
-    cost = lustre.ost_overhead[rpc.write, ost] + work * lustre.ost_seconds[rpc.write, ost]
-    if rpc.partial > 0:
-        lustre.stats[_PARTIAL] += 1
-    station = lustre.stations.ost + ost
-    request = lustre.network.stations[station].requests
-    cost *= lustre.ost_jitter[pick(limits.jitter_seed, ost, request, len(lustre.ost_jitter))]
-    start = serve(lustre.network, station, now, rpc.bytes, cost)
-    lustre.network.waits[message_id, _OST] += start - now
-    return start + cost + lustre.ost_latency[rpc.write]
-
-
-@inlined
 def on_rpc_message(lustre: Lustre, message_id: int, now: float) -> float:
     """Let a message of a BRW RPC do what it does between two segments of its journey.
 
@@ -422,7 +401,7 @@ def _on_write(lustre: Lustre, message_id: int, node: int, oss: int, now: float) 
     if not _is_last_part(lustre, message_id):
         return GONE
     message.stage = _WRITE_REPLY
-    return _block_io(lustre, message_id, now) + lustre.limits.control_latency
+    return block_io(lustre, message_id, now)
 
 
 @inlined
@@ -432,7 +411,7 @@ def _on_read(lustre: Lustre, message_id: int, node: int, oss: int, now: float) -
     sender = lustre.limits.nodes + oss
     if message.stage == _READ_START:
         message.stage = _READ_DISK
-        return _block_io(lustre, message_id, now)
+        return block_io(lustre, message_id, now)
     if message.stage == _READ_DISK:
         if message.bytes > lustre.limits.message_size:
             _split_bulk(lustre, message.owner, message_id, _READ_BULK, now)

@@ -108,20 +108,26 @@ class PeerRoutes:
 def gates_of(transfers: Transfers) -> tuple[Table, Indices]:
     """Return the gates of some transfers, and the gate of each: int32, -1 for none.
 
-    A gate is a node's turn; ``following`` is the node's next.
+    A gate is the turn of a node, and ``following`` the node's next; or it is a turn of programs of
+    the node, which open it.
     """
     gate = np.full(len(transfers.size), -1, np.int32)
-    waits = np.flatnonzero(transfers.turn >= 0)
-    if not len(waits):
+    in_turn = np.flatnonzero(transfers.turn >= 0)
+    if not len(in_turn):
         return make_table(GATE, 0), gate
     turns = int(transfers.turn.max()) + 1
-    key = transfers.source[waits].astype(np.int64) * turns + transfers.turn[waits]
-    keys, inverse, count = np.unique(key, return_inverse=True, return_counts=True)
-    gate[waits] = inverse
+    senders = transfers.senders[in_turn]
+    nodes = int(transfers.source.max()) + 1
+    line = transfers.source[in_turn] + nodes * (senders > 0)
+    key = line * turns + transfers.turn[in_turn]
+    keys, first, inverse, count = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
+    gate[in_turn] = inverse
     gates = make_table(GATE, len(keys))
-    gates.left, gates.head, gates.following = count, -1, -1
-    same_node = keys[1:] // turns == keys[:-1] // turns
-    gates.following[:-1][same_node] = np.flatnonzero(same_node) + 1
-    gates.open[0] = 1
-    gates.open[1:] = ~same_node
+    gates.left, gates.head, gates.following, gates.programs = count, -1, -1, -1
+    gates.shut = senders[first]
+    follows = (senders[first[1:]] == 0) & (keys[1:] // turns == keys[:-1] // turns)
+    gates.following[:-1][follows] = np.flatnonzero(follows) + 1
+    gates.shut[1:][follows] = 1
     return gates, gate

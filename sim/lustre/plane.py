@@ -30,10 +30,12 @@ from sim.engine.pool import Pool, enlarge_pool
 from sim.engine.queue import clear_all
 from sim.engine.randomness import uniform
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
+from sim.lustre.arrays import on_array
 from sim.lustre.background import on_background
 from sim.lustre.batch import Transfers
 from sim.lustre.compaction import drop_transfers, keep_operations
 from sim.lustre.events import (
+    ARRAY_EVENT,
     FLUSHER_EVENT,
     LOCK_EVENT,
     MESSAGE_EVENT,
@@ -90,7 +92,9 @@ def _has_room(lustre: Lustre, room: int, messages: int) -> bool:
 
 @njit
 def _on_others(lustre: Lustre, kind: int, index: int, now: float) -> float:
-    """Let one of those act that act seldom; return when it does so again, or ``GONE``."""
+    """Let one of the others act; return when it does so again, or ``GONE``."""
+    if kind == ARRAY_EVENT:
+        return on_array(lustre, index, now)
     if kind == FLUSHER_EVENT:
         return on_flusher(lustre, index, now)
     if kind == SSD_READ_EVENT:
@@ -434,10 +438,13 @@ class LustrePlane:
         exchanges = np.flatnonzero(pool.kind == _EXCHANGE)
         if len(exchanges):
             if held is None:
-                first = self._add_transfers(transfers, int(pool.count[exchanges].max()))
+                first = self._add_transfers(
+                    transfers, int((pool.count + pool.length)[exchanges].max())
+                )
             else:
                 first = self._held[held][0]
             pool.offset[exchanges] += first
+            pool.stride[exchanges] += first
         batch = self._new_batch(len(programs))
         self.tables.clock[0] = now
         _start_programs(self._handle, programs, bounds + base, batch, going_on)
@@ -519,7 +526,7 @@ class LustrePlane:
             table = enlarge_table(tables.transfers, first + len(one.size))
             new = table[first:]
             new.left, new.source, new.target = one.size, one.source, one.target
-            new.route, new.gate, new.next = route, gate, -1
+            new.route, new.gate, new.next, new.after = route, gate, -1, one.after
             every_gate = np.concatenate([tables.gates, gates]).view(np.recarray)
             self.tables = tables._replace(transfers=table, gates=every_gate)
             at_once = max(at_once, int(np.bincount(one.source).max(initial=0)))

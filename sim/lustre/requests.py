@@ -19,6 +19,7 @@ OST_SYNC = 3
 GLIMPSE = 4
 PUNCH = 5
 SERVER_REQUEST = 6  # of a service node behind DVS
+GLIMPSE_AST = 7  # a glimpse for which the OST asks a client in turn
 
 
 @njit

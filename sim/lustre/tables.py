@@ -39,6 +39,7 @@ class StationKind(IntEnum):
     SSD = 10  # the local solid-state disk of a compute node
     DVS = 11  # what the DVS client of a compute node can move
     STORE = 12  # the disks of a service node, or what stands behind all of them
+    CALLBACK = 13  # a compute node's thread for what lock managers ask of it
 
 
 MESSAGE_KINDS = int(StationKind.OST) + 1
@@ -46,7 +47,7 @@ MESSAGE_KINDS = int(StationKind.OST) + 1
 
 
 class Cause(IntEnum):
-    """Why a rank waited. The first are queueing at stations of the kind of that number."""
+    """Why a rank waited. Up to ``STORE`` it queued at a station of the kind of that number."""
 
     NIC = 0
     LINK = 1
@@ -103,6 +104,7 @@ class Stat(IntEnum):
     THROTTLED_BYTES = 18  # that had to wait for room among the dirty pages of a local SSD
     NO_SPACE_BYTES = 19  # refused: the device, or the allocation, is full (ENOSPC)
     LOST_BYTES = 20  # not read or written because the SSD was lost (EIO)
+    HEAD_MOVES = 21  # read RPCs for which the disks of an OST moved their heads
 
 
 class LockState(IntEnum):
@@ -116,6 +118,7 @@ class LockState(IntEnum):
     FLUSHING = 5  # the pages below it are being written back
     RETURNED = 6  # the cancel is on its way to the server
     SYNCING = 7  # the server makes what was written below it durable
+    COMPLETED = 8  # granted after a wait: the completion AST is on its way to the client
 
 
 class Op(IntEnum):
@@ -142,7 +145,10 @@ class Op(IntEnum):
     JOIN = 18  # wait until they have ended
     MEET = 19  # wait until `count` programs are at meeting `file`; all go on `seconds` later
     WORK = 20  # work in a library for `seconds`
-    EXCHANGE = 21  # start the transfers `offset` to `offset + count - 1`; wait until all are there
+    EXCHANGE = (
+        21  # receive the transfers `offset` to `offset + count - 1`, and send `length`, those
+    )
+    # of the turn of transfer `stride`; wait until all are there
     TRUNCATE = 22  # cut or lengthen the file to `offset` bytes: locks every object from there on
     FLOCK = 23  # take `length` bytes of the file from `offset` for this program (fcntl)
     FUNLOCK = 24  # give them back
@@ -180,7 +186,8 @@ TRANSFER = np.dtype(  # bytes that go from one node to another for a program
         ("source", "i4"),  # nodes
         ("target", "i4"),
         ("route", "i4"),  # its candidate routes over Aries; -1: both nodes are on one router
-        ("gate", "i4"),  # it may begin only when this is open; -1: at once
+        ("gate", "i4"),  # whose turn it belongs to, or -1
+        ("after", "i4"),  # it may begin only when its gate is open
         ("program", "i4"),  # who waits for it
         ("under_way", "i4"),  # messages
         ("next", "i4"),  # the next before the same gate
@@ -190,12 +197,13 @@ TRANSFER = np.dtype(  # bytes that go from one node to another for a program
 
 MEETING = np.dtype([("arrived", "i4"), ("head", "i4")], align=True)  # programs that wait there
 
-GATE = np.dtype(  # transfers of one node that must all have ended before those of its next gate
+GATE = np.dtype(  # before the transfers of one turn of a node
     [
         ("left", "i4"),  # transfers that have not ended
         ("head", "i4"),  # transfers that wait for it to open
-        ("following", "i4"),  # the next gate of the node, or -1
-        ("open", "i4"),
+        ("following", "i4"),  # the node's next one, which opens when all of this have ended; or -1
+        ("programs", "i4"),  # that opened it and wait for the end of all transfers
+        ("shut", "i4"),  # what must come before it opens: the turn before, or programs that send
     ],
     align=True,
 )
@@ -347,6 +355,7 @@ NODE = np.dtype(
         ("evict_head", "i4"),  # views with cached pages, the oldest first
         ("evict_tail", "i4"),
         ("next_thread", "i4"),  # the core of the next RPC's ptlrpcd thread
+        ("next_callback", "i4"),  # which of its threads takes the next callback
         ("modifying", TURN),  # of the program with a modifying metadata RPC in flight
         ("closing", TURN),
         ("serves", "i4"),  # a service node at work for itself: what it serves is on its own disks
@@ -370,14 +379,19 @@ WORK = np.dtype(  # a run of bytes of one object that waits in an OSC to be move
 RPC = np.dtype(  # a BRW RPC and its bulk
     [
         ("start", "f8"),
+        ("offset", "i8"),  # of its first byte in the object
         ("bytes", "i8"),
         ("partial", "i8"),  # bytes in RAID stripes that it writes in part
+        ("arrived", "f8"),  # at the disk array
+        ("gap", "i8"),  # bytes from the read before it, of those that wait there, to this one
         ("channel", "i4"),
         ("program", "i4"),  # who waits for it, or -1
         ("windows", "i4"),  # its first window, or -1
         ("object", "i4"),
         ("parts", "i4"),  # LNET messages of its bulk that are still on the way
         ("write", "i4"),
+        ("message", "i4"),  # with which it goes on after the block I/O
+        ("next", "i4"),  # in the line of the disk array
     ],
     align=True,
 )
@@ -393,6 +407,7 @@ REQUEST = np.dtype(  # a small request to a server
         ("station", "i4"),
         ("kind", "i4"),
         ("object", "i4"),
+        ("node", "i4"),  # of a glimpse AST: the node that is asked
     ],
     align=True,
 )
@@ -410,7 +425,8 @@ class Limits(NamedTuple):
     control_latency: float  # a small message, one way, client to server
     valiant_bias: float  # how much more a queue counts on a non-minimal route
     request_service: float  # of an OSS thread for a small request
-    client_lock_service: float  # of a client's thread for a callback
+    callback_service: float  # of a client's thread for a callback
+    callback_threads: int  # of a client
     max_dirty: int  # of an OSC
     max_node_dirty: int
     max_node_cache: int
@@ -430,6 +446,9 @@ class Limits(NamedTuple):
     readahead_step: int
     raid_stripe: int
     partial_stripe_factor: float  # work of a partial RAID stripe over that of a whole one
+    raid_chunk: int  # of a RAID stripe on one disk
+    ost_disks: int
+    head_move: float
     ost_commit: float
     mdt_commit: float
     commit_period: float
@@ -503,6 +522,7 @@ class StationMap(NamedTuple):
     server_out: int
     server_requests: int  # its threads for small requests
     store: int  # its disks
+    callback: int  # the nodes' threads for callbacks; those of one node side by side
 
 
 class Routing(NamedTuple):
@@ -571,6 +591,8 @@ class Lustre(NamedTuple):
     ost_jitter
         float64 (factors,): each service of an OST takes longer by one of these, drawn at random;
         mean 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
+    arrays, waiting_reads
+        The disks of the OSTs, and what waits for them; see ``arrays``.
     metadata
         float64 (operations,): MDS time of each operation.
     journals
@@ -634,6 +656,8 @@ class Lustre(NamedTuple):
     ost_overhead: Floats
     ost_latency: Floats
     ost_jitter: Floats
+    arrays: Table
+    waiting_reads: Indices
     metadata: Floats
     precreated: Table
     journals: Table

@@ -126,7 +126,7 @@ def _add_pass(batch: Batch, target: CollectiveFile, call: Call, one: _Pass) -> N
     """Add one time through all rounds."""
     windows, turns = call.windows, call.turns
     rounds, barrier = np.arange(turns.rounds), target.costs.barrier()
-    first, transfers = add_exchange(batch, target, call, outward=False, ordered=False)
+    first, transfers = add_exchange(batch, target, call, outward=False)
     put = np.flatnonzero(transfers)
     place = turns.domain[put], turns.round[put]
     script = Script(target, turns.rounds)

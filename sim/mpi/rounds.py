@@ -268,12 +268,11 @@ class Script:
 
 
 def add_exchange(
-    batch: Batch, target: CollectiveFile, call: Call, *, outward: bool, ordered: bool
+    batch: Batch, target: CollectiveFile, call: Call, *, outward: bool
 ) -> tuple[Integers, Integers]:
     """Add the transfers of all turns: one from, or to, each node that has a share in a turn.
 
-    ``outward`` is from the aggregators to the ranks, in place of the other way; if ``ordered``,
-    nodes wait for their transfers of one round before they begin with the next.
+    ``outward`` is from the aggregators to the ranks, in place of the other way.
 
     Returns
     -------
@@ -287,10 +286,7 @@ def add_exchange(
     turn, node = key // nodes, key % nodes
     aggregator = target.nodes[call.turns.domain[turn]]
     first = batch.add_transfers(
-        source=aggregator if outward else node,
-        target=node if outward else aggregator,
-        size=size,
-        turn=call.turns.round[turn] if ordered else -1,
+        source=aggregator if outward else node, target=node if outward else aggregator, size=size
     )
     bounds = np.searchsorted(turn, np.arange(len(call.turns.round) + 1))
     return first + bounds[:-1], np.diff(bounds)

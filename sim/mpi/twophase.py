@@ -5,11 +5,11 @@ generic driver (ad_read_coll.c); Cray's MPI descends from both. First all ranks 
 each other's offsets, exchange counts in one alltoall, and send lists of offsets and lengths to the
 aggregators. Then, round after round, every aggregator collects what belongs into its windows and
 writes it. It does not write while it collects, and nobody sends for a round before its sends of the
-round before are done, so the slower of the two sets the pace of both. Plain ROMIO exchanges by
-messages, and an aggregator may be rounds ahead of another; Cray's MPI exchanges by a collective
-(MPI_Alltoallv), for which all ranks meet in every round: then the nodes whose data a round is about
-send at the pace of their NICs while nobody writes. A last collective makes sure that no rank goes
-on before the file is written.
+round before are done, so the slower of the two sets the pace of both. Nobody waits for those with
+whom it exchanges nothing (ROMIO sends messages; MPI_Alltoallv leaves out the empty ones): ranks
+whose data belong into later rounds are ready from the start, and an aggregator may be rounds ahead
+of another, but for the data that these give each other. A last collective makes sure that no rank
+goes on before the file is written.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from sim.mpi.rounds import (
     plan_call,
 )
 from sim.mpi.runs import runs_of
+from sim.mpi.sends import add_exchanges
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
 
@@ -174,16 +175,11 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
     high = written_up_to(target, windows)
     holes = high - windows.low > windows.covered
     sieved = holes & (target.hints.romio_lustre_ds_in_coll is Switch.ENABLE)
-    first, transfers = add_exchange(batch, target, call, outward=False, ordered=True)
     script = Script(target, turns.rounds)
     work = exchange_work(target, call)
     script.add(Op.WORK, Timer.EXCHANGE, 0, turns.domain, turns.round, seconds=work)
     script.add_calls(Op.READ, Timer.MODIFY_READ, 1, windows, sieved, windows.low, high)
-    if target.mpi.library == "cray":
-        script.add_meetings(np.arange(turns.rounds), 1, target.costs.barrier())
-    script.add(
-        Op.EXCHANGE, Timer.EXCHANGE, 2, turns.domain, turns.round, offset=first, count=transfers
-    )
+    add_exchanges(script, 2, batch, target, call)
     if target.hints.cray_cb_write_lock_mode == 2:
         add_lock_ahead(script, target, windows)
     calls = runs_of(writes_of(windows, sieved, high))
@@ -277,7 +273,7 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     """
     turns, windows = call.turns, call.windows
     low, high = read_extents(target, call)
-    first, transfers = add_exchange(batch, target, call, outward=True, ordered=False)
+    first, transfers = add_exchange(batch, target, call, outward=True)
     script = Script(target, turns.rounds)
     every = np.ones(len(windows.number), bool)
     script.add_calls(Op.READ, Timer.RAW_READ, 0, windows, every, low, high)

@@ -38,6 +38,7 @@ WORDS = {
     Stat.AHEAD_BYTES: ("read ahead", "asked for before a rank wanted it"),
     Stat.EVICTED_BYTES: ("evicted", "dropped from full page caches"),
     Stat.PARTIAL_STRIPES: ("partial RAID stripes", "write RPCs that filled such stripes in part"),
+    Stat.HEAD_MOVES: ("head moves", "read RPCs for which the disks of an OST moved their heads"),
     Stat.EXCHANGED_BYTES: ("exchanged", "moved between ranks on different nodes"),
     Stat.LOCAL_BYTES: ("copied in nodes", "moved between ranks of one node"),
     Stat.THROTTLED_BYTES: ("throttled", "on local SSDs: waited for room among the dirty pages"),

@@ -17,7 +17,7 @@ from sim.results.waits import waits
 from sim.run.result import IorResult, Result, StationUse
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
-_MANY |= {StationKind.SSD, StationKind.DVS}
+_MANY |= {StationKind.SSD, StationKind.DVS, StationKind.CALLBACK}
 _SERVERS = frozenset(StationKind) - _MANY
 
 

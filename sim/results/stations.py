@@ -38,6 +38,7 @@ PLURALS = {
     StationKind.SSD: "SSDs",
     StationKind.DVS: "DVS clients",
     StationKind.STORE: "disks of service nodes",
+    StationKind.CALLBACK: "nodes' callback threads",
 }
 
 # What a rank may wait for when stations of a kind are busy: the wait at the station itself, and
@@ -55,6 +56,7 @@ _HELD_UP = {
     StationKind.MDS: _SYNCS | {Cause.MDS},
     StationKind.CORE: _COPIES | _BULK,
     StationKind.MEMORY: _COPIES,
+    StationKind.CALLBACK: _SYNCS | {Cause.LOCK},
     StationKind.SSD: _ANY | {Cause.SSD, Cause.CACHE, Cause.FLUSH, Cause.SYNC},
 }
 

@@ -16,6 +16,7 @@ def test_four_million_chunk_locks() -> None:
         lnet__groups=31,
         lnet__oss_per_group=8,
         lnet__routers_per_group=2,
+        home__nodes=40,
     )
     run = run_apart(job)
     print_table(

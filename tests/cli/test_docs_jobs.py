@@ -34,4 +34,4 @@ def test_the_scenario_is_complete(xc40io, tmp_path):
 
 def test_the_python_runs(capsys):
     exec(compile(block("python"), "jobs.md", "exec"), {})
-    assert re.match(r"checkpoint: 2\.\d+ s, 1\.\d+ times\n", capsys.readouterr().out)
+    assert re.match(r"checkpoint: 3\.\d+ s, 1\.\d+ times\n", capsys.readouterr().out)

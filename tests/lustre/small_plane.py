@@ -38,6 +38,8 @@ SMALL: dict[str, object] = {
     "lustre.readahead": 4 * RPC,
     "lustre.readahead_step": RPC,
     "lustre.raid_stripe": RPC,
+    "lustre.raid_chunk": RPC // 8,
+    "lustre.head_move": 0.0,
     "lustre.ost_jitter": 0.0,
     "lustre.ost_write_latency": 0.0,
     "lustre.ost_read_latency": 0.0,

@@ -17,8 +17,8 @@ def meet(count: int, seconds: float = 0.0, timer: int = 0) -> Step:
     return Step(Op.MEET, 0, count=count, seconds=seconds, timer=timer)
 
 
-def exchange(first: int, count: int, timer: int = 0) -> Step:
-    return Step(Op.EXCHANGE, offset=first, count=count, timer=timer)
+def exchange(first: int, count: int, timer: int = 0, *, sends: int = 0, one: int = 0) -> Step:
+    return Step(Op.EXCHANGE, offset=first, count=count, length=sends, stride=one, timer=timer)
 
 
 def test_all_leave_a_meeting_when_the_last_has_come_and_the_collective_is_done() -> None:
@@ -89,6 +89,37 @@ def test_a_node_turns_to_its_next_round_when_its_sends_of_this_one_have_ended() 
     free = SmallPlane(3, 1)
     _, second = free.run([late, [exchange(1, 1)]], transfers=[(2, 0, KIB, -1), (2, 1, KIB, -1)])
     assert second < 0.01
+
+
+def test_a_rank_that_sends_for_the_first_time_waits_for_no_other_of_its_node() -> None:
+    plane = SmallPlane(3, 1)
+    late = [Step(Op.THINK, seconds=0.5), exchange(0, 1)]
+    transfers = [(2, 0, KIB, 0, False), (2, 1, KIB, 1, False)]
+    first, second = plane.run([late, [exchange(1, 1)]], transfers=transfers)
+    assert first > 0.5
+    assert second < 0.01
+
+    third = SmallPlane(4, 1)  # of a third round, and it has sent before
+    transfers.append((2, 3, KIB, 2, True))
+    assert third.run([late, [exchange(1, 1)], [], [exchange(2, 1)]], transfers=transfers)[2] > 0.5
+
+
+def test_what_an_aggregator_sends_waits_for_it_and_it_for_what_it_sends() -> None:
+    """One of them is late; whichever it is, both end together."""
+    for late in range(2):
+        plane = SmallPlane(2, 1)
+        programs = [[exchange(0, 0, sends=1)], [exchange(0, 1)]]
+        programs[late].insert(0, Step(Op.THINK, seconds=0.5))
+        sender, receiver = plane.run(programs, transfers=[(0, 1, MIB, 0, True, 1)])
+        assert sender == receiver > 0.5
+        assert plane.stat(Stat.EXCHANGED_BYTES) == MIB
+
+
+def test_what_aggregators_of_a_node_send_in_a_round_waits_for_all_of_them() -> None:
+    plane = SmallPlane(2, 2)
+    early, late = exchange(0, 0, sends=1), [Step(Op.THINK, seconds=0.5), exchange(0, 0, sends=1)]
+    took = plane.run([[early], late, [exchange(0, 1)]], transfers=[(0, 1, MIB, 0, True, 2)])
+    assert took.min() == took.max() > 0.5
 
 
 @given(

@@ -249,18 +249,18 @@ def test_nobody_overtakes_a_request_that_conflicts_with_his() -> None:
     assert release(locks, writer) == [late_reader]
 
 
-def test_the_highest_writer_of_another_node_is_found() -> None:
+def test_the_highest_writer_is_found_whoever_it_is() -> None:
     locks = new_locks()
-    assert highest_writer(locks, 0, 0) == -1
+    assert highest_writer(locks, 0) == -1
     low = ask(locks, Request(0, MODE_PW, 0, MIB - 1, no_expand=True))
     middle = ask(locks, Request(1, MODE_PW, 2 * MIB, 3 * MIB - 1, no_expand=True))
     high = ask(locks, Request(0, MODE_PW, 4 * MIB, 5 * MIB - 1, no_expand=True))
-    assert highest_writer(locks, 0, 1) == high
-    assert highest_writer(locks, 0, 0) == middle
-    release(locks, middle)
-    assert highest_writer(locks, 0, 0) == -1
-    release(locks, high)
-    assert highest_writer(locks, 0, 1) == low
+    for lock, below in ((high, middle), (middle, low), (low, -1)):
+        assert highest_writer(locks, 0) == lock
+        release(locks, lock)
+        assert highest_writer(locks, 0) == below
+    ask(locks, Request(1, MODE_PR, 0, MIB - 1, no_expand=True))
+    assert highest_writer(locks, 0) == -1
 
 
 def test_enlarged_tables_keep_their_locks_and_objects() -> None:

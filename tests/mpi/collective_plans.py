@@ -72,8 +72,23 @@ def files_and_accesses(**hints: Any) -> st.SearchStrategy[tuple[CollectiveFile, 
     return st.tuples(collective_files(**hints), random_accesses(RANKS))
 
 
+class Transfer(NamedTuple):
+    """What goes from node to node for an exchange; see ``sim.lustre.batch.Transfers``."""
+
+    source: int
+    target: int
+    size: int
+    turn: int
+    after: bool
+    senders: int
+
+
 class Step(NamedTuple):
-    """An operation: its calls as first bytes and ones past their ends; or who sends what where."""
+    """An operation: its calls as first bytes and ones past their ends; or who sends what where.
+
+    ``transfers`` are those that an exchange receives; it sends ``sends`` more, of which
+    ``one_sent`` is one.
+    """
 
     kind: Op
     timer: int
@@ -81,19 +96,21 @@ class Step(NamedTuple):
     meeting: int
     members: int
     calls: list[tuple[int, int]]
-    transfers: list[tuple[int, int, int, int]]
+    transfers: list[Transfer]
+    sends: int
+    one_sent: Transfer | None
 
 
 @dataclass
 class Plan:
     """What a collective call adds to a batch, and what it counts.
 
-    ``steps`` holds those of every rank, ``transfers`` rows of source, target, size and turn.
+    ``steps`` holds those of every rank, ``transfers`` all transfers.
     """
 
     target: CollectiveFile
     steps: list[list[Step]]
-    transfers: list[tuple[int, int, int, int]]
+    transfers: list[Transfer]
     counts: AccessCounts
 
     def of_aggregator(self, position: int, kind: Op) -> list[Step]:
@@ -133,7 +150,7 @@ def plan(method: Method, target: CollectiveFile, accesses: Accesses) -> Plan:
     batch = Batch(np.arange(RANKS))
     method(batch, target, accesses, counts)
     transfers = [
-        row
+        Transfer(*row)
         for part in batch.transfers
         for row in zip(*(column.tolist() for column in part), strict=True)
     ]
@@ -145,7 +162,7 @@ def plan(method: Method, target: CollectiveFile, accesses: Accesses) -> Plan:
     return Plan(target, steps, transfers, counts)
 
 
-def _step(one: Any, transfers: list[tuple[int, int, int, int]]) -> Step:
+def _step(one: Any, transfers: list[Transfer]) -> Step:
     kind = Op(one["kind"])
     first, count = int(one["offset"]), int(one["count"])
     calls = []
@@ -161,6 +178,8 @@ def _step(one: Any, transfers: list[tuple[int, int, int, int]]) -> Step:
         members=count if kind is Op.MEET else 0,
         calls=calls,
         transfers=transfers[first : first + count] if kind is Op.EXCHANGE else [],
+        sends=int(one["length"]) if kind is Op.EXCHANGE else 0,
+        one_sent=transfers[int(one["stride"])] if kind is Op.EXCHANGE and one["length"] else None,
     )
 
 

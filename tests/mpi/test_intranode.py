@@ -83,15 +83,16 @@ def test_each_rank_hands_its_data_over_in_memory_and_its_node_sends_each_byte_on
         for node, rank in local.items():
             if handed[node]:
                 at = -1 if outward else 0
-                ((source, end, size, turn),) = exchanges[rank].pop(at).transfers
-                assert (source, end, turn) == (node, node, -1)
-                found[node] = size
+                (over,) = exchanges[rank].pop(at).transfers
+                assert (over.source, over.target, over.turn) == (node, node, -1)
+                found[node] = over.size
         assert found == +handed
         sent = Counter()
         for rank, own in exchanges.items():
-            for source, end, size, _ in (row for step in own for row in step.transfers):
-                assert (source if outward else end) == target.communicator.node[rank]
-                sent[end if outward else source] += size
+            for sent_one in (transfer for step in own for transfer in step.transfers):
+                here, there = (sent_one.source, sent_one.target)[:: 1 if outward else -1]
+                assert here == target.communicator.node[rank]
+                sent[there] += sent_one.size
         assert sent == between
 
 

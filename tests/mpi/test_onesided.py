@@ -66,7 +66,7 @@ def test_holes_make_the_library_do_it_all_again_with_read_modify_write(drawn):
     assert (counts.gaps, counts.gap_bytes) == gaps_between(given_)
     assert (counts.collective, counts.bytes) == (RANKS, accesses.bytes)
     passes = (2 if again else 1) if given_ else 0
-    assert sum(size for _, _, size, _ in one.transfers) == passes * accesses.bytes
+    assert sum(transfer.size for transfer in one.transfers) == passes * accesses.bytes
 
 
 @given(files_and_accesses(one_sided_rmw="always"))
@@ -96,9 +96,9 @@ def test_every_given_byte_goes_from_its_node_to_its_aggregator_in_its_round(draw
         barriers = 0
         for step in one.steps[rank]:
             barriers += step.meeting == INNER
-            for source, end, size, turn in step.transfers:
-                assert (end, turn) == (target.communicator.node[rank], -1)
-                moved[source, position, barriers // 2] += size
+            for transfer in step.transfers:
+                assert (transfer.target, transfer.turn) == (target.communicator.node[rank], -1)
+                moved[transfer.source, position, barriers // 2] += transfer.size
     assert moved == exchanged(target, accesses)
 
 

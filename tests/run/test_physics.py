@@ -29,10 +29,10 @@ HOMEWARD = [
 ]
 
 
-def ost_bound(access: str, osts: int = 56, mib: int = 32) -> Result:
+def ost_bound(access: str, osts: int = 56, mib: int = 32, count: int = 7) -> Result:
     """Enough for every OST and every client to be busy; written data is on the disks (-e)."""
     job = f"{access} -e -k -F -b {mib}m -t 8m"
-    return run(job, 256, 16, count=7, size="8m", lustre__osts=osts)
+    return run(job, 256, 16, count=count, size="8m", lustre__osts=osts)
 
 
 @pytest.fixture(
@@ -131,13 +131,17 @@ def test_a_fine_grained_group_of_routers_serves_its_own_osss_alone() -> None:
     assert routers == groups
 
 
-@pytest.mark.parametrize(("access", "mib"), [("-w", 128), ("-r", 32)])
-def test_an_ost_bound_run_comes_close_to_what_theta_sustains_and_never_above(
-    access: str, mib: int
-) -> None:
-    """Writes need more bytes for that: opening and syncing the files takes its time as well."""
-    row = rows(ost_bound(access, mib=mib))[0]
+def test_ost_bound_writes_come_close_to_what_theta_sustains_and_never_above() -> None:
+    """They need many bytes for that: opening and syncing the files takes its time as well."""
+    row = rows(ost_bound("-w", mib=128))[0]
     assert 0.85 * THETA[row.access] < row.bandwidth < THETA[row.access]
+
+
+def test_so_do_reads_if_each_stream_stays_on_its_ost() -> None:
+    """With stripes of 8 MiB in turn on seven OSTs, heads move as long as they read."""
+    stays, turns = rows(ost_bound("-r", mib=128, count=1))[0], rows(ost_bound("-r"))[0]
+    assert 0.7 * THETA[stays.access] < stays.bandwidth < THETA[stays.access]
+    assert turns.bandwidth < 0.7 * stays.bandwidth
 
 
 @pytest.mark.parametrize("access", ["-w", "-r"])

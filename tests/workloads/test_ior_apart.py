@@ -91,7 +91,7 @@ def test_every_rank_opens_its_own_file_and_meets_alone() -> None:
 def test_every_rank_has_transfers_of_its_own_on_its_own_node() -> None:
     calls = np.zeros(RANKS, np.int64), np.full(RANKS, 2)
     batch, of_rank = made("transfer", *calls)
-    source, target, size, _ = (
+    source, target, size, *_ = (
         np.concatenate(parts) for parts in zip(*batch.transfers, strict=True)
     )
     assert (source == target).all()

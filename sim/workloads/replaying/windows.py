@@ -103,7 +103,9 @@ class Planner:
             batch = self._plan_one(call)
             listed, bounds = batch.listing()
             listed["timer"] = self._codes(call, listed["timer"])
-            listed["offset"][listed["kind"] == int(Op.EXCHANGE)] += moved
+            exchange = listed["kind"] == int(Op.EXCHANGE)
+            listed["offset"][exchange] += moved
+            listed["stride"][exchange] += moved
             operations.append(listed)
             rank.append(np.repeat(np.arange(self._job.ranks), np.diff(bounds)))
             place.append(np.full(len(listed), stop))
@@ -127,9 +129,10 @@ class Planner:
         """Hand the transfers to the data plane, before the operations that begin them."""
         if not transfers:
             return None
-        exchanges = operations["kind"] == int(Op.EXCHANGE)
+        exchanges = operations[operations["kind"] == int(Op.EXCHANGE)]
         plane: LustrePlane = self._job.filesystem.plane
-        return plane.hold_transfers(transfers, int(operations["count"][exchanges].max()))
+        at_once = int((exchanges["count"] + exchanges["length"]).max())
+        return plane.hold_transfers(transfers, at_once)
 
     def _plan_one(self, call: int) -> Batch:
         """Return what a call makes the ranks do."""

@@ -1,0 +1,140 @@
+"""The disk arrays: what lies together is read at the full rate, and heads move to all else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_plane import KIB, RPC, SmallPlane, Step
+
+from sim.lustre.tables import Op, Stat, StationKind
+
+MOVE = 0.010
+CHUNK = RPC // 8
+ARRAY = {"lustre__head_move": MOVE, "lustre__ost_disks": 40, "lustre__raid_chunk": CHUNK}
+
+
+def reading(*offsets: int, length: int = RPC) -> list[Step]:
+    return [Step(Op.READ, 0, offset, length, 1, length) for offset in offsets]
+
+
+def array_of(nodes: int, **changes: object) -> SmallPlane:
+    """Return a plane with a file of one object that is read past the page caches."""
+    plane = SmallPlane(nodes, 1, **(ARRAY | changes))
+    plane.add_files(size=1 << 30, direct=True)
+    return plane
+
+
+def moves(plane: SmallPlane) -> int:
+    return plane.stat(Stat.HEAD_MOVES)
+
+
+@pytest.mark.parametrize(
+    ("length", "chunks"), [(4 * KIB, 1), (CHUNK, 1), (CHUNK + 4 * KIB, 2), (RPC, 8)]
+)
+def test_as_many_heads_move_as_a_read_has_chunks(length: int, chunks: int) -> None:
+    took = [
+        array_of(1, lustre__head_move=seconds).run([reading(0, length=length)])[0]
+        for seconds in (MOVE, 0.0)
+    ]
+    assert took[0] - took[1] == pytest.approx(chunks * MOVE / 40, rel=0.2)
+
+
+def test_more_than_a_stripe_moves_no_more_heads_than_a_stripe_has() -> None:
+    plane = array_of(1, lustre__raid_stripe=RPC // 2, lustre__ost_jitter=0.0)
+    (long,) = plane.run([reading(0)])
+    still = array_of(1, lustre__raid_stripe=RPC // 2, lustre__head_move=0.0)
+    assert long - still.run([reading(0)])[0] == pytest.approx(4 * MOVE / 40, rel=0.2)
+
+
+def test_a_stream_with_rpcs_in_flight_moves_the_heads_once() -> None:
+    plane = array_of(1, lustre__max_rpcs_in_flight=8)
+    plane.run([reading(0, length=8 * RPC)])
+    assert moves(plane) == 1
+
+
+def test_a_stream_that_waits_for_each_call_moves_them_for_each() -> None:
+    plane = array_of(1, lustre__ost_read_latency=0.004)
+    took = plane.run([reading(*(i * RPC for i in range(8)))])
+    assert moves(plane) == 8
+    assert took[0] > 8 * (0.004 + 8 * MOVE / 40)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (3, 0, 5, 1, 4, 2)])
+def test_what_waits_side_by_side_is_read_in_one_go_whatever_came_first(order: tuple[int]) -> None:
+    """All come while the first is served; what lies before that is one more place to go to."""
+    plane = array_of(6)
+    plane.run([reading(i * RPC) for i in order])
+    assert moves(plane) <= 2
+    apart = array_of(6)
+    apart.run([reading(100 * i * RPC) for i in order])
+    assert moves(apart) == 6
+
+
+def test_a_small_gap_passes_below_the_heads() -> None:
+    """It takes as long as if it were read, and no longer than to move."""
+    busy = {}
+    for gap in (0, 1, 2, 100):
+        plane = array_of(3, lustre__ost_read_rate=40e6)
+        late = [Step(Op.THINK, seconds=1e-4 * i) for i in range(3)]
+        plane.run([[late[i], *reading(i * (gap + 1) * RPC)] for i in range(3)])
+        stations = plane.tables.network.stations
+        busy[gap] = float(stations.busy[stations.kind == StationKind.OST].sum())
+        assert moves(plane) == (3 if gap == 100 else 1)
+    assert busy[1] - busy[0] == pytest.approx(2 * RPC / 40e6, rel=0.1)
+    assert busy[0] < busy[1] < busy[2] <= busy[100] * (1 + 1e-9)
+
+
+def test_two_nodes_that_read_each_their_own_file_take_the_heads_from_each_other() -> None:
+    plane = SmallPlane(2, 1, **ARRAY)
+    plane.plane.add_files(1, RPC, np.zeros((2, 1), np.int32), direct=True, size=1 << 30)
+    programs = [[Step(Op.READ, node, 0, RPC, 16, RPC)] for node in range(2)]
+    plane.run(programs)
+    assert moves(plane) == 32
+
+
+def test_writes_move_no_heads() -> None:
+    plane = array_of(2)
+    plane.run(
+        [[Step(Op.WRITE, 0, (2 * i + node) * 99 * RPC, RPC) for i in range(4)] for node in range(2)]
+    )
+    assert moves(plane) == 0
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 40), st.booleans(), st.integers(1, 3)), max_size=6),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_nothing_is_lost_and_the_array_is_busy_with_bytes_and_moves(
+    plans: list[list[tuple[int, bool, int]]],
+) -> None:
+    plane = array_of(len(plans))
+    programs = [
+        [
+            Step(Op.WRITE if writes else Op.READ, 0, at * RPC, units * RPC)
+            for at, writes, units in plan
+        ]
+        for plan in plans
+    ]
+    if not any(programs):
+        return
+    plane.run(programs)
+    rpcs = sum(units for plan in plans for _, _, units in plan)
+    stations = plane.tables.network.stations
+    osts = stations[stations.kind == StationKind.OST]
+    assert osts.bytes.sum() == rpcs * RPC
+    lustre = plane.machine.lustre
+    each = lustre.ost_request_overhead + RPC / (
+        0.5 * min(lustre.ost_read_rate, lustre.ost_write_rate)
+    )
+    reads = sum(units for plan in plans for _, writes, units in plan if not writes)
+    assert moves(plane) <= reads
+    assert osts.busy.sum() <= rpcs * each + reads * 8 * MOVE / 40
+    assert osts.busy.sum() >= moves(plane) * 8 * MOVE / 40
+    assert (plane.tables.arrays.waiting.head == -1).all()
+    assert (plane.tables.waiting_reads == -1).all()
