@@ -80,16 +80,18 @@ def block_io(lustre: Lustre, message_id: int, now: float) -> float:
     array = lustre.arrays[ost]
     rpc.message = message_id
     rpc.arrived = now
-    free = lustre.network.stations[lustre.stations.ost + ost].free
-    if array.waiting.head < 0 and free <= now:
-        rpc.gap = _FAR
-        return _begin(lustre, rpc_id, ost, now)
+    rpc.gap = _FAR
     if array.waiting.head < 0:
+        free = lustre.network.stations[lustre.stations.ost + ost].free
+        if free <= now:
+            return _begin(lustre, rpc_id, ost, now)
         schedule(lustre.network.calendar, free, ARRAY_EVENT, ost)
     join(array.waiting, lustre.rpcs, rpc_id)
     if not rpc.write:
         _find_neighbours(lustre, ost, rpc_id)
-        _list_read(lustre, ost, rpc_id)
+        place = _place(lustre, ost, rpc_id, -1)
+        if place >= 0:  # where its set is full, nobody finds it
+            lustre.waiting_reads[place] = rpc_id
     return GONE
 
 
@@ -99,15 +101,14 @@ def _find_neighbours(lustre: Lustre, ost: int, rpc_id: int) -> None:
     rpc = lustre.rpcs[rpc_id]
     array = lustre.arrays[ost]
     size = lustre.limits.rpc_size
-    unit = rpc.offset // size
-    rpc.gap = _FAR
     for step in range(_REACH + 1):
-        at_work = array.object == rpc.object and array.unit == unit - step
-        if at_work or _listed_read(lustre, ost, rpc.object, unit - step) >= 0:
+        unit = rpc.unit - step
+        at_work = array.object == rpc.object and array.unit == unit
+        if at_work or _listed_read(lustre, ost, rpc.object, unit) >= 0:
             rpc.gap = max(step - 1, 0) * size
             break
     for step in range(1, _REACH + 1):
-        other = _listed_read(lustre, ost, rpc.object, unit + step)
+        other = _listed_read(lustre, ost, rpc.object, rpc.unit + step)
         if other >= 0:
             lustre.rpcs[other].gap = min(lustre.rpcs[other].gap, (step - 1) * size)
             break
@@ -138,7 +139,7 @@ def _begin(lustre: Lustre, rpc_id: int, ost: int, now: float) -> float:
     limits = lustre.limits
     array = lustre.arrays[ost]
     work = rpc.bytes + (limits.partial_stripe_factor - 1.0) * rpc.partial
-    cost = lustre.ost_overhead[rpc.write, ost] + work * lustre.ost_seconds[rpc.write, ost]
+    cost = transfer_seconds(lustre, ost, rpc.write, work)
     after = lustre.ost_latency[rpc.write]
     if rpc.write:
         array.object = -1
@@ -147,13 +148,12 @@ def _begin(lustre: Lustre, rpc_id: int, ost: int, now: float) -> float:
             lustre.stats[_PARTIAL] += 1
     else:
         array.object = rpc.object
-        array.unit = rpc.offset // limits.rpc_size
-        if rpc.gap == _FAR:
-            lustre.stats[_HEAD_MOVES] += 1
-            cost += move_seconds(lustre, rpc.bytes)
-        else:
-            cost += min(rpc.gap * lustre.ost_seconds[0, ost], move_seconds(lustre, rpc.bytes))
+        array.unit = rpc.unit
+        cost += min(rpc.gap * lustre.ost_seconds[0, ost], move_seconds(lustre, rpc.bytes))
+        if rpc.gap < _FAR:
             after = 0.0
+        else:
+            lustre.stats[_HEAD_MOVES] += 1
     station = lustre.stations.ost + ost
     request = lustre.network.stations[station].requests
     cost *= lustre.ost_jitter[pick(limits.jitter_seed, ost, request, len(lustre.ost_jitter))]
@@ -161,6 +161,12 @@ def _begin(lustre: Lustre, rpc_id: int, ost: int, now: float) -> float:
     lustre.network.stations[station].waiting += start - rpc.arrived
     lustre.network.waits[rpc.message, _OST] += start - rpc.arrived
     return start + cost + after
+
+
+@inlined
+def transfer_seconds(lustre: Lustre, ost: int, write: int, work: float) -> float:
+    """Return how long an array is busy with a bulk RPC that is as much work as so many bytes."""
+    return lustre.ost_overhead[write, ost] + work * lustre.ost_seconds[write, ost]
 
 
 @njit
@@ -172,14 +178,14 @@ def move_seconds(lustre: Lustre, size: int) -> float:
 
 
 @njit
-def _list_read(lustre: Lustre, ost: int, rpc_id: int) -> None:
-    """Let a waiting read be found by its place; where its set is full, it is not."""
+def _place(lustre: Lustre, ost: int, rpc_id: int, holding: int) -> int:
+    """Return the first place of a read's set that holds a number (-1: none); -1 if none does."""
     rpc = lustre.rpcs[rpc_id]
-    first = _set_of(ost, rpc.object, rpc.offset // lustre.limits.rpc_size)
+    first = _set_of(ost, rpc.object, rpc.unit)
     for place in range(first, first + _WAYS):
-        if lustre.waiting_reads[place] < 0:
-            lustre.waiting_reads[place] = rpc_id
-            return
+        if lustre.waiting_reads[place] == holding:
+            return place
+    return -1
 
 
 @njit
@@ -190,7 +196,7 @@ def _listed_read(lustre: Lustre, ost: int, object_id: int, unit: int) -> int:
         rpc_id = lustre.waiting_reads[place]
         if rpc_id >= 0:
             rpc = lustre.rpcs[rpc_id]
-            if rpc.object == object_id and rpc.offset // lustre.limits.rpc_size == unit:
+            if rpc.object == object_id and rpc.unit == unit:
                 return rpc_id
     return -1
 
@@ -202,8 +208,7 @@ def _leave(lustre: Lustre, ost: int) -> int:
     rpc = lustre.rpcs[rpc_id]
     if rpc.write:
         return rpc_id
-    first = _set_of(ost, rpc.object, rpc.offset // lustre.limits.rpc_size)
-    for place in range(first, first + _WAYS):
-        if lustre.waiting_reads[place] == rpc_id:
-            lustre.waiting_reads[place] = -1
+    place = _place(lustre, ost, rpc_id, rpc_id)
+    if place >= 0:
+        lustre.waiting_reads[place] = -1
     return rpc_id

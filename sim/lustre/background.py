@@ -11,7 +11,7 @@ import numpy as np
 from sim.engine.jit import njit
 from sim.engine.network import serve
 from sim.engine.randomness import uniform
-from sim.lustre.arrays import move_seconds
+from sim.lustre.arrays import move_seconds, transfer_seconds
 from sim.lustre.tables import Lustre
 
 BACKGROUND = np.dtype(
@@ -29,8 +29,7 @@ def on_background(lustre: Lustre, source_id: int, now: float) -> float:
     port = lustre.stations.oss_in if source.write else lustre.stations.oss_out
     held = size * lustre.network.stations[port + oss].inverse_rate
     serve(lustre.network, port + oss, now, size, held)
-    cost = lustre.ost_overhead[source.write, source.ost]
-    cost += size * lustre.ost_seconds[source.write, source.ost]
+    cost = transfer_seconds(lustre, source.ost, source.write, size)
     if not source.write:
         cost += move_seconds(lustre, size)
     serve(lustre.network, lustre.stations.ost + source.ost, now, size, cost)

@@ -42,6 +42,19 @@ class Transfers(NamedTuple):
     senders: Integers
 
 
+def refer_from(operations: Operations, first: int) -> None:
+    """Let ``EXCHANGE`` operations refer to transfers that are numbered from ``first`` on."""
+    exchanges = operations["kind"] == int(Op.EXCHANGE)
+    operations["offset"][exchanges] += first
+    operations["stride"][exchanges] += first
+
+
+def most_at_once(operations: Operations) -> int:
+    """Return how many transfers one of the ``EXCHANGE`` operations begins at most."""
+    exchanges = operations[operations["kind"] == int(Op.EXCHANGE)]
+    return int((exchanges["count"] + exchanges["length"]).max(initial=0))
+
+
 class Batch:
     """Operations of many programs, added step by step for all of them at once.
 

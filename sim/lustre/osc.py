@@ -296,7 +296,7 @@ def _start_rpc(
     rpc_id = take(lustre.spare_rpcs)
     rpc = lustre.rpcs[rpc_id]
     rpc.start = now
-    rpc.offset = offset
+    rpc.unit = offset // lustre.limits.rpc_size
     rpc.bytes = size
     rpc.partial = partial
     rpc.channel = channel_id

@@ -32,7 +32,7 @@ from sim.engine.randomness import uniform
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.arrays import on_array
 from sim.lustre.background import on_background
-from sim.lustre.batch import Transfers
+from sim.lustre.batch import Transfers, most_at_once, refer_from
 from sim.lustre.compaction import drop_transfers, keep_operations
 from sim.lustre.events import (
     ARRAY_EVENT,
@@ -435,16 +435,12 @@ class LustrePlane:
                 self.tables = tables._replace(transfers=none, gates=no_gate)
         base = self._enter(operations)
         pool = self.tables.operations[base : self._used]
-        exchanges = np.flatnonzero(pool.kind == _EXCHANGE)
-        if len(exchanges):
+        if (pool.kind == _EXCHANGE).any():
             if held is None:
-                first = self._add_transfers(
-                    transfers, int((pool.count + pool.length)[exchanges].max())
-                )
+                first = self._add_transfers(transfers, most_at_once(pool))
             else:
                 first = self._held[held][0]
-            pool.offset[exchanges] += first
-            pool.stride[exchanges] += first
+            refer_from(pool, first)
         batch = self._new_batch(len(programs))
         self.tables.clock[0] = now
         _start_programs(self._handle, programs, bounds + base, batch, going_on)

@@ -379,7 +379,7 @@ WORK = np.dtype(  # a run of bytes of one object that waits in an OSC to be move
 RPC = np.dtype(  # a BRW RPC and its bulk
     [
         ("start", "f8"),
-        ("offset", "i8"),  # of its first byte in the object
+        ("unit", "i8"),  # where in the object it lies, in sizes of an RPC
         ("bytes", "i8"),
         ("partial", "i8"),  # bytes in RAID stripes that it writes in part
         ("arrived", "f8"),  # at the disk array

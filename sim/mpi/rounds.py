@@ -288,6 +288,14 @@ def add_exchange(
     first = batch.add_transfers(
         source=aggregator if outward else node, target=node if outward else aggregator, size=size
     )
+    return ranges_of(call, turn, first)
+
+
+def ranges_of(call: Call, turn: Integers, first: int) -> tuple[Integers, Integers]:
+    """Return the first transfer of every turn, and how many there are: int64 (turns,) each.
+
+    ``turn`` is that of each transfer, in order, and ``first`` the number of the first of all.
+    """
     bounds = np.searchsorted(turn, np.arange(len(call.turns.round) + 1))
     return first + bounds[:-1], np.diff(bounds)
 

@@ -16,7 +16,7 @@ from sim.engine.types import Integers
 from sim.lustre.batch import Batch
 from sim.lustre.tables import Op
 from sim.mpi.domains import CollectiveFile, sum_by
-from sim.mpi.rounds import Call, Script
+from sim.mpi.rounds import Call, Script, ranges_of
 from sim.mpi.timers import Timer
 
 
@@ -151,5 +151,4 @@ def _add_transfers(
         after=line != Line.FIRST,
         senders=senders,
     )
-    bounds = np.searchsorted(turn, np.arange(len(turns.round) + 1))
-    return first + bounds[:-1], np.diff(bounds), Groups(group, parts, first + own[one])
+    return *ranges_of(call, turn, first), Groups(group, parts, first + own[one])

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch, Transfers
+from sim.lustre.batch import Batch, Transfers, most_at_once, refer_from
 from sim.lustre.plane import LustrePlane
-from sim.lustre.tables import OPERATION, Op
+from sim.lustre.tables import OPERATION
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.rounds import meet
@@ -103,9 +103,7 @@ class Planner:
             batch = self._plan_one(call)
             listed, bounds = batch.listing()
             listed["timer"] = self._codes(call, listed["timer"])
-            exchange = listed["kind"] == int(Op.EXCHANGE)
-            listed["offset"][exchange] += moved
-            listed["stride"][exchange] += moved
+            refer_from(listed, moved)
             operations.append(listed)
             rank.append(np.repeat(np.arange(self._job.ranks), np.diff(bounds)))
             place.append(np.full(len(listed), stop))
@@ -129,10 +127,8 @@ class Planner:
         """Hand the transfers to the data plane, before the operations that begin them."""
         if not transfers:
             return None
-        exchanges = operations[operations["kind"] == int(Op.EXCHANGE)]
         plane: LustrePlane = self._job.filesystem.plane
-        at_once = int((exchanges["count"] + exchanges["length"]).max())
-        return plane.hold_transfers(transfers, at_once)
+        return plane.hold_transfers(transfers, most_at_once(operations))
 
     def _plan_one(self, call: int) -> Batch:
         """Return what a call makes the ranks do."""
