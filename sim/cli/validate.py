@@ -64,7 +64,7 @@ def validate(
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or cores(), None if no_cache else ResultCache(), progress)
         report = validate_claims(chosen, simulations, full=full or bool(ids))
-        _draw(report, figures, html)
+        _draw(report, figures, html, full=full)
     _print(report, as_json=as_json, everything=everything)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
@@ -94,11 +94,11 @@ def _check_places(figures: str | None, html: str | None) -> None:
             raise InputError(f"--figures: {figures} cannot be made: {error.strerror}") from error
 
 
-def _draw(report: Report, figures: str | None, html: str | None) -> None:
+def _draw(report: Report, figures: str | None, html: str | None, *, full: bool) -> None:
     if figures is not None:
         from validation.figures.gallery import draw_all
 
-        draw_all(figures, simulations=report.simulations)
+        draw_all(figures, simulations=report.simulations, full=full)
     if html is not None:
         from validation.page import write_page
 

@@ -10,6 +10,8 @@ import pytest
 from sim.config.scenario import Scenario
 from validation import claim as claims_module
 from validation.claim import Claim
+from validation.figures import gallery
+from validation.figures.chart import Chart
 
 RUN = {"machine": "theta", "nodes": 1, "ppn": 1, "workload": {"ior": "-a POSIX -w -b 1m -t 1m"}}
 
@@ -63,6 +65,20 @@ def test_results_are_kept_unless_told_otherwise(xc40io, tmp_path: Path):
     size = kept.stat().st_size
     xc40io("validate", "--fast", "--jobs", "1")
     assert kept.stat().st_size == size > 0
+
+
+def test_the_figures_of_long_runs_come_with_full(xc40io, tmp_path: Path, monkeypatch):
+    charts = [chart for chart in gallery.all_charts(full=True) if not chart.runs()]
+    drawn: list[bool] = []
+
+    def chosen(*, full: bool = False) -> tuple[Chart, ...]:
+        drawn.append(full)
+        return tuple(charts)
+
+    monkeypatch.setattr(gallery, "all_charts", chosen)
+    for words in (["--fast"], ["--full"]):
+        xc40io("validate", "--jobs", "1", *words, "--figures", str(tmp_path))
+    assert drawn == [False, True]
 
 
 @pytest.mark.parametrize(
