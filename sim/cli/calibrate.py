@@ -30,7 +30,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
             "ids",
             multiple=True,
             metavar="ID",
-            help="Only this claim, or all claims of this row. May be repeated.",
+            help="Only this claim, or the claims of this row. May be repeated.",
         ),
         click.option(
             "--parameter",
@@ -200,7 +200,7 @@ def _claims(ids: Iterable[str], *, full: bool, wanted: _Choose) -> list[Claim]:
         claim
         for name, claim in claims.items()
         if (not asked or {name, row_of(name)} & asked)
-        and (full or bool(asked) or not claim.full)
+        and (full or name in asked or not claim.full)
         and wanted(claim)
     ]
     if not chosen:

@@ -26,13 +26,19 @@ claims:
 - id: B01
   role: calibration
   parameters: [nodes.write_copy_rate]
-  runs:
+  runs: &one
     one:
       machine: {machine}
       nodes: 1
       ppn: 1
       striping: {{count: 1, size: 1m}}
       workload: {{ior: -a POSIX -w -b 2m -t 1m}}
+  metric: write(one)
+  relation: {{value: 100 MB/s, tolerance: 25%}}
+- id: B01.long
+  role: check
+  full: true
+  runs: *one
   metric: write(one)
   relation: {{value: 100 MB/s, tolerance: 25%}}
 """
@@ -84,6 +90,25 @@ def test_the_table_of_sensitivities(xc40io: Run, setting: Path) -> None:
     assert f"1.  {COPY} (own)" in result.stdout
     assert f"B01 was fitted through {COPY} (own), which no other row sees." in result.stdout
     assert table.read_text(encoding="utf-8").splitlines()[1].startswith(f"B01,,{COPY},own,0.")
+
+
+@pytest.mark.parametrize(
+    ("words", "claims"),
+    [
+        ("--claim B01", ["B01"]),
+        ("--claim B01 --full", ["B01", "B01.long"]),
+        ("--claim B01.long", ["B01.long"]),
+    ],
+)
+def test_what_takes_long_has_to_be_named(
+    xc40io: Run, setting: Path, words: str, claims: list[str]
+) -> None:
+    table = setting / "table.csv"
+    known = ("--parameters", str(setting / "free.yaml"), "--seeds", "1", "--jobs", "1")
+    result = xc40io("sensitivity", *known, *words.split(), "--csv", str(table))
+    assert result.exit_code == 0, result.output
+    lines = table.read_text(encoding="utf-8").splitlines()[1:]
+    assert [line.partition(",")[0] for line in lines] == claims
 
 
 def test_a_fit_is_written_into_the_machine_file(xc40io: Run, setting: Path) -> None:
