@@ -94,7 +94,7 @@ class Sensitivity:
 
     @property
     def fitted_blindly(self) -> dict[str, tuple[FreeParameter, ...]]:
-        """The claims to which a parameter is said to be fitted that they do not see."""
+        """The claims to which a parameter is said to be fitted that no claim of their row sees."""
         found: dict[str, tuple[FreeParameter, ...]] = {}
         for subject in self.subjects:
             unseen = tuple(
@@ -102,7 +102,7 @@ class Sensitivity:
                 for parameter in self.parameters
                 if parameter.path in subject.parameters
                 and not subject.machines.isdisjoint(parameter.machines)
-                and subject.claim not in self.seen_by(parameter)
+                and row_of(subject.claim) not in self.rows_seeing(parameter)
             )
             if unseen:
                 found[subject.claim] = unseen

@@ -11,14 +11,15 @@ import numpy as np
 
 from sim.results.columns import format_columns
 from validation.free_parameter import FreeParameter
-from validation.sensitivity import BLIND, Sensitivity
+from validation.sensitivity import BLIND, Sensitivity, row_of
 
 _UNSEEN, _UNSURE, _OTHER_MACHINE = ".", "?", ""
+_MOST = 5  # readings that are named beside a parameter
 _KEY = f"""\
 Elasticity d ln(metric) / d ln(parameter): 1 where 1 % more of the parameter is 1 % more of the
-metric. {_UNSEEN} is less than {BLIND:g} either way; a number with {_UNSURE} may be chance;
-an empty cell is a parameter of another machine. The last line counts the published rows that see
-the parameter.
+metric. Beside each parameter the published rows that see it, those first that see it best; below,
+claims by parameters: {_UNSEEN} is less than {BLIND:g} either way; a number with {_UNSURE} may be
+chance; an empty cell is a parameter of another machine.
 """
 
 
@@ -31,15 +32,16 @@ def format_sensitivity(sensitivity: Sensitivity) -> str:
     parameters = sensitivity.parameters
     numbers = [str(number) for number, _ in enumerate(parameters, start=1)]
     legend = [
-        [f"{number}.", parameter.name, f"= {parameter.show(parameter.value)}"]
-        for number, parameter in zip(numbers, parameters, strict=True)
+        [f"{number}.", parameter.name, f"= {parameter.show(parameter.value)}", *seen]
+        for number, parameter, seen in zip(
+            numbers, parameters, (_seen(sensitivity, each) for each in parameters), strict=True
+        )
     ]
     rows = [["claim", *numbers]]
     rows += [[claim, *_row(sensitivity, claim)] for claim in _claims(sensitivity)]
-    rows.append(["rows", *(str(len(sensitivity.rows_seeing(p))) for p in parameters)])
     parts = [
         _KEY,
-        format_columns(legend, left=(0, 1, 2)),
+        format_columns(legend, left=(0, 1, 2, 4)),
         format_columns(rows),
         "".join(f"{sentence}\n" for sentence in _conclusions(sensitivity)),
     ]
@@ -66,6 +68,21 @@ def format_sensitivity_csv(sensitivity: Sensitivity) -> str:
 
 def _claims(sensitivity: Sensitivity) -> list[str]:
     return list(dict.fromkeys(reading.claim for reading in sensitivity.readings))
+
+
+def _seen(sensitivity: Sensitivity, parameter: FreeParameter) -> tuple[str, str]:
+    """Return how many rows see a parameter, and the claims of those that see it best."""
+    column = sensitivity.parameters.index(parameter)
+    best: dict[str, tuple[str, float]] = {}
+    for number in np.flatnonzero(sensitivity.visible[:, column]):
+        claim = sensitivity.readings[number].claim
+        elasticity = float(sensitivity.elasticity[number, column])
+        if abs(elasticity) > abs(best.get(row_of(claim), ("", 0.0))[1]):
+            best[row_of(claim)] = claim, elasticity
+    ordered = sorted(best.values(), key=lambda each: -abs(each[1]))
+    named = [f"{claim} {elasticity:+.2f}" for claim, elasticity in ordered[:_MOST]]
+    more = ["..."] if len(ordered) > _MOST else []
+    return f"{len(best)} row{'' if len(best) == 1 else 's'}", ", ".join(named + more)
 
 
 def _row(sensitivity: Sensitivity, claim: str) -> list[str]:

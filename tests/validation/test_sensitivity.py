@@ -96,10 +96,16 @@ def test_a_claim_on_another_machine_has_no_elasticity() -> None:
 
 def test_the_table_has_a_row_for_each_claim() -> None:
     lines = format_sensitivity(measure(LAWS)).splitlines()
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("B0", "rows"))}
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("B0")}
     assert rows["B01"] == [".", "-0.80", "."]
     assert rows["B02"] == ["+0.50", ".", "."]
-    assert rows["rows"] == ["1", "1", "0"]
+
+
+def test_beside_a_parameter_stands_who_sees_it() -> None:
+    laws = {f"B0{n}": lambda of, n=n: of(COPY) ** (0.1 * n) for n in range(1, 8)}
+    line = format_sensitivity(measure(laws)).splitlines()[5]
+    seen = "7 rows  B07 +0.70, B06 +0.60, B05 +0.50, B04 +0.40, B03 +0.30, ..."
+    assert line.endswith(seen)
 
 
 def test_a_claim_with_several_runs_shows_the_largest() -> None:
