@@ -54,6 +54,7 @@ def test_what_was_fitted_says_to_what(theta: Machine) -> None:
         "mpi.straggling",
         "mpi.gather_latency",
         "lustre.journal_commit",
+        "lustre.ost_write_latency",
         "ssd.write_rate",
         "ssd.write_spread",
     }

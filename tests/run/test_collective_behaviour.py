@@ -61,9 +61,9 @@ def test_with_a_group_lock_raw_writes_go_as_the_aggregators_and_the_call_gains()
     for multiplier, result in results.items():
         print(f"\nlock mode 1, {multiplier} x 48 aggregators: raw file write ", end="")
         print(f"{raw_write(result):.2f} s, {bandwidth(result):.2f} GB/s", end="")
-        assert raw_write(result) == pytest.approx(raw_write(results[1]) / multiplier, rel=0.05)
+        assert raw_write(result) == pytest.approx(raw_write(results[1]) / multiplier, rel=0.15)
         assert result.stats[Stat.BLOCKING_ASTS] <= OPENING
-    assert 1.5 < bandwidth(results[4]) / bandwidth(results[1]) < 4.0
+    assert 1.5 < bandwidth(results[4]) / bandwidth(results[1]) < 4.5
 
 
 def test_with_extent_locks_more_aggregators_take_locks_from_each_other_and_gain_nothing() -> None:
