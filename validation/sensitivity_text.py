@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sim.config.units import format_count
 from sim.results.columns import format_columns
 from validation.free_parameter import FreeParameter
 from validation.sensitivity import BLIND, Sensitivity, row_of
@@ -32,10 +33,8 @@ def format_sensitivity(sensitivity: Sensitivity) -> str:
     parameters = sensitivity.parameters
     numbers = [str(number) for number, _ in enumerate(parameters, start=1)]
     legend = [
-        [f"{number}.", parameter.name, f"= {parameter.show(parameter.value)}", *seen]
-        for number, parameter, seen in zip(
-            numbers, parameters, (_seen(sensitivity, each) for each in parameters), strict=True
-        )
+        [f"{number}.", each.name, f"= {each.show(each.value)}", *_seen(sensitivity, each)]
+        for number, each in zip(numbers, parameters, strict=True)
     ]
     rows = [["claim", *numbers]]
     rows += [[claim, *_row(sensitivity, claim)] for claim in _claims(sensitivity)]
@@ -82,7 +81,7 @@ def _seen(sensitivity: Sensitivity, parameter: FreeParameter) -> tuple[str, str]
     ordered = sorted(best.values(), key=lambda each: -abs(each[1]))
     named = [f"{claim} {elasticity:+.2f}" for claim, elasticity in ordered[:_MOST]]
     more = ["..."] if len(ordered) > _MOST else []
-    return f"{len(best)} row{'' if len(best) == 1 else 's'}", ", ".join(named + more)
+    return format_count(len(best), "row"), ", ".join(named + more)
 
 
 def _row(sensitivity: Sensitivity, claim: str) -> list[str]:

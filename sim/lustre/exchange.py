@@ -68,10 +68,10 @@ def exchange(lustre: Lustre, program_id: int, now: float) -> float:
         program.since = now
         program.pending = operation.count + operation.length
         if operation.length > 0:
-            gate = lustre.gates[lustre.transfers[operation.stride].gate]
-            program.next = gate.programs
-            gate.programs = program_id
-            _open(lustre, lustre.transfers[operation.stride].gate, now)
+            gate_id = lustre.transfers[operation.stride].gate
+            program.next = lustre.gates[gate_id].programs
+            lustre.gates[gate_id].programs = program_id
+            _open(lustre, gate_id, now)
         for transfer_id in range(operation.offset, operation.offset + operation.count):
             transfer = lustre.transfers[transfer_id]
             transfer.program = program_id
