@@ -124,7 +124,8 @@ class Relation(Model):
         Whether the metric does so from run to run, in the order in which they are written. The
         last one is then beyond the first by ``gain`` at least.
     slack
-        By which part of the one before it may go the other way.
+        By which part of the one before it may go the other way. Of a peak that moves: by which part
+        of the largest value another may be below it and still be the peak.
     gain
         By which part the last one must be beyond the first.
     flat

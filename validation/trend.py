@@ -37,7 +37,7 @@ def trend_complaints(
     if relation.crossover is not None:
         complaints += _crossover(relation.crossover.between, list(drawn.items()))
     if relation.peak is not None and relation.peak.moves is not None:
-        complaints += _moving_peak(drawn)
+        complaints += _moving_peak(relation.slack, drawn)
     return complaints
 
 
@@ -122,11 +122,23 @@ def _crossover(between: tuple[str, str], curves: Sequence[tuple[str, Curve]]) ->
     return [f"{one} and {other} change places {where or 'nowhere'}"]
 
 
-def _moving_peak(curves: Mapping[str, Curve]) -> list[str]:
-    """Return whether the place of the peak comes down from one series to the next, or stays."""
-    places = {name: int(np.argmax(values)) for name, (_, values) in curves.items()}
-    found = list(places.values())
-    if found == sorted(found) and found[-1] > found[0]:
-        return []
-    tops = ", ".join(f"{name} at {curves[name][0][place]}" for name, place in places.items())
+def _moving_peak(slack: float, curves: Mapping[str, Curve]) -> list[str]:
+    """Return whether the place of the peak comes down from one series to the next, or stays.
+
+    A series may have its peak wherever it is below its largest value by ``slack`` at most.
+    """
+    lowest = first = -1
+    for _, values in curves.values():
+        as_good = np.flatnonzero(np.asarray(values) >= max(values) * (1 - slack))
+        later = as_good[as_good >= lowest]
+        if len(later) == 0:
+            break
+        lowest = int(later[0])
+        first = lowest if first < 0 else first
+    else:
+        if lowest > first:
+            return []
+    tops = ", ".join(
+        f"{name} at {runs[int(np.argmax(values))]}" for name, (runs, values) in curves.items()
+    )
     return [f"the largest values are of {tops}"]

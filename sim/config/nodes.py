@@ -28,8 +28,10 @@ class Nodes(Model):
     node_copy_rate
         Bytes/s of the same for all cores of a node together.
     tree_page_time, tree_handover_time
-        Seconds to enter a page into the tree of cached pages of its file, of which a node has one a
-        file, under a spinlock; and seconds more for each other core that waits for that lock.
+        Seconds that a page which is written keeps the lock of the tree of cached pages of its file,
+        a spinlock, of which a node has one a file, in the four turns that it takes at it; and
+        seconds more for each other core that waits for that lock. Pages that are read or dropped
+        take one turn.
     rpc_thread_rate
         Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
     lock_threads, lock_thread_time

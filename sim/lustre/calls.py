@@ -38,12 +38,15 @@ from sim.lustre.osc import (
     wake_all,
 )
 from sim.lustre.pages import (
+    READ_TURNS,
     READING,
+    WRITE_TURNS,
     add_window,
     find_view,
     find_window,
     inode_of,
     not_cached,
+    queue_at_tree,
     view_of,
     wait_for_pages,
 )
@@ -308,30 +311,49 @@ def _write_piece(lustre: Lustre, program_id: int, now: float) -> float:
         pump(lustre, channel_id, now)
         return GONE
     program.phase = _COPIED
-    done = _copied(lustre, program_id, piece, piece * lustre.limits.write_copy, now)
-    entered = _enter_tree(lustre, program.inode, piece, now)
-    lustre.waits[program_id, _TREE] += max(entered - done, 0.0)
-    return max(done, entered)
+    entered = _enter_tree(lustre, program_id, piece, WRITE_TURNS, now)
+    return _copied(lustre, program_id, piece, piece * lustre.limits.write_copy, entered, now)
 
 
 @njit
-def _enter_tree(lustre: Lustre, inode_id: int, size: int, now: float) -> float:
-    """Queue pages for the tree of cached pages of their file; return when they are in it.
+def _enter_tree(lustre: Lustre, program_id: int, size: int, turns: int, now: float) -> float:
+    """Let a program's core take its turns at the tree of cached pages; return when they are over.
 
-    The tree's lock is a ticket spinlock: whenever it is released, every core that waits for it
-    fetches the line of memory that it is in, one after another, and delays the hand-over (Boyd-
-    Wickizer et al., Non-scalable locks are dangerous, 2012).
+    A rank's core turns to its threads one after another: one of them waits for the lock at a time.
     """
+    inode_id = lustre.programs[program_id].inode
     inode = lustre.inodes[inode_id]
-    service = lustre.limits.tree_page + inode.tree_users * lustre.limits.tree_handover
-    inode.tree_free = max(inode.tree_free, now) + size / PAGE * service
-    inode.tree_users += 1
-    return inode.tree_free
+    rank = lustre.programs[_rank(lustre, program_id)]
+    if rank.at_tree < 0:
+        rank.at_tree = program_id
+        inode.tree_users += 1
+    return queue_at_tree(lustre, inode_id, size, turns, inode.tree_users - 1, now)
 
 
 @njit
-def _copied(lustre: Lustre, program_id: int, size: int, seconds: float, now: float) -> float:
-    """Let a program's core copy bytes; return when it has, and charge the program for it."""
+def _leave_tree(lustre: Lustre, program_id: int) -> None:
+    """Note that a program has had its turns at the tree, if it had any."""
+    rank = lustre.programs[_rank(lustre, program_id)]
+    if rank.at_tree == program_id:
+        rank.at_tree = -1
+        lustre.inodes[lustre.programs[program_id].inode].tree_users -= 1
+
+
+@njit
+def _rank(lustre: Lustre, program_id: int) -> int:
+    """Return the program of the rank that a program is a thread of, or that it is."""
+    leader = lustre.programs[program_id].leader
+    return program_id if leader < 0 else leader
+
+
+@njit
+def _copied(
+    lustre: Lustre, program_id: int, size: int, seconds: float, entered: float, now: float
+) -> float:
+    """Let a program's core copy bytes while their pages enter the tree; return when both is done.
+
+    Charges the program for what it waits.
+    """
     program = lustre.programs[program_id]
     memory = lustre.stations.memory + program.node
     queue = max(lustre.network.stations[program.core].free - now, 0.0)
@@ -339,7 +361,8 @@ def _copied(lustre: Lustre, program_id: int, size: int, seconds: float, now: flo
     lustre.waits[program_id, _CORE] += queue
     lustre.waits[program_id, _COPY] += seconds
     lustre.waits[program_id, _MEMORY] += done - now - queue - seconds
-    return done
+    lustre.waits[program_id, _TREE] += max(entered - done, 0.0)
+    return max(done, entered)
 
 
 @njit
@@ -349,7 +372,7 @@ def _let_be_dirty(lustre: Lustre, program_id: int, now: float) -> float:
     view = lustre.views[program.view_id]
     rpc_size = lustre.limits.rpc_size
     piece = min(program.left, rpc_size - program.offset % rpc_size)
-    lustre.inodes[program.inode].tree_users -= 1
+    _leave_tree(lustre, program_id)
     channel_id = channel_of(lustre, view.node, view.object)
     again = dirty_pages(lustre, program.view_id, program.offset, piece)
     if again > 0:  # dirty before: they had their room
@@ -370,7 +393,7 @@ def _read_chunk(lustre: Lustre, program_id: int, now: float) -> float:
     missed = lustre.stats[_MISSES]
     offset = program.offset
     while offset < stop:
-        _ask_for_pages(lustre, program.view_id, offset, stop, _MISSES, now)
+        _ask_for_pages(lustre, program_id, program.view_id, offset, stop, _MISSES, now)
         offset = _next_window(lustre, offset)
     lustre.stats[_HITS] += program.left - (lustre.stats[_MISSES] - missed)
     _read_ahead(lustre, program_id, now)
@@ -387,7 +410,7 @@ def _read_piece(lustre: Lustre, program_id: int, now: float) -> float:
     program.later -= program.left
     stop = offset + program.left
     missed = lustre.stats[_MISSES]
-    missing = _ask_for_pages(lustre, program.view_id, offset, stop, _MISSES, now)
+    missing = _ask_for_pages(lustre, program_id, program.view_id, offset, stop, _MISSES, now)
     lustre.stats[_HITS] -= lustre.stats[_MISSES] - missed  # evicted since the chunk began
     if missing == 0:
         return _copy_piece(lustre, program_id, now)
@@ -404,7 +427,7 @@ def _next_window(lustre: Lustre, offset: int) -> int:
 
 @njit
 def _ask_for_pages(
-    lustre: Lustre, view_id: int, offset: int, stop: int, stat: int, now: float
+    lustre: Lustre, program_id: int, view_id: int, offset: int, stop: int, stat: int, now: float
 ) -> int:
     """Ask for the pages from ``offset`` to ``stop``, or to the end of their window, if need be.
 
@@ -420,6 +443,7 @@ def _ask_for_pages(
         view = lustre.views[view_id]
         window_id = add_window(lustre, view_id, first, last - first, READING)
         submit(lustre, -1, window_id, view.object, view.node, first, last - first, _READ, now)
+        lustre.programs[program_id].entering += last - first
         lustre.stats[stat] += missing
     return missing
 
@@ -516,7 +540,7 @@ def _ask_ahead(lustre: Lustre, program_id: int, at: int, limit: int, now: float)
         size = min(_next_window(lustre, offset) - offset, _stripe_left(file, inside), limit - at)
         if view_id < 0 or covering(lustre, view_id, MODE_PR, offset, offset + size - 1) < 0:
             return False
-        _ask_for_pages(lustre, view_id, offset, offset + size, _AHEAD, now)
+        _ask_for_pages(lustre, program_id, view_id, offset, offset + size, _AHEAD, now)
         at += size
         program.ahead_done = at
     return True
@@ -524,16 +548,25 @@ def _ask_ahead(lustre: Lustre, program_id: int, at: int, limit: int, now: float)
 
 @njit
 def _copy_piece(lustre: Lustre, program_id: int, now: float) -> float:
-    """Copy a piece out of the page cache."""
+    """Copy a piece out of the page cache.
+
+    Then, at the latest, the pages that the program has asked for are in the tree of the file.
+    """
     program = lustre.programs[program_id]
     program.phase = _TAKEN
-    return _copied(lustre, program_id, program.left, program.left * lustre.limits.read_copy, now)
+    entered = now
+    if program.entering > 0:
+        entered = _enter_tree(lustre, program_id, program.entering, READ_TURNS, now)
+        program.entering = 0
+    seconds = program.left * lustre.limits.read_copy
+    return _copied(lustre, program_id, program.left, seconds, entered, now)
 
 
 @njit
 def _end_piece(lustre: Lustre, program_id: int, now: float) -> float:
     """Turn to the next piece of a chunk that is read; end the chunk where there is none."""
     program = lustre.programs[program_id]
+    _leave_tree(lustre, program_id)
     program.offset += program.left
     if program.later > 0:
         return _read_piece(lustre, program_id, now)

@@ -4,10 +4,11 @@ A rank that is to read or write first looks for a lock of its node that covers t
 no RPC). If there is none, the node sends an enqueue. The server grants at once if nobody is in the
 way (the rules are in ``locks``); else it sends *blocking ASTs* to the holders and lets the request
 wait. A holder that gets one lets nobody else of its node use the lock, waits until the chunk being
-copied is finished, writes back the dirty pages below the lock with high priority, drops the pages
-and returns the lock (LDLM_CANCEL). Before the server grants what waited, it syncs what was written
-below the lock: a journal commit, shared by all who wait for one at the time. This is the price of a
-conflict; the round trips are cheap beside it.
+copied is finished, writes back the dirty pages below the lock with high priority, drops all pages
+below it (osc_lock_discard_pages: one by one, each through the lock of the file's tree of pages, for
+which the writers of the node wait too) and returns the lock (LDLM_CANCEL). Before the server grants
+what waited, it syncs what was written below the lock: a journal commit, shared by all who wait for
+one at the time. These are the price of a conflict; the round trips are cheap beside them.
 
 What servers send to a client on their own account are *callbacks*: blocking ASTs, completion ASTs
 (the grant of what had to wait) and glimpse ASTs (how long is the object?). They queue at the node
@@ -42,12 +43,13 @@ from sim.lustre.locks import (
     reprocess,
 )
 from sim.lustre.osc import channel_of, pump, raise_urgency
-from sim.lustre.pages import PRESSING, drop_cached
+from sim.lustre.pages import DROP_TURNS, PRESSING, drop_cached, queue_at_tree
 from sim.lustre.tables import LockState, Lustre, Stat
 
 _ASKED, _QUEUED = int(LockState.ASKED), int(LockState.QUEUED)
 _WAITING, _GRANTED, _HELD = int(LockState.WAITING), int(LockState.GRANTED), int(LockState.HELD)
-_FLUSHING, _RETURNED = int(LockState.FLUSHING), int(LockState.RETURNED)
+_FLUSHING, _DROPPING = int(LockState.FLUSHING), int(LockState.DROPPING)
+_RETURNED = int(LockState.RETURNED)
 _SYNCING, _COMPLETED = int(LockState.SYNCING), int(LockState.COMPLETED)
 _ENQUEUES, _MATCHES = int(Stat.ENQUEUES), int(Stat.MATCHES)
 _BLOCKING_ASTS, _CANCELS = int(Stat.BLOCKING_ASTS), int(Stat.CANCELS)
@@ -246,6 +248,9 @@ def on_lock(lustre: Lustre, lock_id: int, now: float) -> float:
     if state == _HELD:
         return _asked_back(lustre, lock_id, now)
     if state == _FLUSHING:
+        return _drop_pages(lustre, lock_id, now)
+    if state == _DROPPING:
+        lustre.inodes[lustre.views[lock.view_id].inode].tree_users -= 1
         return _return(lustre, lock_id, now)
     if state == _RETURNED:
         lock.state = _SYNCING
@@ -363,12 +368,25 @@ def _give_up(lustre: Lustre, lock_id: int, now: float) -> None:
 
 
 @njit
-def _return(lustre: Lustre, lock_id: int, now: float) -> float:
-    """Drop the pages below a lock and send the cancel; return when it arrives."""
+def _drop_pages(lustre: Lustre, lock_id: int, now: float) -> float:
+    """Take the pages below a lock out of the cache, one by one; return when it acts next."""
     lock = lustre.locks.locks[lock_id]
     view = lustre.views[lock.view_id]
-    drop_cached(lustre, lock.view_id, lock.start, min(lock.end, _END_OF_OBJECT) + 1)
+    stop = min(lock.end, _END_OF_OBJECT) + 1
+    dropped = drop_cached(lustre, lock.view_id, lock.start, stop)
     view.flushing = _without(lustre, view.flushing, lock_id)
+    if dropped == 0:
+        return _return(lustre, lock_id, now)
+    lock.state = _DROPPING
+    inode = lustre.inodes[view.inode]
+    inode.tree_users += 1
+    return queue_at_tree(lustre, view.inode, dropped, DROP_TURNS, inode.tree_users - 1, now)
+
+
+@njit
+def _return(lustre: Lustre, lock_id: int, now: float) -> float:
+    """Send the cancel; return when it arrives."""
+    lock = lustre.locks.locks[lock_id]
     lock.state = _RETURNED
     lustre.stats[_CANCELS] += 1
     return now + lustre.limits.control_latency

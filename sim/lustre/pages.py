@@ -9,6 +9,9 @@ request, until its RPC is done.
 Pages leave the cache when the lock that covers them is cancelled, or, clean ones, when the node
 caches more than it may (``max_cached_mb``): then all clean pages of the object that has been in
 the cache longest go at once, where Lustre takes them page by page in the order of their last use.
+
+All pages of a file that a node caches are in one tree, whatever their objects, and its lock is what
+the ranks of a node wait for that use one file: :func:`queue_at_tree`.
 """
 
 from __future__ import annotations
@@ -37,6 +40,15 @@ DIRTY_RUNS = 1
 TAKEN_RUNS = 2
 """A file on a local SSD has three objects: the first holds its cached pages, and those so many
 after it what is dirty, and what takes room on the device."""
+
+WRITE_TURNS = 4
+READ_TURNS = 1
+DROP_TURNS = 1
+"""How often a page takes the lock of the tree of its file's cached pages (tree_lock, Linux 3, 4).
+
+One that is written: as it enters the tree, and as its tags change when it gets dirty, when its
+write-back begins and when that is done (mm/filemap.c, mm/page-writeback.c). One that is read: as it
+enters (add_to_page_cache_lru). One that is dropped: as it leaves (delete_from_page_cache)."""
 
 _EVICTED = int(Stat.EVICTED_BYTES)
 
@@ -334,6 +346,25 @@ def cut_runs(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
             _add_run(lustre, view_id, stop, last)
         run_id = after
     return dropped
+
+
+@njit
+def queue_at_tree(
+    lustre: Lustre, inode_id: int, size: int, turns: int, others: int, now: float
+) -> float:
+    """Queue pages for the lock of their file's tree, so many turns each; return when all are over.
+
+    The lock is a ticket spinlock. Whenever it is released, every core that waits for it, ``others``
+    besides this one, fetches the line of memory that it is in, one after another, and delays the
+    hand-over (Boyd-Wickizer et al., Non-scalable locks are dangerous, 2012). It is taken anew for
+    each turn: who needs few of them waits for no more than as many of each of the others. Until
+    then the caller counts as one of the inode's ``tree_users``.
+    """
+    inode = lustre.inodes[inode_id]
+    service = lustre.limits.tree_page + others * lustre.limits.tree_handover
+    work = size / PAGE * service * (turns / WRITE_TURNS)
+    inode.tree_free = max(inode.tree_free, now) + work
+    return min(inode.tree_free, now + (others + 1) * work)
 
 
 @njit

@@ -177,8 +177,8 @@ def _start_programs(
             program.next_read = -1
             program.ahead = program.ahead_done = 0
             program.gap = program.striding = 0
-        program.leader = -1
-        program.threads = 0
+        program.leader = program.at_tree = -1
+        program.threads = program.entering = 0
         program.stop = bounds[i + 1]
         program.call = 0
         program.done = 0

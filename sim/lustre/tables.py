@@ -116,9 +116,10 @@ class LockState(IntEnum):
     GRANTED = 3  # the grant is on its way to the client
     HELD = 4  # with the client; its event is a blocking AST that arrives
     FLUSHING = 5  # the pages below it are being written back
-    RETURNED = 6  # the cancel is on its way to the server
-    SYNCING = 7  # the server makes what was written below it durable
-    COMPLETED = 8  # granted after a wait: the completion AST is on its way to the client
+    DROPPING = 6  # its pages leave the cache, one by one
+    RETURNED = 7  # the cancel is on its way to the server
+    SYNCING = 8  # the server makes what was written below it durable
+    COMPLETED = 9  # granted after a wait: the completion AST is on its way to the client
 
 
 class Op(IntEnum):
@@ -221,6 +222,7 @@ PROGRAM = np.dtype(
         ("offset", "i8"),  # where in the object it is
         ("left", "i8"),  # bytes left of the stripe chunk
         ("later", "i8"),  # bytes of the chunk after the piece that is read
+        ("entering", "i8"),  # bytes asked for whose pages are not in the file's tree yet
         ("pending", "i8"),  # bytes or replies that it waits for
         ("ready", "f8"),  # when the latest of the replies arrives
         ("since", "f8"),  # when the wait began
@@ -239,6 +241,7 @@ PROGRAM = np.dtype(
         ("phase", "i4"),  # step within an operation of several
         ("active", "i4"),
         ("inode", "i4"),
+        ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
         ("view_id", "i4"),
         ("lock", "i4"),
         ("group", "i4"),  # the group whose locks it uses, or 0
@@ -283,7 +286,7 @@ INODE = np.dtype(  # a file as one client node has it open
     [
         ("outstanding", "i8"),  # bytes dirty or being written back
         ("tree_free", "f8"),  # when its tree of cached pages takes the next page
-        ("tree_users", "i4"),  # programs that enter pages
+        ("tree_users", "i4"),  # cores that wait for it
         ("flush_head", "i4"),  # programs that wait for its write-back
         ("mutex", TURN),  # of one program at a time
         ("writers", "i4"),  # programs with a write under way

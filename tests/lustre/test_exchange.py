@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_plane import KIB, PAGE, RPC, SmallPlane, Step
+from small_plane import KIB, RPC, SmallPlane, Step
 
 from sim.lustre.tables import Cause, Op, Stat
 
@@ -177,18 +177,6 @@ def test_truncate_takes_the_end_of_every_object_from_all_others() -> None:
     assert plane.stat(Stat.FLUSHED_BYTES) == RPC
     assert plane.tables.files.end[0] == 10 * RPC
     assert took > plane.machine.lustre.journal_commit
-
-
-def test_writers_of_one_file_share_its_tree_of_pages_and_writers_of_many_do_not() -> None:
-    seconds = 100e-6  # a page
-    times = []
-    for files in (1, 4):
-        plane = SmallPlane(1, 4, nodes__tree_page_time=seconds, lustre__max_dirty=64 * RPC)
-        plane.add_files(files, stripes=4)
-        write = [[Step(Op.WRITE, i % files, i * 8 * RPC, 8 * RPC)] for i in range(4)]
-        times.append(plane.run(write).max())
-    assert times[0] >= 32 * RPC / PAGE * seconds
-    assert times[1] < 0.5 * times[0]
 
 
 def test_a_thread_that_ends_wakes_its_leader_only_where_it_waits_for_threads() -> None:

@@ -251,3 +251,79 @@ def test_a_long_read_has_its_pages_on_their_way_together() -> None:
         took[ahead] = plane.run([[Step(Op.READ, offset=8 * RPC, length=32 * RPC)]])[0]
         assert plane.stat(Stat.HIT_BYTES) + plane.stat(Stat.MISS_BYTES) == 32 * RPC + 4 * PAGE
     assert 2 * took[64 * RPC] < took[0]
+
+
+# ---------------------------------------------------------------- the tree of a file's cached pages
+
+
+@pytest.mark.parametrize(("kind", "turns"), [(Op.WRITE, 4), (Op.READ, 1)])
+def test_who_use_one_file_share_its_tree_of_pages_and_who_use_many_do_not(
+    kind: Op, turns: int
+) -> None:
+    seconds = 400e-6  # of a page that is written
+    times = []
+    for files in (1, 4):
+        plane = SmallPlane(
+            1,
+            4,
+            nodes__tree_page_time=seconds,
+            nodes__tree_handover_time=0.0,
+            lustre__max_dirty=64 * RPC,
+        )
+        plane.add_files(files, stripes=4, size=32 * RPC)
+        programs = [[Step(kind, i % files, i * 8 * RPC, 8 * RPC)] for i in range(4)]
+        times.append(plane.run(programs).max())
+    assert times[0] >= 32 * RPC / PAGE * seconds * turns / 4
+    assert times[1] < 0.5 * times[0]
+
+
+def test_the_threads_of_a_rank_wait_for_the_tree_as_one_core() -> None:
+    """Three ranks hand its lock over for each page of those that are not first, threads do not."""
+
+    def longest(handover: float, programs: list[list[Step]]) -> float:
+        plane = SmallPlane(1, 4, nodes__tree_handover_time=handover, lustre__max_dirty=64 * RPC)
+        plane.add_files(stripes=4)
+        return float(plane.run(programs).max())
+
+    write = [Step(Op.WRITE, 0, i * 4 * RPC, 4 * RPC) for i in range(3)]
+    ranks: list[list[Step]] = [[], *([step] for step in write)]
+    threads = [[Step(Op.FORK, count=3), Step(Op.JOIN)], *([Step(Op.PARK), step] for step in write)]
+    assert longest(1e-3, threads) == longest(0.0, threads)
+    assert longest(1e-3, ranks) > longest(0.0, ranks) + 4 * RPC / PAGE * 1e-3
+
+
+def _take_away(seconds: float, others: int = 0) -> float:
+    """Return how long a node waits to write a page of an object that another one has 64 pages of.
+
+    Meanwhile ``others`` of the holder's ranks write 1,024 pages each of other objects.
+    """
+    plane = SmallPlane(
+        2,
+        3,
+        nodes__tree_page_time=seconds,
+        nodes__tree_handover_time=0.0,
+        lustre__max_dirty=256 * RPC,
+        lustre__initial_grant=256 * RPC,
+    )
+    plane.add_files(stripes=4, stripe_size=64 * RPC)
+    plane.run([[Step(Op.WRITE, 0, 0, 4 * RPC), Step(Op.FSYNC)]])
+    assert plane.tables.nodes.cached[0] == 4 * RPC
+    busy = [[Step(Op.WRITE, 0, (i + 1) * 64 * RPC, 64 * RPC)] for i in range(others)]
+    late = [Step(Op.THINK, seconds=1e-3), Step(Op.WRITE, 0, 0, PAGE)]
+    took = plane.run([*busy, *([[]] * (3 - others)), late])
+    assert plane.stat(Stat.BLOCKING_ASTS) == 1
+    return float(took[-1])
+
+
+def test_pages_below_a_lock_that_is_given_up_leave_the_tree_one_by_one() -> None:
+    """64 pages at a turn each, then the four turns of the page that is written."""
+    turn = 25e-6
+    longer = _take_away(4 * turn) - _take_away(1e-12)
+    assert (64 + 3) * turn <= longer <= (64 + 4) * turn
+
+
+def test_who_drops_pages_waits_for_as_many_turns_of_each_writer() -> None:
+    """An RPC of a writer is 16 pages of four turns each: as many turns as the 64 dropped pages."""
+    turn = 250e-6
+    alone, beside = _take_away(4 * turn), _take_away(4 * turn, others=2)
+    assert 64 * turn < beside - alone < (2 * 64 + 2 * 4) * turn

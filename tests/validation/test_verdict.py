@@ -152,6 +152,16 @@ def test_a_peak_that_moves_up():
     assert not holds(relation, [3, 2, 1, 3, 2, 1, 3, 2, 1], series=series)
 
 
+def test_a_peak_that_moves_up_may_be_wherever_the_largest_value_is_nearly_reached():
+    series = {"one": ["a", "b", "c"], "two": ["d", "e", "f"], "three": ["g", "h", "i"]}
+    values = [100, 50, 50, 97, 90, 100, 50, 100, 97]
+    assert not holds({"peak": {"moves": "up"}}, values, series=series)
+    assert holds({"peak": {"moves": "up"}, "slack": "5%"}, values, series=series)
+    assert not holds({"peak": {"moves": "up"}, "slack": "2%"}, values, series=series)
+    level = [100, 99, 98] * 3  # nothing says that it moves
+    assert not holds({"peak": {"moves": "up"}, "slack": "5%"}, level, series=series)
+
+
 # --------------------------------------------------------------------------------------- no verdict
 
 
