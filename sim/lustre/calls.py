@@ -389,21 +389,37 @@ def _let_be_dirty(lustre: Lustre, program_id: int, now: float) -> float:
 def _read_chunk(lustre: Lustre, program_id: int, now: float) -> float:
     """Ask for the pages of the chunk that are not in the cache, and for some beyond."""
     program = lustre.programs[program_id]
-    stop = program.offset + program.left
-    missed = lustre.stats[_MISSES]
-    offset = program.offset
-    while offset < stop:
-        _ask_for_pages(lustre, program_id, program.view_id, offset, stop, _MISSES, now)
-        offset = _next_window(lustre, offset)
-    lustre.stats[_HITS] += program.left - (lustre.stats[_MISSES] - missed)
-    _read_ahead(lustre, program_id, now)
+    lustre.stats[_HITS] += program.left
+    limit = _ask_for_chunk(lustre, program_id, program.offset, program.left, now)
+    _read_ahead(lustre, program_id, limit, now)
     program.later = program.left
     return _read_piece(lustre, program_id, now)
 
 
 @njit
+def _ask_for_chunk(lustre: Lustre, program_id: int, offset: int, left: int, now: float) -> int:
+    """Ask for pages of the ``left`` last bytes of the chunk; what is asked for was no hit.
+
+    Returns up to where in the file pages are asked for at this time.
+    """
+    program = lustre.programs[program_id]
+    here = _start_of_call(lustre, program_id) + program.done - left
+    limit = _asked_at_once(lustre, program_id, here, left)
+    stop = offset + min(left, limit - here)
+    missed = lustre.stats[_MISSES]
+    while offset < stop:
+        _ask_for_pages(lustre, program_id, program.view_id, offset, stop, _MISSES, now)
+        offset = _next_window(lustre, offset)
+    lustre.stats[_HITS] -= lustre.stats[_MISSES] - missed
+    return limit
+
+
+@njit
 def _read_piece(lustre: Lustre, program_id: int, now: float) -> float:
-    """Turn to the next RPC's worth of the chunk: copy it, once its pages are in the cache."""
+    """Turn to the next RPC's worth of the chunk: copy it, once its pages are in the cache.
+
+    Pages that have not been asked for, or were evicted since, are asked for with what follows them.
+    """
     program = lustre.programs[program_id]
     offset = program.offset
     program.left = min(program.later, _next_window(lustre, offset) - offset)
@@ -411,7 +427,10 @@ def _read_piece(lustre: Lustre, program_id: int, now: float) -> float:
     stop = offset + program.left
     missed = lustre.stats[_MISSES]
     missing = _ask_for_pages(lustre, program_id, program.view_id, offset, stop, _MISSES, now)
-    lustre.stats[_HITS] -= lustre.stats[_MISSES] - missed  # evicted since the chunk began
+    asked = lustre.stats[_MISSES] - missed
+    lustre.stats[_HITS] -= asked
+    if asked > 0:
+        _ask_for_chunk(lustre, program_id, stop, program.later, now)
     if missing == 0:
         return _copy_piece(lustre, program_id, now)
     program.phase = _FILLED
@@ -481,31 +500,34 @@ def _note_order(lustre: Lustre, program_id: int, start: int, length: int) -> Non
 
 
 @njit
-def _read_ahead(lustre: Lustre, program_id: int, now: float) -> None:
-    """Ask for the rest of a call at once, and for what a reader in order is going to read next.
+def _asked_at_once(lustre: Lustre, program_id: int, here: int, left: int) -> int:
+    """Return up to where in the file a reader asks for pages at ``here``.
 
-    The window for reading ahead is widened to the whole of a call (Lustre 2.7 llite/rw.c,
-    ll_readahead), so that the RPCs of a long one are under way together.
+    ``left`` are the bytes of its chunk. The window for reading ahead is widened to the whole of a
+    call, so that the RPCs of a long one are under way together. It ends at the last boundary
+    between the largest RPCs, unless it lies between two: of a call across one, the rest is asked
+    for when its reader gets there (Lustre 2.7 llite/rw.c, ll_readahead).
     """
     program = lustre.programs[program_id]
-    here = _start_of_call(lustre, program_id) + program.done
+    file = lustre.files[lustre.operations[program.op].file]
     end = _start_of_call(lustre, program_id) + program.length
-    end = min(end, here + lustre.limits.readahead_limit)
-    if not _ask_ahead(lustre, program_id, max(program.ahead_done, here), end, now):
-        return
-    if program.ahead == 0:
-        return
-    if program.striding > 0:
+    end = min(end, here + left + lustre.limits.readahead_limit)
+    if program.ahead > 0 and program.striding == 0:
+        if file.end <= _SMALL_FILE:
+            return file.end
+        end = max(end, min(program.next_read + program.ahead, file.end))
+    boundary = end // _AHEAD_ALIGNMENT * _AHEAD_ALIGNMENT
+    return boundary if boundary > max(program.ahead_done, here) else end
+
+
+@njit
+def _read_ahead(lustre: Lustre, program_id: int, limit: int, now: float) -> None:
+    """Ask for the pages from the chunk's end to ``limit``, and for those of further strides."""
+    program = lustre.programs[program_id]
+    after = _start_of_call(lustre, program_id) + program.done
+    found = _ask_ahead(lustre, program_id, max(program.ahead_done, after), limit, now)
+    if found and program.striding > 0 and program.ahead > 0:
         _read_ahead_in_strides(lustre, program_id, now)
-        return
-    operation = lustre.operations[program.op]
-    file = lustre.files[operation.file]
-    limit = program.next_read + program.ahead
-    boundary = limit // _AHEAD_ALIGNMENT * _AHEAD_ALIGNMENT
-    if boundary > program.next_read:
-        limit = boundary
-    limit = file.end if file.end <= _SMALL_FILE else min(limit, file.end)
-    _ask_ahead(lustre, program_id, max(program.ahead_done, program.next_read), limit, now)
 
 
 @njit

@@ -253,6 +253,28 @@ def test_a_long_read_has_its_pages_on_their_way_together() -> None:
     assert 2 * took[64 * RPC] < took[0]
 
 
+@pytest.mark.parametrize(
+    ("offset", "length", "rounds"),
+    [
+        (0, 128, 1),
+        (4096, 128, 1),
+        (4096 - 64, 128, 2),
+        (4096 - 4, 8192, 2),
+        (0, 4096 + 4, 2),
+    ],
+)
+def test_of_a_read_across_a_boundary_of_4_mib_the_rest_is_asked_for_when_its_reader_gets_there(
+    offset: int, length: int, rounds: int
+) -> None:
+    """Nothing is read ahead, and an RPC takes a second in the array."""
+    plane = SmallPlane(
+        1, lustre__readahead=0, lustre__ost_read_latency=1.0, lustre__max_rpcs_in_flight=256
+    )
+    plane.add_files(stripes=1, stripe_size=16 << 20, size=16 << 20)
+    (took,) = plane.run([[Step(Op.READ, 0, offset * KIB, length * KIB)]])
+    assert rounds <= took < rounds + 0.5
+
+
 # ---------------------------------------------------------------- the tree of a file's cached pages
 
 
