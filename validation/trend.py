@@ -127,17 +127,13 @@ def _moving_peak(slack: float, curves: Mapping[str, Curve]) -> list[str]:
 
     A series may have its peak wherever it is below its largest value by ``slack`` at most.
     """
-    lowest = first = -1
+    places: list[int] = []
     for _, values in curves.values():
         as_good = np.flatnonzero(np.asarray(values) >= max(values) * (1 - slack))
-        later = as_good[as_good >= lowest]
-        if len(later) == 0:
-            break
-        lowest = int(later[0])
-        first = lowest if first < 0 else first
-    else:
-        if lowest > first:
-            return []
+        up = (int(place) for place in as_good if not places or place >= places[-1])
+        places.append(next(up, -1))
+    if places == sorted(places) and places[-1] > places[0]:
+        return []
     tops = ", ".join(
         f"{name} at {runs[int(np.argmax(values))]}" for name, (runs, values) in curves.items()
     )

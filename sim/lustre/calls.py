@@ -322,12 +322,11 @@ def _enter_tree(lustre: Lustre, program_id: int, size: int, turns: int, now: flo
     A rank's core turns to its threads one after another: one of them waits for the lock at a time.
     """
     inode_id = lustre.programs[program_id].inode
-    inode = lustre.inodes[inode_id]
     rank = lustre.programs[_rank(lustre, program_id)]
     if rank.at_tree < 0:
         rank.at_tree = program_id
-        inode.tree_users += 1
-    return queue_at_tree(lustre, inode_id, size, turns, inode.tree_users - 1, now)
+        lustre.inodes[inode_id].tree_users += 1
+    return queue_at_tree(lustre, inode_id, size, turns, now)
 
 
 @njit
@@ -526,7 +525,7 @@ def _read_ahead(lustre: Lustre, program_id: int, limit: int, now: float) -> None
     program = lustre.programs[program_id]
     after = _start_of_call(lustre, program_id) + program.done
     found = _ask_ahead(lustre, program_id, max(program.ahead_done, after), limit, now)
-    if found and program.striding > 0 and program.ahead > 0:
+    if found and program.striding > 0:
         _read_ahead_in_strides(lustre, program_id, now)
 
 

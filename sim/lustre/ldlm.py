@@ -378,9 +378,8 @@ def _drop_pages(lustre: Lustre, lock_id: int, now: float) -> float:
     if dropped == 0:
         return _return(lustre, lock_id, now)
     lock.state = _DROPPING
-    inode = lustre.inodes[view.inode]
-    inode.tree_users += 1
-    return queue_at_tree(lustre, view.inode, dropped, DROP_TURNS, inode.tree_users - 1, now)
+    lustre.inodes[view.inode].tree_users += 1
+    return queue_at_tree(lustre, view.inode, dropped, DROP_TURNS, now)
 
 
 @njit

@@ -349,22 +349,20 @@ def cut_runs(lustre: Lustre, view_id: int, start: int, stop: int) -> int:
 
 
 @njit
-def queue_at_tree(
-    lustre: Lustre, inode_id: int, size: int, turns: int, others: int, now: float
-) -> float:
+def queue_at_tree(lustre: Lustre, inode_id: int, size: int, turns: int, now: float) -> float:
     """Queue pages for the lock of their file's tree, so many turns each; return when all are over.
 
-    The lock is a ticket spinlock. Whenever it is released, every core that waits for it, ``others``
-    besides this one, fetches the line of memory that it is in, one after another, and delays the
-    hand-over (Boyd-Wickizer et al., Non-scalable locks are dangerous, 2012). It is taken anew for
-    each turn: who needs few of them waits for no more than as many of each of the others. Until
-    then the caller counts as one of the inode's ``tree_users``.
+    The core must be among the inode's ``tree_users``, and stay until then. The lock is a ticket
+    spinlock. Whenever it is released, every other core that waits for it fetches the line of memory
+    that it is in, one after another, and delays the hand-over (Boyd-Wickizer et al., Non-scalable
+    locks are dangerous, 2012). It is taken anew for each turn: who needs few of them waits for no
+    more than as many of each of the others.
     """
     inode = lustre.inodes[inode_id]
-    service = lustre.limits.tree_page + others * lustre.limits.tree_handover
+    service = lustre.limits.tree_page + (inode.tree_users - 1) * lustre.limits.tree_handover
     work = size / PAGE * service * (turns / WRITE_TURNS)
     inode.tree_free = max(inode.tree_free, now) + work
-    return min(inode.tree_free, now + (others + 1) * work)
+    return min(inode.tree_free, now + inode.tree_users * work)
 
 
 @njit
