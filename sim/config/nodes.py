@@ -17,8 +17,9 @@ class Nodes(Model):
     ----------
     count
         Compute nodes.
-    cores, memory
-        Of one compute node; memory in bytes.
+    cores, memory, numa_nodes
+        Of one compute node; memory in bytes, and in how many parts (NUMA nodes) the kernel keeps
+        it.
     service_blades, service_nodes_per_blade
         Blades that carry service nodes (LNET routers among them) in place of compute nodes.
     placement_seed
@@ -26,12 +27,14 @@ class Nodes(Model):
     write_copy_rate, read_copy_rate
         Bytes/s at which one core moves data through the Lustre client's page cache.
     node_copy_rate
-        Bytes/s of the same for all cores of a node together.
-    tree_page_time, tree_handover_time
+        Bytes/s of the same for all cores of a node together, while none of them waits for another.
+    tree_page_time
         Seconds that a page which is written keeps the lock of the tree of cached pages of its file,
-        a spinlock, of which a node has one a file, in the four turns that it takes at it; and
-        seconds more for each other core that waits for that lock. Pages that are read or dropped
-        take one turn.
+        a spinlock, of which a node has one a file, in the four turns that it takes at it. Pages
+        that are read or dropped take one turn.
+    spinlock_handover_time
+        Seconds that it delays the release of one of the kernel's spinlocks that another core waits
+        for it: that of a file's tree of pages, or that of a NUMA node's list of pages.
     rpc_thread_rate
         Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
     lock_threads, lock_thread_time
@@ -42,6 +45,7 @@ class Nodes(Model):
     count: Count
     cores: Count
     memory: Size
+    numa_nodes: Count
     service_blades: Count
     service_nodes_per_blade: Count
     placement_seed: Annotated[int, Field(ge=0)]
@@ -49,7 +53,7 @@ class Nodes(Model):
     read_copy_rate: Rate
     node_copy_rate: Rate
     tree_page_time: Seconds
-    tree_handover_time: Seconds
+    spinlock_handover_time: Seconds
     rpc_thread_rate: Rate
     lock_threads: Count
     lock_thread_time: Seconds

@@ -58,6 +58,7 @@ from sim.lustre.tables import (
     StationKind,
     StationMap,
 )
+from sim.node.cores import list_handover
 from sim.node.ssd import make_ssds, ssd_limits
 from topology import Fabric, candidate_routes
 
@@ -445,7 +446,8 @@ def _limits(machine: Machine, job: Job, seed: int) -> Limits:
         write_copy=1.0 / nodes.write_copy_rate,
         read_copy=1.0 / nodes.read_copy_rate,
         tree_page=nodes.tree_page_time,
-        tree_handover=nodes.tree_handover_time,
+        tree_handover=nodes.spinlock_handover_time,
+        list_handover=list_handover(nodes.spinlock_handover_time, nodes.numa_nodes),
         memory_copy=1.0 / machine.mpi.copy_rate,
         barrier_skew=machine.mpi.barrier_skew,
         peer_messages=machine.mpi.messages_under_way,

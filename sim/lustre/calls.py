@@ -356,7 +356,8 @@ def _copied(
     program = lustre.programs[program_id]
     memory = lustre.stations.memory + program.node
     queue = max(lustre.network.stations[program.core].free - now, 0.0)
-    done = copy(lustre.network, program.core, memory, size, seconds, now)
+    handover = lustre.limits.list_handover
+    done = copy(lustre.network, program.core, memory, size, seconds, handover, now)
     lustre.waits[program_id, _CORE] += queue
     lustre.waits[program_id, _COPY] += seconds
     lustre.waits[program_id, _MEMORY] += done - now - queue - seconds

@@ -439,6 +439,7 @@ class Limits(NamedTuple):
     read_copy: float
     tree_page: float  # a node's time to enter a page into the tree of cached pages of its file
     tree_handover: float  # the same, for each core more that waits for the lock of the tree
+    list_handover: float  # a byte's delay at a node's memory for each core that waits there
     memory_copy: float  # a core's time to copy a byte from memory to memory
     barrier_skew: float  # within which the programs of a batch begin
     peer_messages: int  # messages of one transfer between ranks that are under way at once

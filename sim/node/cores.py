@@ -1,7 +1,8 @@
 """The cores of a compute node: who runs where, and what copying costs.
 
 A rank copies its data between its buffer and the page cache at the pace of its core; all cores of
-a node together are bounded by its memory and by the locks of the client. Lustre's own threads
+a node together are bounded by its memory and by the kernel's spinlocks, the more so the more cores
+wait for them (Boyd-Wickizer et al., Non-scalable locks are dangerous, 2012). Lustre's own threads
 (ptlrpcd) need cores as well: for every bulk RPC one of them works for a while, on a core that may
 be a rank's. *Core specialisation* (``--core-spec 4``) keeps the last cores of a node free of ranks,
 and the system's threads go there.
@@ -13,12 +14,18 @@ others idle. A core serves those on it one piece of work after another.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from sim.engine.jit import njit
 from sim.engine.network import Network, serve
+from sim.engine.page import PAGE
 from sim.engine.randomness import stream
 from sim.engine.types import Indices
+
+_PAGES_AT_A_TIME = 14
+"""Pages that a core collects before it puts them on a list (Linux 3.12 pagevec.h, PAGEVEC_SIZE)."""
 
 
 def rank_cores(nodes: int, per_node: int, usable: int, *, bound: bool, seed: int) -> Indices:
@@ -47,9 +54,39 @@ def rank_cores(nodes: int, per_node: int, usable: int, *, bound: bool, seed: int
     return draws.astype(np.int32)
 
 
+def list_handover(handover: float, numa_nodes: int) -> float:
+    """Return by how much each core that waits for a node's memory delays the bytes of the others.
+
+    A page of the page cache is put on its NUMA node's list of least recently used pages, under a
+    ticket spinlock whose hand-over every core delays that waits for it. A core puts several there
+    at a time. That the cores which wait for their node's memory do so at this lock is an inference,
+    from how much slower very many of them are; pages and waiting cores alike are taken to be spread
+    evenly over the NUMA nodes.
+
+    Parameters
+    ----------
+    handover
+        Seconds that one core which waits for a spinlock delays its release.
+    numa_nodes
+        Of a compute node.
+
+    Returns
+    -------
+    float
+        Seconds a byte and waiting core.
+    """
+    return handover / (numa_nodes**2 * _PAGES_AT_A_TIME * PAGE)
+
+
 @njit
 def copy(
-    network: Network, core: int, memory: int, size: float, seconds: float, now: float
+    network: Network,
+    core: int,
+    memory: int,
+    size: float,
+    seconds: float,
+    handover: float,
+    now: float,
 ) -> float:
     """Copy ``size`` bytes on a core; return when it is done.
 
@@ -63,10 +100,26 @@ def copy(
         Bytes.
     seconds
         What the core needs for them when it is alone.
+    handover
+        Seconds a byte for each core that waits for the memory (:func:`list_handover`).
     now
         The time.
     """
     start = serve(network, core, now, size, seconds)
-    shared = size * network.stations[memory].inverse_rate
+    alone = size * network.stations[memory].inverse_rate
+    elsewhere = max(seconds - alone, 0.0)
+    queued = network.stations[memory].free - start - elsewhere
+    shared = _under_contention(alone, size * handover, queued)
     memory_start = serve(network, memory, now, size, shared)
     return max(start + seconds, memory_start + shared)
+
+
+@njit
+def _under_contention(alone: float, handover: float, queued: float) -> float:
+    """Return for how long a piece holds the memory: longer by a hand-over for each who waits there.
+
+    As many wait on average as pieces of this length pass while this one is ``queued`` (Little's
+    law). So the length solves ``length = alone + handover * queued / length``.
+    """
+    half = alone / 2.0
+    return half + math.sqrt(half * half + handover * max(queued, 0.0))

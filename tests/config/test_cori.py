@@ -95,8 +95,9 @@ def of_a_core(machine: Machine) -> dict[str, Any]:
     return machine.mpi.model_dump() | {
         "read_copy_rate": nodes.read_copy_rate,
         "node_copy_rate": nodes.node_copy_rate,
+        "numa_nodes": nodes.numa_nodes,
         "tree_page_time": nodes.tree_page_time,
-        "tree_handover_time": nodes.tree_handover_time,
+        "spinlock_handover_time": nodes.spinlock_handover_time,
         "rpc_thread_rate": nodes.rpc_thread_rate,
         "lock_thread_time": nodes.lock_thread_time,
         "link": (network.green_rate, network.black_rate, network.blue_rate),

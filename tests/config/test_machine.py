@@ -48,7 +48,7 @@ def test_what_was_fitted_says_to_what(theta: Machine) -> None:
     fitted = {path: p.source for path, p in theta.provenance.items() if p.firm == "calibrated"}
     assert fitted.keys() == {
         "nodes.tree_page_time",
-        "nodes.tree_handover_time",
+        "nodes.spinlock_handover_time",
         "mpi.step_latency",
         "mpi.reduce_rate",
         "mpi.straggling",

@@ -289,7 +289,7 @@ def test_who_use_one_file_share_its_tree_of_pages_and_who_use_many_do_not(
             1,
             4,
             nodes__tree_page_time=seconds,
-            nodes__tree_handover_time=0.0,
+            nodes__spinlock_handover_time=0.0,
             lustre__max_dirty=64 * RPC,
         )
         plane.add_files(files, stripes=4, size=32 * RPC)
@@ -303,7 +303,7 @@ def test_the_threads_of_a_rank_wait_for_the_tree_as_one_core() -> None:
     """Three ranks hand its lock over for each page of those that are not first, threads do not."""
 
     def longest(handover: float, programs: list[list[Step]]) -> float:
-        plane = SmallPlane(1, 4, nodes__tree_handover_time=handover, lustre__max_dirty=64 * RPC)
+        plane = SmallPlane(1, 4, nodes__spinlock_handover_time=handover, lustre__max_dirty=64 * RPC)
         plane.add_files(stripes=4)
         return float(plane.run(programs).max())
 
@@ -323,7 +323,7 @@ def _take_away(seconds: float, others: int = 0) -> float:
         2,
         3,
         nodes__tree_page_time=seconds,
-        nodes__tree_handover_time=0.0,
+        nodes__spinlock_handover_time=0.0,
         lustre__max_dirty=256 * RPC,
         lustre__initial_grant=256 * RPC,
     )

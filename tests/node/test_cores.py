@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.engine.network import STATION, Network, make_network
-from sim.engine.types import make_table
-from sim.node.cores import copy, rank_cores
+from sim.engine.page import PAGE
+from sim.engine.types import Floats, make_table
+from sim.node.cores import copy, list_handover, rank_cores
 
 nodes = st.integers(1, 5)
 per_node = st.integers(1, 300)
@@ -65,16 +66,53 @@ def node_of(rates: list[float]) -> Network:
 
 def test_one_core_copies_at_its_own_pace() -> None:
     node = node_of([np.inf, np.inf, 1000.0])
-    assert copy(node, 0, 2, 100.0, 0.5, 1.0) == 1.5
+    assert copy(node, 0, 2, 100.0, 0.5, 0.0, 1.0) == 1.5
 
 
 def test_a_core_serves_one_piece_of_work_after_another() -> None:
     node = node_of([np.inf, np.inf, 1000.0])
-    assert [copy(node, 0, 2, 100.0, 0.5, 0.0) for _ in range(3)] == [0.5, 1.0, 1.5]
+    assert [copy(node, 0, 2, 100.0, 0.5, 0.0, 0.0) for _ in range(3)] == [0.5, 1.0, 1.5]
 
 
 @pytest.mark.parametrize(("copies", "seconds"), [(1, 0.5), (5, 0.5), (8, 0.8)])
 def test_all_cores_together_are_bounded_by_the_memory(copies: int, seconds: float) -> None:
     node = node_of([np.inf] * copies + [1000.0])
-    ends = [copy(node, core, copies, 100.0, 0.5, 0.0) for core in range(copies)]
+    ends = [copy(node, core, copies, 100.0, 0.5, 0.0, 0.0) for core in range(copies)]
     assert max(ends) == pytest.approx(seconds)
+
+
+def ends_of_copies(cores: int, seconds: float, handover: float) -> Floats:
+    """Return when the pieces end, of which each core of a node copies 40, one after another.
+
+    A piece of 100 bytes takes the memory 0.1 s, and a core so many seconds.
+    """
+    node = node_of([np.inf] * cores + [1000.0])
+    free = np.zeros(cores)
+    ends = []
+    for _ in range(40 * cores):
+        core = int(np.argmin(free))
+        free[core] = copy(node, core, cores, 100.0, seconds, handover / 100.0, free[core])
+        ends.append(free[core])
+    return np.sort(ends)
+
+
+@given(st.integers(2, 64), st.floats(0.05, 0.9), st.floats(1e-6, 0.03))
+def test_each_core_that_waits_delays_the_others(cores: int, busy: float, handover: float) -> None:
+    """All wait but the one that is served and those that are at work elsewhere (Little's law)."""
+    seconds = busy * cores * 0.1
+    ends = ends_of_copies(cores, seconds, handover)
+    step = float(ends[-1] - ends[20 * cores]) / (20 * cores - 1)
+    waiting = cores - 1 - max(seconds - 0.1, 0.0) / step
+    assert step == pytest.approx(0.1 + waiting * handover, rel=0.02)
+
+
+@given(st.integers(1, 9), st.floats(1e-6, 0.05))
+def test_cores_that_the_memory_can_feed_do_not_delay_each_other(
+    cores: int, handover: float
+) -> None:
+    assert ends_of_copies(cores, 1.0, handover)[-1] == pytest.approx(40.0)
+
+
+def test_a_core_puts_fourteen_pages_at_a_time_on_the_list_of_its_numa_node() -> None:
+    assert list_handover(14e-6, 1) * PAGE == pytest.approx(1e-6)
+    assert list_handover(14e-6, 2) * PAGE == pytest.approx(0.25e-6)

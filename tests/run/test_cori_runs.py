@@ -58,11 +58,11 @@ def test_direct_writes_are_as_fast_from_either_node_and_linear_in_processes() ->
 
 
 def test_a_node_has_a_ceiling_for_buffered_writes() -> None:
-    """Xeon Phi: at most 2.1 to 2.4 GiB/s a node, from 16 processes on."""
+    """Xeon Phi: at most 2.1 to 2.4 GiB/s a node, with 16 processes; 64 are 0.83 times as fast."""
     job = "-w -F -b 32m -t 1m"
     eight, sixteen, all_cores = (bandwidth("cori-knl", job, ppn=ppn) for ppn in (8, 16, 64))
     assert eight < sixteen
-    assert all_cores == pytest.approx(sixteen, rel=0.1)
+    assert 0.67 < all_cores / sixteen < 0.92
     assert 2000 * MIB < sixteen < 2450 * MIB
     assert bandwidth("cori-knl", job, nodes=2, ppn=16) == pytest.approx(2 * sixteen, rel=0.05)
 
