@@ -33,8 +33,8 @@ class Nodes(Model):
         a spinlock, of which a node has one a file, in the four turns that it takes at it. Pages
         that are read or dropped take one turn.
     spinlock_handover_time
-        Seconds that it delays the release of one of the kernel's spinlocks that another core waits
-        for it: that of a file's tree of pages, or that of a NUMA node's list of pages.
+        Seconds by which each core that waits for one of the kernel's spinlocks delays its hand-over
+        to the next: that of a file's tree of pages, or that of a NUMA node's list of pages.
     rpc_thread_rate
         Bytes/s of bulk RPCs that one of Lustre's threads (ptlrpcd) on one core can send or receive.
     lock_threads, lock_thread_time
