@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
@@ -27,6 +28,7 @@ _COMPILED_PACKAGES = ("engine", "lustre", "node")
 _KEPT_SECONDS = 30 * 24 * 3600.0
 _MARKER = "compiled"
 
+_ROOT = Path(__file__).resolve().parent.parent
 _config: Any = numba.config
 _OPTIONS: dict[str, Any] = {
     "cache": True,
@@ -40,9 +42,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def _source_hash() -> str:
     """Hash of every source file that may hold compiled code, and of Numba's version."""
     digest = hashlib.sha256(numba.__version__.encode())
-    root = Path(__file__).resolve().parent.parent
     for package in _COMPILED_PACKAGES:
-        for source in sorted((root / package).rglob("*.py")):
+        for source in sorted((_ROOT / package).rglob("*.py")):
             digest.update(source.name.encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
@@ -74,7 +75,23 @@ def _prepare_cache() -> Path:
     return folder
 
 
+class _ContentLocator(UserProvidedCacheLocator):
+    """Finds kept machine code by the module it belongs to, wherever the checkout is.
+
+    Numba's own locators name the folder of a module by a hash of its absolute path, so that a
+    second checkout of the same sources would compile all of them again. That the content is the
+    same is checked by Numba itself, and by the name of the cache folder.
+    """
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """Return the folder of a module's code below the cache folder of this version."""
+        folder = Path(py_file).resolve().parent
+        return "_".join(folder.relative_to(_ROOT).parts) if folder.is_relative_to(_ROOT) else "_"
+
+
 _CACHE = _prepare_cache()
+CacheImpl._locator_classes.insert(0, _ContentLocator)
 _announced = False
 _done = False
 
