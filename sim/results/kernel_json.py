@@ -8,7 +8,7 @@ from sim.results.json_text import json_text
 from sim.results.mpiio_report import mpiio_data
 from sim.results.run_json import simulator_document
 from sim.run.result import KernelResult
-from sim.workloads.kernel import KernelRecord
+from sim.workloads.row import Row
 
 
 def format_kernel_json(result: KernelResult) -> str:
@@ -46,7 +46,7 @@ def kernel_document(result: KernelResult) -> dict[str, Any]:
     }
 
 
-def _record(record: KernelRecord) -> dict[str, Any]:
+def _record(record: Row) -> dict[str, Any]:
     return {
         "step": record.step,
         "phase": record.phase,

@@ -9,7 +9,7 @@ from sim.lustre.striping import getstripe_text
 from sim.results.columns import format_columns
 from sim.results.mpiio_report import mpiio_blocks
 from sim.run.result import KernelResult
-from sim.workloads.kernel import Figure, KernelRecord
+from sim.workloads.row import Figure, Row
 
 _FILES_SHOWN = 4
 
@@ -47,7 +47,7 @@ def format_kernel_layouts(result: KernelResult) -> str:
     return "".join(parts)
 
 
-def _table(records: Sequence[KernelRecord]) -> str:
+def _table(records: Sequence[Row]) -> str:
     """Return a row for each record, with a column for each figure that one of them has."""
     figures = list(dict.fromkeys(name for record in records for name in record.figures))
     head = ["step", "phase", "start (s)", "time (s)", "longest (s)", "data", "rate", *figures]
@@ -55,7 +55,7 @@ def _table(records: Sequence[KernelRecord]) -> str:
     return format_columns(rows, left=(0, 1))
 
 
-def _cells(record: KernelRecord, figures: Sequence[str]) -> list[str]:
+def _cells(record: Row, figures: Sequence[str]) -> list[str]:
     bandwidth = record.bandwidth
     return [
         record.step,

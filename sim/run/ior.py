@@ -14,7 +14,7 @@ from sim.run.stage import JobStage
 from sim.workloads.ior.job import IorContext, IorJob
 from sim.workloads.ior.options import parse_arguments
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.ranks import Ranks
+from sim.workloads.ranks import Ranks
 
 
 class IorAct(Act):

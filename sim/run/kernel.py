@@ -11,7 +11,8 @@ from sim.mpi.variables import Displays, read_displays
 from sim.run.act import Act, Waiting
 from sim.run.result import KernelResult
 from sim.run.stage import JobStage
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.job import Job
+from sim.workloads.kernel import Kernel
 from sim.workloads.kernels import make_kernel
 
 
@@ -41,12 +42,12 @@ class KernelAct(Act):
                 "threads; right would be 1"
             )
         self._kernel.check(scenario, machine)
-        self._job: KernelJob | None = None
+        self._job: Job | None = None
 
     @property
     def helpers(self) -> int:
         """Helper threads of each rank, which share its core."""
-        return self._kernel.threads()
+        return self._kernel.helpers()
 
     @property
     def stagers(self) -> int:
@@ -60,11 +61,11 @@ class KernelAct(Act):
 
     def play(self, job: JobStage) -> Waiting:
         """Let the kernel do everything."""
-        self._job = KernelJob(
+        self._job = Job(
             filesystem=job.filesystem,
             world=job.world,
             programs=job.ranks.programs,
-            threads=self._kernel.threads(),
+            helpers=self._kernel.helpers(),
             stagers=job.stagers,
             machine=self.machine,
             environment=self.scenario.environment,
@@ -86,7 +87,7 @@ class KernelAct(Act):
         return KernelResult(
             kernel=self._kernel,
             files=job.files,
-            records=tuple(job.records),
+            records=tuple(job.rows),
             stretches={label: tuple(found) for label, found in job.stretches.items()},
             mpi_records=tuple(job.mpi_records),
             notes=tuple(notes),

@@ -20,7 +20,8 @@ from sim.mpi.record import MpiRecord
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord
-from sim.workloads.kernel import Kernel, KernelRecord
+from sim.workloads.kernel import Kernel
+from sim.workloads.row import Row
 from sim.workloads.stretch import Stretch
 from sim.workloads.trouble import Trouble
 
@@ -250,7 +251,7 @@ class KernelResult(Result):
 
     kernel: Kernel
     files: dict[str, FileSet]
-    records: tuple[KernelRecord, ...]
+    records: tuple[Row, ...]
     stretches: dict[str, tuple[Stretch, ...]]
     mpi_records: tuple[tuple[str, MpiRecord], ...]
 

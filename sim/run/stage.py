@@ -30,7 +30,7 @@ from sim.run.jobview import JobAllocator
 from sim.run.memory import kept_from_cache
 from sim.run.target import allocated_servers, storage_of
 from sim.run.trouble import troubles_of
-from sim.workloads.ior.ranks import Ranks
+from sim.workloads.ranks import Ranks
 from topology import Fabric, parse_node_list, place
 
 Progress = Callable[[int, int], None]

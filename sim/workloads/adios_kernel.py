@@ -14,14 +14,15 @@ from pydantic import BeforeValidator, Field
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.units import Count, Seconds, Size, format_bytes
-from sim.workloads.kernel import Figure, Kernel, KernelJob
+from sim.workloads.kernel import Kernel
+from sim.workloads.row import Figure
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.engine.types import Integers
     from sim.libraries.adios import Method
     from sim.libraries.adios_aggregate import AggregateOptions
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
 
 _MOST_HOPS = 2_000_000
 _WORD = 8  # the blocks are of doubles
@@ -80,7 +81,7 @@ class AdiosKernel(Kernel):
     )
     have_metadata_file: bool = Field(True, description="Rank 0 writes a global index.")
 
-    def threads(self) -> int:
+    def helpers(self) -> int:
         """Return how many helper threads each rank has."""
         return int(self.method == "MPI_AGGREGATE" and self.threading)
 
@@ -197,13 +198,13 @@ class AdiosKernel(Kernel):
         options = self.options(osts)
         return options.memory(options.groups(len(size), osts), size, self.variables)
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Write one output after the other."""
         method = self._method(job)
         for step in range(self.steps):
             yield from self._output(job, method, step)
 
-    def _method(self, job: KernelJob) -> Method:
+    def _method(self, job: Job) -> Method:
         """Return the method, ready to write."""
         from sim.libraries.adios import Posix, Writers
         from sim.libraries.adios_aggregate import MpiAggregate
@@ -221,7 +222,7 @@ class AdiosKernel(Kernel):
             return Posix(writers)
         return MpiAggregate(writers, self.options(writers.osts))
 
-    def _output(self, job: KernelJob, method: Method, step: int) -> Waiting:
+    def _output(self, job: Job, method: Method, step: int) -> Waiting:
         """Write one output; add its rows."""
         from sim.lustre.tables import Op
         from sim.mpi.collectives import Collectives
@@ -251,9 +252,7 @@ class AdiosKernel(Kernel):
         }
         self._add_rows(job, str(step), size, parts)
 
-    def _add_rows(
-        self, job: KernelJob, step: str, size: Integers, parts: dict[str, Figure]
-    ) -> None:
+    def _add_rows(self, job: Job, step: str, size: Integers, parts: dict[str, Figure]) -> None:
         """Add the rows of an output: its phases, and all of it."""
         times = job.marks()
         job.record(step, "open", times[:, _OPEN], times[:, _WRITE])
@@ -270,7 +269,7 @@ class AdiosKernel(Kernel):
         )
         self._remark(job, memory)
 
-    def _remark(self, job: KernelJob, memory: int) -> None:
+    def _remark(self, job: Job, memory: int) -> None:
         """Warn as ADIOS does of large buffers, once."""
         from sim.libraries.adios_aggregate import WARNED
 

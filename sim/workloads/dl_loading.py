@@ -15,14 +15,15 @@ from pydantic import Field
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.units import Count, Seconds, Size, format_bytes
-from sim.workloads.kernel import Figure, Kernel, KernelJob
+from sim.workloads.kernel import Kernel
+from sim.workloads.row import Figure
 from sim.workloads.skeleton.draws import Distribution, draw
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.engine.types import Integers
     from sim.workloads.dl_order import Order
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
 
 Table: TypeAlias = "tuple[Integers, Integers, Integers]"
 """Sizes, files and places of all samples: int64 (samples,) each."""
@@ -95,7 +96,7 @@ class DlLoading(Kernel):
                 f"{scenario.nodes * scenario.ppn:,} ranks"
             )
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Read every sample, once in each epoch."""
         from sim.workloads.dl_order import Order
 
@@ -117,7 +118,7 @@ class DlLoading(Kernel):
         drawn = draw(stream(seed, "samples"), self.distribution, mean, self.spread, self.samples)
         return np.maximum(np.rint(drawn), 1).astype(np.int64)
 
-    def _make_files(self, job: KernelJob, sizes: Integers) -> tuple[int, Integers, Integers]:
+    def _make_files(self, job: Job, sizes: Integers) -> tuple[int, Integers, Integers]:
         """Make the files; return the first, and of each sample the file from it and the place."""
         import numpy as np
 
@@ -136,7 +137,7 @@ class DlLoading(Kernel):
         whole_files = self.layout == "packed" and self.shuffle == "files"
         return order.of_epoch(epoch, file if whole_files else None)
 
-    def _keep(self, job: KernelJob, order: Order, table: Table) -> Table:
+    def _keep(self, job: Job, order: Order, table: Table) -> Table:
         """Make a file on the SSD of each node; return sizes, files and places of all samples there.
 
         They lie in the order in which the first epoch loads them, rank after rank.
@@ -158,7 +159,7 @@ class DlLoading(Kernel):
         return table[0], file, place
 
     def _epoch(
-        self, job: KernelJob, order: Order, epoch: int, table: Table, kept: Table | None
+        self, job: Job, order: Order, epoch: int, table: Table, kept: Table | None
     ) -> Waiting:
         """Read every sample once; ``kept`` says where they are on the SSDs of the nodes."""
         import numpy as np
@@ -191,7 +192,7 @@ class DlLoading(Kernel):
         spent = job.filesystem.timers(job.programs) - before
         self._add_row(job, epoch, opens, float(spent[:, loading.OPENING].mean()), busy)
 
-    def _add_row(self, job: KernelJob, epoch: int, opens: int, opening: float, busy: float) -> None:
+    def _add_row(self, job: Job, epoch: int, opens: int, opening: float, busy: float) -> None:
         """Add the row of an epoch."""
         times = job.marks()
         seconds = float(times[:, _END].max() - times[:, _BEGIN].min())
@@ -205,7 +206,7 @@ class DlLoading(Kernel):
         job.record(str(epoch), "load", times[:, _BEGIN], times[:, _END], moved, figures)
 
 
-def _mds_seconds(job: KernelJob) -> float:
+def _mds_seconds(job: Job) -> float:
     """Return the seconds for which the metadata servers have worked so far, for all jobs."""
     from sim.lustre.tables import StationKind
 

@@ -15,7 +15,7 @@ from pydantic import Field
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.units import Count, Seconds
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sim.libraries.pnetcdf import PnetcdfFile, Variable
     from sim.libraries.selections import Hyperslab
     from sim.mpi.hints import InForce
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
 
 _FILE = "history.nc"
 _FLOAT = 4
@@ -77,7 +77,7 @@ class E3sm(Kernel):
                 f"{machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
             )
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Create the file, write the records, close it."""
         from sim.lustre.tables import Op
 
@@ -105,7 +105,7 @@ class E3sm(Kernel):
         self._tell(job, in_force, file, spent)
 
     def _record(
-        self, job: KernelJob, file: PnetcdfFile, variables: list[Variable], record: int
+        self, job: Job, file: PnetcdfFile, variables: list[Variable], record: int
     ) -> Waiting:
         """Compute, and write all variables of a record, one after the other."""
         from sim.lustre.tables import Op
@@ -166,7 +166,7 @@ class E3sm(Kernel):
             for number in range(count)
         ]
 
-    def _new(self, job: KernelJob) -> tuple[InForce, PnetcdfFile]:
+    def _new(self, job: Job) -> tuple[InForce, PnetcdfFile]:
         """Return the hints in force and the file, yet to be created (CDF-5)."""
         from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties
         from sim.mpi.file import MpiFile
@@ -190,7 +190,7 @@ class E3sm(Kernel):
         properties = PnetcdfProperties(version=5)
         return in_force, PnetcdfFile(file, job.machine.mpi, properties, files.stripe_size)
 
-    def _tell(self, job: KernelJob, in_force: InForce, file: PnetcdfFile, spent: Floats) -> None:
+    def _tell(self, job: Job, in_force: InForce, file: PnetcdfFile, spent: Floats) -> None:
         """Keep what MPI-IO has to tell."""
         from sim.mpi.record import MpiRecord
 

@@ -20,11 +20,11 @@ from pydantic import BeforeValidator, Field, field_validator
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.units import Bytes, Count, Size, format_bytes
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
 
 DOUBLE = 8
 """Bytes of an element of the first dataset."""
@@ -252,7 +252,7 @@ class Exerciser(Kernel):
                 )
         return remarks
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Do all sizes, one after the other."""
         from sim.workloads.exerciser_run import ExerciserRun
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import simpy
@@ -21,10 +21,8 @@ from sim.mpi.file import MpiFile
 from sim.mpi.hints import Hints, InForce, Switch, resolve
 from sim.mpi.record import MpiRecord
 from sim.workloads.exerciser import COMPOUND, DOUBLE, Exerciser, Layout
-from sim.workloads.kernel import Figure, KernelJob
-
-if TYPE_CHECKING:
-    from sim.workloads.kernel import Waiting
+from sim.workloads.job import Job, Waiting
+from sim.workloads.row import Figure
 
 _FILE = "hdf5TestFile"
 _ATTRIBUTES, _ATTRIBUTE_SIZE = 64, 1024
@@ -46,7 +44,7 @@ class ExerciserRun:
         Where.
     """
 
-    def __init__(self, options: Exerciser, job: KernelJob) -> None:
+    def __init__(self, options: Exerciser, job: Job) -> None:
         self._options = options
         self._job = job
         in_force = resolve(

@@ -14,13 +14,13 @@ from pydantic import Field
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.units import Size
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.engine.types import Integers
     from sim.lustre.batch import Batch
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
 
 _OPEN, _READ, _CLOSE, _END = range(4)  # marks
 _MOST_PROGRAMS = 2**22
@@ -40,7 +40,7 @@ class PreadThreads(Kernel):
     shared: bool = Field(True, description="One file for all ranks, not one for each.")
     direct: bool = Field(False, description="Direct I/O, past the page cache.")
 
-    def threads(self) -> int:
+    def helpers(self) -> int:
         """Return how many helper threads each rank has."""
         return self.pool
 
@@ -67,7 +67,7 @@ class PreadThreads(Kernel):
                 f"system of {machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
             )
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Open, read, close."""
         import numpy as np
 
@@ -95,7 +95,7 @@ class PreadThreads(Kernel):
         job.record("-", "read", times[:, _READ], times[:, _CLOSE], self.size * job.ranks)
         job.record("-", "close", times[:, _CLOSE], times[:, _END])
 
-    def _read(self, job: KernelJob, batch: Batch, file: Integers, begin: Integers) -> None:
+    def _read(self, job: Job, batch: Batch, file: Integers, begin: Integers) -> None:
         """Let the threads wait for their rank, read every call that is theirs, and tell it."""
         import numpy as np
 

@@ -9,11 +9,11 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_val
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
     from sim.workloads.replaying.intake import Intake
     from sim.workloads.replaying.outcome import ReplayOutcome
     from sim.workloads.trace.block import Trace
@@ -120,7 +120,7 @@ class Replay(Kernel):
         """Return the bytes that the ranks read and write."""
         return int(self.taken_in().totals.by_rank.sum())
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Replay the trace; add a row for each kind of call."""
         from sim.workloads.replaying.run import replay
 

@@ -24,11 +24,11 @@ from pydantic import Field
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.units import Count, Seconds, Size
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
 
 _STAGERS = 4  # programs of a service node, so that reads and writes of stripes overlap
 
@@ -56,7 +56,7 @@ class Staging(Kernel):
         "unless given.",
     )
 
-    def threads(self) -> int:
+    def helpers(self) -> int:
         """One helper of each rank flushes."""
         return 1
 
@@ -90,7 +90,7 @@ class Staging(Kernel):
         """Return the bytes that go to and from Lustre, about."""
         return self.size * ranks * (self.steps if self.mode == "out" or self.direct else 1)
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Write all steps, or read all epochs."""
         from sim.workloads.staging_run import StageIn, StageOut
 

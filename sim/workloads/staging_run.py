@@ -19,13 +19,13 @@ from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import resolve
-from sim.workloads.kernel import Figure, KernelJob
+from sim.workloads.job import Job, Waiting
+from sim.workloads.row import Figure
 from sim.workloads.staging import Staging
 from sim.workloads.trouble import Trouble
 
 if TYPE_CHECKING:
     from sim.engine.types import Integers
-    from sim.workloads.kernel import Waiting
 
 _BEGIN, _END = range(2)  # marks
 _LOCAL = Storage(kind="ssd")
@@ -35,7 +35,7 @@ _FILE = "staged"
 class _Stage:
     """What both ways have in common."""
 
-    def __init__(self, options: Staging, job: KernelJob) -> None:
+    def __init__(self, options: Staging, job: Job) -> None:
         self._options = options
         self._job = job
         self._everyone = np.arange(job.ranks)
@@ -104,7 +104,7 @@ class _Stage:
 class StageOut(_Stage):
     """Output: local writes, and their flush by helpers."""
 
-    def __init__(self, options: Staging, job: KernelJob) -> None:
+    def __init__(self, options: Staging, job: Job) -> None:
         super().__init__(options, job)
         self._in_force = resolve(
             job.environment, file_name=_FILE, striping=job.striping, machine=job.machine

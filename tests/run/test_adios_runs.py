@@ -12,7 +12,7 @@ from sim.config.scenario import Scenario
 from sim.lustre.tables import Cause, Stat
 from sim.run.result import KernelResult
 from sim.run.simulate import simulate
-from sim.workloads.kernel import KernelRecord
+from sim.workloads.row import Row
 
 NODES, PPN, STEPS = 64, 2, 2
 
@@ -29,7 +29,7 @@ def run(nodes: int = NODES, **options: Any) -> KernelResult:
     return result
 
 
-def row(result: KernelResult, phase: str, step: int = STEPS - 1) -> KernelRecord:
+def row(result: KernelResult, phase: str, step: int = STEPS - 1) -> Row:
     (found,) = [r for r in result.records if (r.step, r.phase) == (str(step), phase)]
     return found
 

@@ -12,8 +12,8 @@ from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.workloads.adios_kernel import AdiosKernel
-from sim.workloads.kernel import KernelRecord
 from sim.workloads.kernels import KERNELS, make_kernel
+from sim.workloads.row import Row
 
 MB = 10**6
 
@@ -127,6 +127,6 @@ def test_no_option_hides_one_of_the_job() -> None:
 
 
 def test_a_row_knows_its_rate() -> None:
-    row = KernelRecord(step="0", phase="all", start=1.0, end=3.0, longest=1.5, bytes=10)
+    row = Row(step="0", phase="all", start=1.0, end=3.0, longest=1.5, bytes=10)
     assert (row.seconds, row.bandwidth) == (2.0, 5.0)
-    assert KernelRecord(step="0", phase="open", start=1.0, end=3.0, longest=1.5).bandwidth is None
+    assert Row(step="0", phase="open", start=1.0, end=3.0, longest=1.5).bandwidth is None

@@ -15,8 +15,8 @@ from sim.mpi.timers import Timer
 from sim.run.result import KernelResult
 from sim.run.simulate import simulate
 from sim.workloads.exerciser import Exerciser, Layout
-from sim.workloads.kernel import KernelRecord
 from sim.workloads.kernels import make_kernel
+from sim.workloads.row import Row
 
 
 def exerciser(**options: Any) -> Exerciser:
@@ -38,14 +38,14 @@ def scenario(nodes: int = 2, ppn: int = 4, **options: Any) -> Scenario:
 
 
 @cache
-def rows(options: tuple[tuple[str, Any], ...]) -> tuple[KernelRecord, ...]:
+def rows(options: tuple[tuple[str, Any], ...]) -> tuple[Row, ...]:
     """Run once, and return the rows."""
     result = simulate(scenario(**dict(options)))
     assert isinstance(result, KernelResult)
     return result.records
 
 
-def row(phase: str, **options: Any) -> KernelRecord:
+def row(phase: str, **options: Any) -> Row:
     """Return the first row of a phase."""
     found = rows(tuple(options.items()))
     return next(record for record in found if record.phase == phase)

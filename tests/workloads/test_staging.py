@@ -10,7 +10,7 @@ from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.run.result import KernelResult
 from sim.run.simulate import simulate
-from sim.workloads.kernel import KernelRecord
+from sim.workloads.row import Row
 
 MIB = 1 << 20
 
@@ -33,7 +33,7 @@ def run(
     return result
 
 
-def row(result: KernelResult, phase: str, step: str = "all") -> KernelRecord:
+def row(result: KernelResult, phase: str, step: str = "all") -> Row:
     (found,) = [r for r in result.records if (r.phase, r.step) == (phase, step)]
     return found
 

@@ -14,7 +14,7 @@ from sim.lustre.tables import Op
 from sim.mpi.record import MpiRecord
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import Pattern
-from sim.workloads.ior.ranks import Ranks
+from sim.workloads.ranks import Ranks
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

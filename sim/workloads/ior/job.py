@@ -26,7 +26,7 @@ from sim.workloads.ior.pattern import file_indices, file_name, offsets, pretend_
 from sim.workloads.ior.phase import Phase, Waiting
 from sim.workloads.ior.phases import PhaseRecord
 from sim.workloads.ior.posix import PosixBackend
-from sim.workloads.ior.ranks import Ranks
+from sim.workloads.ranks import Ranks
 
 _BACKENDS: dict[str, Callable[[MpiSetting], Backend]] = {
     "MPIIO": MpiioBackend,

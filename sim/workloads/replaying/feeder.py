@@ -8,21 +8,18 @@ a whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from sim.engine.types import Floats, Integers
 from sim.lustre.tables import OPERATION, Op
-from sim.workloads.kernel import LAST_MARK, KernelJob
+from sim.workloads.job import LAST_MARK, Job, Waiting
 from sim.workloads.replaying.assembly import Assembler, Listed, Operations, merged
 from sim.workloads.replaying.files import ReplayFiles
 from sim.workloads.replaying.intake import Intake, Timing
 from sim.workloads.replaying.outcome import NO_FILE, Call, Times, code_of
 from sim.workloads.replaying.windows import Planner, Window
-
-if TYPE_CHECKING:
-    from sim.workloads.kernel import Waiting
 
 AT_ONCE = 6 << 20
 """Operations, about, up to which a trace is handed over as a whole."""
@@ -71,7 +68,7 @@ class Feeder:
         float64 (ranks,): when each had done everything, in simulated seconds.
     """
 
-    def __init__(self, job: KernelJob, intake: Intake, files: ReplayFiles, timing: Timing) -> None:
+    def __init__(self, job: Job, intake: Intake, files: ReplayFiles, timing: Timing) -> None:
         self._job, self._intake = job, intake
         self._ranks = intake.trace.ranks
         self._plane = job.filesystem.plane

@@ -13,7 +13,7 @@ from sim.lustre.filesystem import FileSet
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
-from sim.workloads.kernel import KernelJob
+from sim.workloads.job import Job
 from sim.workloads.replaying.intake import Intake
 from sim.workloads.trace.block import TraceFile, TraceOp
 
@@ -56,7 +56,7 @@ class ReplayFiles:
         Those with collective calls, by position in the files of the trace.
     """
 
-    def __init__(self, job: KernelJob, intake: Intake) -> None:
+    def __init__(self, job: Job, intake: Intake) -> None:
         self._job = job
         self._files = intake.trace.files
         self._resolved: dict[tuple[StripeRequest, str], InForce] = {}

@@ -11,11 +11,12 @@ import simpy
 from sim.engine.types import Floats, Integers
 from sim.lustre.tables import TIMERS
 from sim.mpi.record import MpiRecord
-from sim.workloads.kernel import Figure, KernelJob, KernelRecord
+from sim.workloads.job import Job
 from sim.workloads.replaying.feeder import Feeder
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
 from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX, Intake, Timing
 from sim.workloads.replaying.outcome import MPI_CALLS, Call, ReplayOutcome
+from sim.workloads.row import Figure, Row
 from sim.workloads.stretch import Stretch
 from sim.workloads.trace.block import TraceOp
 
@@ -45,9 +46,7 @@ _COUNTED: dict[Call, tuple[tuple[TraceOp, ...], tuple[int, ...]]] = {
 }
 
 
-def replay(
-    job: KernelJob, intake: Intake, timing: Timing
-) -> Generator[simpy.Event, Any, ReplayOutcome]:
+def replay(job: Job, intake: Intake, timing: Timing) -> Generator[simpy.Event, Any, ReplayOutcome]:
     """Let the ranks of a job do what a trace says; add rows, and what MPI-IO has to tell."""
     files = ReplayFiles(job, intake)
     feeder = Feeder(job, intake, files, timing)
@@ -93,11 +92,11 @@ def _count_independent(intake: Intake, files: ReplayFiles) -> None:
             direction.system_bytes += moved
 
 
-def _record(job: KernelJob, outcome: ReplayOutcome) -> None:
+def _record(job: Job, outcome: ReplayOutcome) -> None:
     """Add the rows: what the ranks did in all, and what of it was which kind of call."""
     took = outcome.end - outcome.start
-    job.records.append(
-        KernelRecord(
+    job.rows.append(
+        Row(
             step="job",
             phase="all",
             start=outcome.start,
@@ -113,8 +112,8 @@ def _record(job: KernelJob, outcome: ReplayOutcome) -> None:
         if not (shares.total or calls):
             continue
         figures = {"all ranks": Figure(shares.total, "seconds"), "calls": Figure(calls, "")}
-        job.records.append(
-            KernelRecord(
+        job.rows.append(
+            Row(
                 step="job",
                 phase=call.name.lower().replace("_", " "),
                 start=outcome.start,
@@ -140,7 +139,7 @@ def counted(outcome: ReplayOutcome, call: Call, file: int | None = None) -> tupl
     return total(outcome.totals.calls), total(outcome.totals.bytes)
 
 
-def _tell_of_mpi(job: KernelJob, files: ReplayFiles, outcome: ReplayOutcome) -> None:
+def _tell_of_mpi(job: Job, files: ReplayFiles, outcome: ReplayOutcome) -> None:
     """Add what MPI-IO has to tell of the files that were accessed together, the largest ones."""
     moved = outcome.totals.bytes.sum(axis=(1, 2))
     positions = sorted(files.together, key=lambda position: -int(moved[position]))

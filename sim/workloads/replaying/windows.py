@@ -20,7 +20,7 @@ from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.rounds import meet
 from sim.mpi.timers import Timer
-from sim.workloads.kernel import KernelJob
+from sim.workloads.job import Job
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
 from sim.workloads.replaying.intake import Intake
 from sim.workloads.replaying.outcome import Call, code_of
@@ -79,7 +79,7 @@ class Planner:
         Its files.
     """
 
-    def __init__(self, job: KernelJob, intake: Intake, files: ReplayFiles) -> None:
+    def __init__(self, job: Job, intake: Intake, files: ReplayFiles) -> None:
         self._job, self._intake, self._files = job, intake, files
         self._call = np.argsort(intake.together.place)  # the call at each place
         self._world = files.world

@@ -13,7 +13,7 @@ from sim.config.striping import StripeRequest
 from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.runs import runs_of
-from sim.workloads.kernel import KernelJob
+from sim.workloads.job import Job
 from sim.workloads.skeleton.model import Files, Move, OnFile, Open, Phase
 from sim.workloads.skeleton.places import Places, Sharing, place
 from sim.workloads.skeleton.scope import Scope
@@ -41,7 +41,7 @@ class Setting:
     """
 
     scope: Scope
-    job: KernelJob
+    job: Job
 
 
 class FileGroups(ABC):

@@ -12,14 +12,14 @@ from sim.config.files import explain, read_mapping
 from sim.config.machine import Machine
 from sim.config.model import Model
 from sim.config.units import Bytes, Count, Rate, Seconds
-from sim.workloads.kernel import Kernel, KernelJob
+from sim.workloads.kernel import Kernel
 from sim.workloads.skeleton.checks import check
 from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.engine.types import Integers
-    from sim.workloads.kernel import Waiting
+    from sim.workloads.job import Job, Waiting
     from sim.workloads.skeleton.scope import Scope
 
 
@@ -76,7 +76,7 @@ class SkeletonKernel(Kernel):
                 moved[step.phase.verb] += int(size[chosen].sum(dtype=object))
         return moved["read"], moved["write"]
 
-    def run(self, job: KernelJob) -> Waiting:
+    def run(self, job: Job) -> Waiting:
         """Do everything, and leave the rows of the table."""
         import numpy as np
 

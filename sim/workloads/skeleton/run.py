@@ -7,23 +7,19 @@ to the next; within it each rank notes when it begins and ends what is worth a r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sim.config.errors import InputError
 from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
-from sim.workloads.kernel import LAST_MARK, KernelJob
+from sim.workloads.job import LAST_MARK, Job, Waiting
 from sim.workloads.skeleton.fileset import FileGroups, PosixFiles, Setting
 from sim.workloads.skeleton.hdf5_files import Hdf5Files
 from sim.workloads.skeleton.model import Compute, Files, Share, Skeleton
 from sim.workloads.skeleton.mpi_files import MpiFiles
 from sim.workloads.skeleton.scope import Scope
 from sim.workloads.skeleton.walk import Step, walk
-
-if TYPE_CHECKING:
-    from sim.workloads.kernel import Waiting
 
 _KINDS: dict[str, type[FileGroups]] = {"posix": PosixFiles, "mpiio": MpiFiles, "hdf5": Hdf5Files}
 _MOST_ROWS = 400
@@ -53,7 +49,7 @@ class SkeletonRun:
         Where.
     """
 
-    def __init__(self, skeleton: Skeleton, scope: Scope, job: KernelJob) -> None:
+    def __init__(self, skeleton: Skeleton, scope: Scope, job: Job) -> None:
         self._skeleton = skeleton
         self._scope = scope
         self._job = job

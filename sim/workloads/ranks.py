@@ -1,4 +1,4 @@
-"""The ranks of an IOR test, and the programs that stand for them in the data plane."""
+"""The ranks of a job, and the programs that stand for them in the data plane."""
 
 from __future__ import annotations
 

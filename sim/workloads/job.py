@@ -1,0 +1,181 @@
+"""The job that a workload finds when it runs.
+
+A workload puts together batches of what its ranks do and lets the file system run them, one after
+the other, and adds a row to its table for each thing worth a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import simpy
+
+from sim.config.machine import Machine
+from sim.config.striping import StripeRequest
+from sim.engine.types import Floats, Integers
+from sim.lustre.batch import Batch
+from sim.lustre.filesystem import FileSet, FileSystem
+from sim.lustre.tables import Cause, Op
+from sim.mpi.communicator import Communicator
+from sim.mpi.record import MpiRecord
+from sim.workloads.row import Figure, Row
+from sim.workloads.stretch import Stretch
+from sim.workloads.trouble import Trouble
+
+Waiting: TypeAlias = Generator[simpy.Event, Any, None]
+"""A SimPy process, or a part of one."""
+
+LAST_MARK = 7
+"""The mark of a program that :meth:`Job.do` uses; those below are the workload's."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Job:
+    """The job that a kernel runs in.
+
+    Attributes
+    ----------
+    filesystem
+        Where its files are.
+    world
+        All ranks. In the batches of :meth:`batch` the program of rank r has position r.
+    programs
+        int64 (ranks,): the number of each rank's program. Its helper threads, as many as
+        ``helpers``, are the programs that follow.
+    helpers
+        Helper threads of each rank.
+    stagers
+        int64 (service nodes, n): the programs on the service nodes of its burst buffer that move
+        files between there and Lustre.
+    machine
+        As described, with the scenario's changes made.
+    environment
+        Environment variables of the job, MPI-IO's among them.
+    striping
+        Of the files, as the scenario asks for it.
+    seed
+        Of the scenario: everything random follows from it.
+    files
+        The files that the kernel has made, by name: for one set of several, ``NAME.0``, ``NAME.1``
+        and so on are its files.
+    rows
+        The rows so far.
+    stretches
+        The batches so far, by what the ranks did in them.
+    notes
+        What the user should know: a sentence each, added by the kernel.
+    mpi_records
+        What MPI-IO has to tell of the kernel's files: one for each time that one was open to write
+        or to read data, in that order, and the step to which it belongs.
+    troubles
+        What went wrong with its bytes beyond what the data plane counts.
+    """
+
+    filesystem: FileSystem
+    world: Communicator
+    programs: Integers
+    helpers: int
+    stagers: Integers
+    machine: Machine
+    environment: Mapping[str, str]
+    striping: StripeRequest
+    seed: int
+    files: dict[str, FileSet] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    stretches: dict[str, list[Stretch]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+        return self.world.size
+
+    def communicator(self, ranks: Integers) -> Communicator:
+        """Return a new communicator of some ranks: int64 (members,), in their new order."""
+        return self.world.part(ranks, self.filesystem.meetings())
+
+    def meetings(self, count: int) -> Integers:
+        """Return the numbers of new meetings for ``MEET`` operations: int64 (count,).
+
+        All at once, since replacing a table of the data plane takes a millisecond or two.
+        """
+        first = self.filesystem.meetings(count)
+        return np.arange(first, first + count)
+
+    def batch(self, leaders: Integers | None = None) -> Batch:
+        """Return an empty batch: rank r at position r, then helper threads.
+
+        Parameters
+        ----------
+        leaders
+            int64 (n,): the ranks whose helper threads take part, all of each; none unless given.
+            The threads of the i-th of them have the positions ``ranks + i * helpers`` and
+            following. They begin with the batch; one that is to begin later first waits at a
+            meeting (``MEET``) with its rank, which may start and await it so as often as it likes.
+        """
+        if leaders is None:
+            return Batch(self.programs)
+        helpers = self.programs[leaders][:, None] + 1 + np.arange(self.helpers)
+        return Batch(np.concatenate([self.programs, helpers.ravel()]))
+
+    def do(self, batch: Batch, label: str, *, think: float = 0.0) -> Waiting:
+        """Run a batch of :meth:`batch` to its end, and note what its ranks waited for.
+
+        Parameters
+        ----------
+        batch
+            What the ranks are to do.
+        label
+            Batches of one label are looked at together when it is said what bound the run.
+        think
+            Seconds that each rank computes when it has done its part; no part of the stretch.
+        """
+        started = self.filesystem.environment.now
+        before = self.filesystem.plane.tables.waits[self.programs]
+        batch.add(Op.MARK, np.arange(self.ranks), offset=LAST_MARK)
+        if think:
+            batch.add(Op.THINK, np.arange(self.ranks), seconds=think)
+        yield self.filesystem.run(batch)
+        ended = self.filesystem.marks(self.programs)[:, LAST_MARK]
+        waits = self.filesystem.plane.tables.waits[self.programs] - before
+        waits[:, Cause.THINK] -= think
+        # Of those who ended last, whoever waited least for others is whom the others waited for.
+        last = np.lexsort((-waits[:, Cause.MEETING], ended))[-1]
+        stretch = Stretch(
+            start=float(started),
+            end=float(ended.max()),
+            waits=waits.mean(axis=0),
+            last_waits=waits[last],
+        )
+        self.stretches.setdefault(label, []).append(stretch)
+
+    def marks(self) -> Floats:
+        """Return the times that the ranks noted in the latest batch: float64 (ranks, marks)."""
+        return self.filesystem.marks(self.programs)
+
+    def record(
+        self,
+        step: str,
+        phase: str,
+        start: Floats,
+        end: Floats,
+        moved: int = 0,
+        figures: Mapping[str, Figure] | None = None,
+    ) -> None:
+        """Add a row from when each rank began and ended: float64 (ranks,); ``moved`` in bytes."""
+        self.rows.append(
+            Row(
+                step=step,
+                phase=phase,
+                start=float(start.min()),
+                end=float(end.max()),
+                longest=float((end - start).max()),
+                bytes=moved,
+                figures=figures or {},
+            )
+        )
