@@ -27,15 +27,13 @@ if TYPE_CHECKING:
     from sim.config.striping import StripeRequest
     from sim.results.ior_run import ior_report, ior_rows
     from sim.run.jobs import JobsResult, simulate_jobs
-    from sim.run.result import IorResult, KernelResult, Result
+    from sim.run.result import Result
     from sim.run.simulate import simulate
 
 __all__ = [
     "InputError",
-    "IorResult",
     "JobsResult",
     "JobsScenario",
-    "KernelResult",
     "Machine",
     "Placement",
     "Result",
@@ -54,10 +52,8 @@ __all__ = [
 
 _HOMES = {
     "InputError": "sim.config.errors",
-    "IorResult": "sim.run.result",
     "JobsResult": "sim.run.jobs",
     "JobsScenario": "sim.config.jobs",
-    "KernelResult": "sim.run.result",
     "Machine": "sim.config.machine",
     "Placement": "sim.config.scenario",
     "Result": "sim.run.result",

@@ -13,7 +13,8 @@ from pydantic import TypeAdapter
 
 if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
     from sim.mpi.record import MpiRecord
-    from sim.run.result import IorResult, KernelResult, Result
+    from sim.run.result import Result
+    from sim.workloads.row import Row
 
 
 @dataclass(frozen=True)
@@ -146,16 +147,10 @@ def record_of(result: Result) -> RunRecord:
     """Return what is kept of a finished run."""
     from sim.results.lustre_stats import lustre_counts
     from sim.results.stations import loads
-    from sim.run.result import IorResult, KernelResult
 
-    if isinstance(result, IorResult):
-        phases, library = _of_ior(result)
-    else:
-        assert isinstance(result, KernelResult)
-        phases, library = _of_kernel(result)
     return RunRecord(
-        phases=phases,
-        library=library,
+        phases=tuple(_phase(row) for row in result.rows),
+        library=tuple(_library(told, step) for step, told in result.mpi_records),
         bounds=tuple(
             Bound(
                 phase=load.access,
@@ -174,42 +169,17 @@ def record_of(result: Result) -> RunRecord:
     )
 
 
-def _of_ior(result: IorResult) -> tuple[tuple[Phase, ...], tuple[Library, ...]]:
-    from sim.results.ior_phases import reduce
-
-    phases, library = [], []
-    for outcome in result.tests:
-        for record in outcome.records:
-            row = reduce(record)
-            phase = Phase(
-                name=row.access.value,
-                step=str(row.repetition),
-                seconds=row.total,
-                bytes=row.bytes_moved,
-                bandwidth=row.bandwidth,
-                operations=row.iops,
-                parts={"open": row.open, "io": row.io, "close": row.close},
-            )
-            phases.append(phase)
-            if record.mpi is not None:
-                library.append(_library(record.mpi, str(row.repetition)))
-    return tuple(phases), tuple(library)
-
-
-def _of_kernel(result: KernelResult) -> tuple[tuple[Phase, ...], tuple[Library, ...]]:
-    phases = tuple(
-        Phase(
-            name=record.phase,
-            step=record.step,
-            seconds=record.seconds,
-            bytes=record.bytes,
-            bandwidth=record.bandwidth or 0.0,
-            operations=0.0,
-            parts={name: figure.value for name, figure in record.figures.items()},
-        )
-        for record in result.records
+def _phase(row: Row) -> Phase:
+    """Return a row of the table of a run."""
+    return Phase(
+        name=row.phase,
+        step=row.step,
+        seconds=row.seconds,
+        bytes=row.bytes,
+        bandwidth=row.bandwidth or 0.0,
+        operations=row.operations,
+        parts={name: figure.value for name, figure in row.figures.items()},
     )
-    return phases, tuple(_library(told, step) for step, told in result.mpi_records)
 
 
 def _library(told: MpiRecord, step: str) -> Library:

@@ -167,18 +167,13 @@ def _in_processes(scenarios: Mapping[str, Scenario], jobs: int) -> Iterator[tupl
 
 def _bytes_to_move(scenario: Scenario) -> float:
     """Return about how many bytes a scenario moves; the longest runs are those with most."""
-    from sim.workloads.ior.options import parse_arguments
-    from sim.workloads.kernels import make_kernel
+    from sim.workloads.catalogue import workload_of
 
-    ranks, workload = scenario.nodes * scenario.ppn, scenario.workload
     try:
-        if workload.kernel is not None:
-            return make_kernel(workload.kernel).bytes_to_move(ranks)
-        tests = parse_arguments(workload.ior or ()).tests
+        moved = workload_of(scenario.workload).bytes_to_move(scenario.nodes * scenario.ppn)
     except InputError:
         return 0
-    moved = (len(test.phases) * test.repetitions * test.aggregate_bytes(ranks) for test in tests)
-    return sum(moved) / scenario.rpcs_as_one
+    return moved / scenario.rpcs_as_one
 
 
 @contextmanager

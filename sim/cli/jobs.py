@@ -9,15 +9,15 @@ import click
 
 from sim.cli.environment import variables_of
 from sim.cli.progress import ProgressBar
-from sim.cli.running import check_files, files_of, print_tables, with_displays, write_files
-from sim.cli.scenario import with_all_options
+from sim.cli.running import check_files, print_tables, with_displays, write_files
 from sim.config.errors import InputError
 from sim.config.jobs import Job, JobKind, JobsScenario, resolved_jobs_yaml
 from sim.results.jobs_text import format_job_head, format_jobs
+from sim.results.outputs import output_of
 from sim.results.run_text import format_job_part, format_machine_part
 from sim.run.jobs import JobOutcome, JobsResult, machine_of_jobs, seeded_jobs, simulate_jobs
-from sim.run.perform import in_job
-from sim.workloads.ior.options import parse_arguments
+from sim.run.submission import in_job
+from sim.workloads.catalogue import workload_of
 
 _Any = TypeVar("_Any", Job, JobKind)
 
@@ -43,7 +43,7 @@ def with_environment(
 def complete_yaml(scenario: JobsScenario) -> str:
     """Return a scenario with nothing left to a default or to chance: drawn jobs are listed."""
     jobs = tuple(
-        (job.model_copy(update={"workload": with_all_options(job.workload)}), seed)
+        (job.model_copy(update={"workload": workload_of(job.workload).asked()}), seed)
         for job, _, seed in seeded_jobs(scenario)
     )
     return resolved_jobs_yaml(scenario, machine_of_jobs(scenario), jobs)
@@ -61,7 +61,7 @@ def run_jobs_and_print(
     with ProgressBar() as progress:
         result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
     for outcome in result.jobs:
-        write_files(outcome.result)
+        write_files(output_of(outcome.result))
     if as_json:
         from sim.results.jobs_json import format_jobs_json
 
@@ -76,7 +76,7 @@ def run_jobs_and_print(
 
 def _print_job(outcome: JobOutcome, *, getstripe: bool) -> None:
     click.echo(format_job_head(outcome))
-    print_tables(outcome.result, getstripe=getstripe)
+    print_tables(output_of(outcome.result), getstripe=getstripe)
     click.echo(format_job_part(outcome.result))
 
 
@@ -93,10 +93,11 @@ def _check_files(scenario: JobsScenario) -> None:
     owners: dict[str, str] = {}
     for job, _, _ in seeded_jobs(scenario):
         try:
-            check_files(job.workload)
+            workload = workload_of(job.workload)
+            check_files(workload)
         except InputError as error:
             raise in_job(job.name, error) from error
-        for path, option in set(files_of(parse_arguments(job.workload.ior or ()))):
+        for path, option in set(workload.output_files()):
             if owners.setdefault(path, job.name) != job.name:
                 raise InputError(
                     f"jobs.{job.name}.workload: {option}={path} is written by job {owners[path]}, "

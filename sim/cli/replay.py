@@ -15,7 +15,7 @@ from sim.cli.options import Command
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.results.replay_text import ReplayReport
-    from sim.run.result import KernelResult
+    from sim.run.result import Result
     from sim.workloads.darshan_log.layout import Place, Shape
     from sim.workloads.darshan_log.log import DarshanLog
     from sim.workloads.darshan_log.reconstruction import Reconstruction
@@ -109,10 +109,10 @@ def replay(
     _print_more(report.runs[-1], values)
 
 
-def _print_more(result: KernelResult, values: dict[str, Any]) -> None:
+def _print_more(result: Result, values: dict[str, Any]) -> None:
     """Print what only a simulator knows of the last run."""
-    from sim.results.kernel_text import format_kernel_layouts
     from sim.results.mpiio_report import mpiio_blocks
+    from sim.results.outputs import output_of
     from sim.results.run_text import format_run
 
     if values["mpiio_stats"]:
@@ -122,7 +122,7 @@ def _print_more(result: KernelResult, values: dict[str, Any]) -> None:
         for block in mpiio_blocks(records, with_displays(result.scenario.environment)):
             click.echo(block)
     if values["getstripe"]:
-        click.echo(format_kernel_layouts(result))
+        click.echo(output_of(result).layouts())
     click.echo(format_run(result, lustre_stats=values["lustre_stats"]), nl=False)
 
 
@@ -293,17 +293,14 @@ class _LogReplay:
         return scenario
 
     @staticmethod
-    def _run(found: Reconstruction, scenario: Scenario) -> KernelResult:
+    def _run(found: Reconstruction, scenario: Scenario) -> Result:
         """Replay the trace."""
         from sim.cli.progress import ProgressBar
         from sim.config.scenario import Workload, machine_of
-        from sim.run.result import KernelResult
         from sim.run.simulate import simulate
 
         trace = found.trace_for(machine_of(scenario).lustre.osts)
         kernel = (scenario.workload.kernel or {}) | {"trace": trace}
         scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
         with ProgressBar() as progress:
-            result = simulate(scenario, progress=progress)
-        assert isinstance(result, KernelResult)
-        return result
+            return simulate(scenario, progress=progress)

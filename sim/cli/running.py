@@ -8,23 +8,22 @@ import click
 
 from sim.cli.progress import ProgressBar
 from sim.config.errors import InputError
-from sim.config.scenario import Scenario, Workload
+from sim.config.scenario import Scenario
 from sim.results.files import check_writable, write_whole
-from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
-from sim.results.ior_json import format_json
-from sim.results.ior_run import ior_report
-from sim.results.ior_text import format_text
-from sim.run.result import IorResult, KernelResult, Result
-from sim.workloads.ior.options import Access, IorCommand, parse_arguments
+from sim.results.json_text import json_text
+from sim.results.output import Output
+from sim.results.outputs import output_of
+from sim.results.run_text import format_run
+from sim.run.simulate import simulate
+from sim.workloads.catalogue import workload_of
+from sim.workloads.workload import Workload
 
-_FORMATS = {"default": format_text, "JSON": format_json, "CSV": format_csv}
 _DISPLAYS = (
     "MPICH_MPIIO_HINTS_DISPLAY",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
     "MPICH_MPIIO_STATS",
     "MPICH_MPIIO_TIMERS",
 )
-_SUMMARY, _RANKS = "summaryFile", "saveRankPerformanceDetailsCSV"
 
 
 def run_and_print(
@@ -35,7 +34,7 @@ def run_and_print(
     lustre_stats: bool,
     mpiio_stats: bool,
 ) -> None:
-    """Run a scenario; write the files that its IOR command names; print the rest.
+    """Run a scenario; write the files that its workload names; print the rest.
 
     As with IOR, ``summaryFile`` takes what would be printed otherwise. What only a simulator knows
     stands below the table; where IOR's output on standard output is JSON or CSV, which must stay
@@ -46,21 +45,23 @@ def run_and_print(
     if mpiio_stats:
         environment = with_displays(scenario.environment)
         scenario = scenario.model_copy(update={"environment": environment})
-    check_files(scenario.workload)
+    workload = workload_of(scenario.workload)
+    check_files(workload)
     if getstripe and scenario.target.kind != "lustre":
         raise InputError(
             f"--getstripe with --target {scenario.target.kind}: only files on Lustre have a "
             "striping to print"
         )
-    result = _simulate(scenario)
-    write_files(result)
+    with ProgressBar() as progress:
+        result = simulate(scenario, progress=progress, workload=workload)
+    output = output_of(result)
+    write_files(output)
     if as_json:
-        click.echo(_json(result), nl=False)
+        click.echo(json_text(output.document()), nl=False)
     else:
-        from sim.results.run_text import format_run
-
-        mixed = print_tables(result, getstripe=getstripe)
-        click.echo(format_run(result, lustre_stats=lustre_stats), nl=False, err=not mixed)
+        print_tables(output, getstripe=getstripe)
+        text = format_run(result, lustre_stats=lustre_stats)
+        click.echo(text, nl=False, err=output.machine_readable)
     if result.troubles:
         click.get_current_context().exit(1)
 
@@ -70,83 +71,27 @@ def with_displays(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, **dict.fromkeys(_DISPLAYS, "1")}
 
 
-def _json(result: Result) -> str:
-    if isinstance(result, KernelResult):
-        from sim.results.kernel_json import format_kernel_json
+def print_tables(output: Output, *, getstripe: bool) -> None:
+    """Print what the workload has to tell.
 
-        return format_kernel_json(result)
-    assert isinstance(result, IorResult)
-    from sim.results.run_json import format_run_json
-
-    return format_run_json(result)
-
-
-def print_tables(result: Result, *, getstripe: bool) -> bool:
-    """Print what the workload has to tell; return whether more may follow on standard output.
-
-    It may not where that is JSON or CSV, as an IOR command can ask for.
+    Where its answer is JSON or CSV, as an IOR command can ask for, the rest goes to standard error.
     """
-    if isinstance(result, KernelResult):
-        from sim.results.kernel_text import format_kernel, format_kernel_layouts
-
-        click.echo(format_kernel(result))
-        if getstripe:
-            click.echo(format_kernel_layouts(result))
-        return True
-    assert isinstance(result, IorResult)
-    return _print_ior(result, getstripe=getstripe)
-
-
-def _simulate(scenario: Scenario) -> Result:
-    from sim.run.simulate import simulate
-
-    with ProgressBar() as progress:
-        return simulate(scenario, progress=progress)
+    aside = output.machine_readable
+    if output.answer is not None:
+        click.echo(output.answer, nl=not aside)
+    if output.mpiio:
+        click.echo(output.mpiio, err=aside)
+    if getstripe:
+        click.echo(output.layouts(), err=aside)
 
 
 def check_files(workload: Workload) -> None:
-    """Raise InputError if a file that an IOR command is to write cannot be written."""
-    if workload.ior is not None:
-        for path, option in files_of(parse_arguments(workload.ior)):
-            check_writable(path, option)
+    """Raise InputError if a file that a workload is to write cannot be written."""
+    for path, option in workload.output_files():
+        check_writable(path, option)
 
 
-def files_of(command: IorCommand) -> list[tuple[str, str]]:
-    """Return the files that a command writes, each with the option that names it."""
-    found = [(command.summary_file, _SUMMARY)]
-    found += [(test.rank_details_file, _RANKS) for test in command.tests]
-    return [(path, option) for path, option in found if path is not None]
-
-
-def write_files(result: Result) -> None:
-    """Write the files that an IOR command names."""
-    if not isinstance(result, IorResult):
-        return
-    command = result.command
-    if command.summary_file is not None:
-        text = _FORMATS[command.summary_format](ior_report(result))
-        write_whole(command.summary_file, text, _SUMMARY)
-    details: dict[str, str] = {}
-    for outcome in result.tests:
-        path = outcome.test.rank_details_file
-        timed = [record for record in outcome.records if record.access is not Access.WRITE_CHECK]
-        if path is not None:
-            details.setdefault(path, f"{RANK_TITLES}\n")
-            details[path] += "".join(rank_lines(record) for record in timed)
-    for path, text in details.items():
-        write_whole(path, text, _RANKS)
-
-
-def _print_ior(result: IorResult, *, getstripe: bool) -> bool:
-    from sim.results.ior_mpiio import ior_mpiio_text
-    from sim.results.run_text import format_layouts
-
-    command = result.command
-    mixed = command.summary_format == "default" or command.summary_file is not None
-    if command.summary_file is None:
-        click.echo(_FORMATS[command.summary_format](ior_report(result)), nl=mixed)
-    if printed := ior_mpiio_text(result):
-        click.echo(printed, err=not mixed)
-    if getstripe:
-        click.echo(format_layouts(result), err=not mixed)
-    return mixed
+def write_files(output: Output) -> None:
+    """Write the files that a workload names."""
+    for path, option, text in output.files():
+        write_whole(path, text, option)

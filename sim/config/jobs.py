@@ -54,9 +54,7 @@ from sim.config.scenario import (
     resolved_placement,
     resolved_striping,
     scenario_text,
-    with_files_found,
     with_hints_found,
-    workload_document,
 )
 from sim.config.striping import StripeRequest
 from sim.config.units import Count, Seconds
@@ -288,7 +286,7 @@ def _with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:
 
     def found(job: _JobModel) -> dict[str, Any]:
         return {
-            "workload": with_files_found(job.workload, folder),
+            "workload": job.workload.found_from(folder),
             "environment": with_hints_found(job.environment, folder),
         }
 
@@ -330,7 +328,7 @@ def _job_document(job: Job, machine: Machine, seed: int) -> dict[str, Any]:
         "seed": seed,
     }
     document = job.model_copy(update=complete).model_dump(mode="json", exclude_none=True)
-    document["workload"] = workload_document(job.workload)
+    document["workload"] = job.workload.document()
     order = ("name", "start", *_OWN, "seed")
     return {name: document[name] for name in order if document.get(name) not in EMPTY}
 

@@ -240,6 +240,34 @@ class Workload(Model):
             )
         return self
 
+    def found_from(self, folder: Path) -> Workload:
+        """Return the workload with the paths of the files that it names made absolute."""
+        if self.ior is not None:
+            return Workload(ior=_with_script_found(self.ior, folder))
+        return Workload(kernel=_with_traces_found(self.kernel or {}, folder))
+
+    def document(self) -> dict[str, Any]:
+        """Return the workload as a scenario file has it."""
+        return {"kernel": self.kernel} if self.ior is None else {"ior": shlex.join(self.ior)}
+
+
+def _with_script_found(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """Return IOR's arguments with the paths of a script (``-f``) and of hints (``-U``) absolute."""
+    return tuple(
+        str((folder / word).resolve()) if option in ("-f", "-U") else word
+        for option, word in zip(("", *arguments), arguments, strict=False)
+    )
+
+
+def _with_traces_found(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a kernel's options with the paths of a skeleton, a trace and its files absolute."""
+    found = dict(options)
+    for option in _KERNEL_FILES:
+        value = found.get(option)
+        if isinstance(value, str) and (option != "name" or value.endswith((".yaml", ".yml"))):
+            found[option] = str((folder / value).resolve())
+    return found
+
 
 AskedPlacement = Annotated[Placement, BeforeValidator(_placement)]
 """A placement, or the name of its policy."""
@@ -326,7 +354,7 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
         scenario = Scenario.model_validate(document)
     except ValidationError as error:
         raise explain(error, str(path), Scenario) from error
-    workload = with_files_found(scenario.workload, path.parent)
+    workload = scenario.workload.found_from(path.parent)
     environment = with_hints_found(scenario.environment, path.parent)
     return scenario.model_copy(update={"workload": workload, "environment": environment})
 
@@ -349,31 +377,11 @@ def read_scenario_file(name_or_path: str | Path) -> tuple[Path, dict[str, Any]]:
     return path, document
 
 
-def with_files_found(workload: Workload, folder: Path) -> Workload:
-    """Return a workload with the paths of the files that it names made absolute."""
-    if workload.ior is not None:
-        return Workload(ior=_with_script_found(workload.ior, folder))
-    options = dict(workload.kernel or {})
-    for option in _KERNEL_FILES:
-        value = options.get(option)
-        if isinstance(value, str) and (option != "name" or value.endswith((".yaml", ".yml"))):
-            options[option] = str((folder / value).resolve())
-    return Workload(kernel=options)
-
-
 def with_hints_found(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
     """Return a job's environment with the path of the file of hints made absolute."""
     if _HINTS_FILE not in environment:
         return dict(environment)
     return {**environment, _HINTS_FILE: str((folder / environment[_HINTS_FILE]).resolve())}
-
-
-def _with_script_found(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Return IOR's arguments with the paths of a script (``-f``) and of hints (``-U``) absolute."""
-    return tuple(
-        str((folder / word).resolve()) if option in ("-f", "-U") else word
-        for option, word in zip(("", *arguments), arguments, strict=False)
-    )
 
 
 def machine_of(scenario: Scenario) -> Machine:
@@ -453,7 +461,7 @@ def _check_target(scenario: Scenario, machine: Machine) -> None:
 def dump_scenario(scenario: Scenario) -> str:
     """Return a scenario as the text of a YAML file; :func:`load_scenario` reads it back."""
     document = scenario.model_dump(mode="json", exclude={"machine", "workload"}, exclude_none=True)
-    document["workload"] = workload_document(scenario.workload)
+    document["workload"] = scenario.workload.document()
     ordered = {
         name: document[name] for name in Scenario.model_fields if document.get(name) not in EMPTY
     }
@@ -462,13 +470,6 @@ def dump_scenario(scenario: Scenario) -> str:
 
 EMPTY: tuple[object, ...] = (None, "", {})
 """What need not be written."""
-
-
-def workload_document(workload: Workload) -> dict[str, Any]:
-    """Return a workload as a scenario file has it."""
-    if workload.ior is None:
-        return {"kernel": workload.kernel}
-    return {"ior": shlex.join(workload.ior)}
 
 
 def scenario_text(machine: str | Machine, document: dict[str, Any]) -> str:

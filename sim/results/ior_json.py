@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from sim.results.ior_phases import IorRow, IorSummary, summarise
 from sim.results.ior_report import (
     VERSION,
     FileSystem,
@@ -19,8 +18,9 @@ from sim.results.ior_report import (
     options_section,
 )
 from sim.results.json_text import json_text
+from sim.workloads.ior.names import file_name
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.pattern import file_name
+from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from sim.mpi.record import MpiRecord
+from sim.results.ior_run import ior_outcome
 from sim.results.mpiio_hints import hint_rows
 from sim.results.mpiio_report import mpiio_blocks, mpiio_data
-from sim.run.result import IorResult
+from sim.run.result import Result
 
 
-def ior_mpiio_text(result: IorResult) -> str:
+def ior_mpiio_text(result: Result) -> str:
     """Return what is printed between IOR's own lines, one block below the other.
 
     What the environment asks MPI-IO for stands first, then the hints that IOR shows (``-H``). The
@@ -19,14 +20,14 @@ def ior_mpiio_text(result: IorResult) -> str:
     """
     records = [record for _, record in _records(result)]
     blocks = mpiio_blocks(records, result.scenario.environment)
-    for outcome in result.tests:
+    for outcome in ior_outcome(result).tests:
         if outcome.test.show_hints:
             found = (record.mpi for record in outcome.records)
             blocks += (_shown_hints(record) for record in found if record is not None)
     return "\n".join(blocks)
 
 
-def ior_mpiio_data(result: IorResult) -> list[dict[str, Any]]:
+def ior_mpiio_data(result: Result) -> list[dict[str, Any]]:
     """Return for each phase that used MPI-IO its place and what MPI-IO has to tell of its file.
 
     See :func:`~sim.results.mpiio_report.mpiio_data`; ``test_id`` and ``repetition`` count from 0.
@@ -34,9 +35,9 @@ def ior_mpiio_data(result: IorResult) -> list[dict[str, Any]]:
     return [place | mpiio_data(record) for place, record in _records(result)]
 
 
-def _records(result: IorResult) -> Iterator[tuple[dict[str, Any], MpiRecord]]:
+def _records(result: Result) -> Iterator[tuple[dict[str, Any], MpiRecord]]:
     """Yield test and repetition of each phase that used MPI-IO, with its record."""
-    for test_id, outcome in enumerate(result.tests):
+    for test_id, outcome in enumerate(ior_outcome(result).tests):
         for record in outcome.records:
             if record.mpi is not None:
                 place = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sim.results.ior_phases import IorRow
 from sim.workloads.ior.parameters import Access, IorTest
+from sim.workloads.ior.rows import IorRow
 
 VERSION = "4.1.0+xc40io"
 """IOR's version whose output this is; the part behind ``+`` says who made it."""

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.results.ior_phases import IorRow, reduce
 from sim.results.ior_report import FileSystem, IorReport, TestReport
-from sim.run.result import IorResult, Result, TestOutcome
+from sim.run.result import Result
+from sim.workloads.ior.outcome import FinishedTest, IorOutcome
+from sim.workloads.ior.rows import IorRow, reduce
 
 EPOCH = datetime(2020, 1, 1)
 """When every run begins on the simulated calendar, so that the same run prints the same dates."""
@@ -26,7 +27,7 @@ def ior_rows(result: Result) -> tuple[IorRow, ...]:
     InputError
         If it was no run of IOR.
     """
-    return tuple(reduce(record) for outcome in _of_ior(result).tests for record in outcome.records)
+    return tuple(reduce(record) for test in ior_outcome(result).tests for record in test.records)
 
 
 def ior_report(result: Result) -> IorReport:
@@ -37,27 +38,32 @@ def ior_report(result: Result) -> IorReport:
     InputError
         If it was no run of IOR.
     """
-    result = _of_ior(result)
-    name = result.machine.name
+    outcome, name = ior_outcome(result), result.machine.name
     return IorReport(
-        command_line=result.command.command_line,
+        command_line=outcome.command.command_line,
         machine=f"{name} (simulated)",
         platform=f"{name}(simulated)",
         file_system=_file_system(result.machine),
         began=EPOCH + timedelta(seconds=result.started),
         finished=EPOCH + timedelta(seconds=result.started + result.simulated),
         tests=tuple(
-            _test_report(outcome, number, result.scenario.ppn)
-            for number, outcome in enumerate(result.tests)
+            _test_report(test, number, result.scenario.ppn)
+            for number, test in enumerate(outcome.tests)
         ),
     )
 
 
-def _of_ior(result: Result) -> IorResult:
-    """Return a result as what it should be: one of IOR."""
-    if not isinstance(result, IorResult):
-        raise InputError("the run of a kernel has no report of IOR; its table is in its records")
-    return result
+def ior_outcome(result: Result) -> IorOutcome:
+    """Return the tests of an IOR command that was run.
+
+    Raises
+    ------
+    InputError
+        If it was no run of IOR.
+    """
+    if not isinstance(result.outcome, IorOutcome):
+        raise InputError("the run of a kernel has no report of IOR; its table is in its rows")
+    return result.outcome
 
 
 def _file_system(machine: Machine) -> FileSystem:
@@ -71,13 +77,13 @@ def _file_system(machine: Machine) -> FileSystem:
     )
 
 
-def _test_report(outcome: TestOutcome, number: int, ppn: int) -> TestReport:
+def _test_report(finished: FinishedTest, number: int, ppn: int) -> TestReport:
     return TestReport(
-        test=outcome.test,
+        test=finished.test,
         test_id=number,
-        nodes=-(-outcome.tasks // ppn),
-        tasks=outcome.tasks,
-        tasks_per_node=min(ppn, outcome.tasks),
-        started=EPOCH + timedelta(seconds=outcome.started),
-        rows=tuple(reduce(record) for record in outcome.records),
+        nodes=-(-finished.tasks // ppn),
+        tasks=finished.tasks,
+        tasks_per_node=min(ppn, finished.tasks),
+        started=EPOCH + timedelta(seconds=finished.started),
+        rows=tuple(reduce(record) for record in finished.records),
     )

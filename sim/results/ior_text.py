@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.results.ior_phases import IorRow, IorSummary, summarise
 from sim.results.ior_report import (
     VERSION,
     FileSystem,
@@ -13,9 +12,10 @@ from sim.results.ior_report import (
     access_name,
     options_section,
 )
+from sim.workloads.ior.names import file_name
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.pattern import file_name
 from sim.workloads.ior.phases import Stonewall
+from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
 

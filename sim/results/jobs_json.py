@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sim.results.json_text import json_text
-from sim.results.kernel_json import kernel_document
-from sim.results.run_json import run_document, simulator_document
+from sim.results.outputs import output_of
+from sim.results.run_json import simulator_document
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
-from sim.run.result import IorResult, KernelResult
 
 _OF_THE_MACHINE = ("version", "busiest", "stations", "lustre", "counts", "wall_seconds")
 
@@ -27,8 +26,7 @@ def jobs_document(result: JobsResult) -> dict[str, Any]:
         ``jobs``: for each ``name``, ``drawn`` (from the mix), ``nodes`` (the compute nodes that it
         had), ``ppn``, ``seed``, ``start``, ``end``, ``seconds``, ``alone_seconds``, ``slowdown``,
         ``phases`` and ``result``, the document of a run of this job
-        (:func:`~sim.results.run_json.run_document`,
-        :func:`~sim.results.kernel_json.kernel_document`) without what is the machine's. Then
+        (:meth:`~sim.results.output.Output.document`) without what is the machine's. Then
         ``xc40io``: of the keys of :func:`~sim.results.run_json.simulator_document` those that are,
         for all jobs together, and the ``scenario``. Bytes, bytes/s, seconds; null where the job
         did not run alone.
@@ -74,11 +72,6 @@ def _phase(phase: JobPhase) -> dict[str, Any]:
 
 
 def _result(outcome: JobOutcome) -> dict[str, Any]:
-    result = outcome.result
-    if isinstance(result, KernelResult):
-        document = kernel_document(result)
-    else:
-        assert isinstance(result, IorResult)
-        document = run_document(result)
+    document = output_of(outcome.result).document()
     ours = document["xc40io"]
     return document | {"xc40io": {name: ours[name] for name in ours if name not in _OF_THE_MACHINE}}

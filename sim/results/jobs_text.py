@@ -6,7 +6,6 @@ import textwrap
 
 import numpy as np
 
-from sim.config.scenario import Workload
 from sim.config.units import format_bytes, format_count, format_rate
 from sim.engine.types import Indices
 from sim.results.columns import format_columns
@@ -65,13 +64,6 @@ def node_text(nodes: Indices) -> str:
     return ",".join(ranges[:_RANGES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def workload_text(workload: Workload) -> str:
-    """Return a workload in a few words: ``ior -w -b 8m``, ``kernel adios``."""
-    if workload.ior is not None:
-        return f"ior {' '.join(workload.ior)}"
-    return f"kernel {(workload.kernel or {}).get('name', '')}"
-
-
 def _job_row(outcome: JobOutcome) -> tuple[str, ...]:
     job = outcome.job
     return (
@@ -83,7 +75,7 @@ def _job_row(outcome: JobOutcome) -> tuple[str, ...]:
         f"{outcome.result.simulated:.4f}",
         "-" if outcome.alone is None else f"{outcome.alone.seconds:.4f}",
         _ratio(outcome.slowdown),
-        textwrap.shorten(workload_text(job.workload), _WORDS_SHOWN, placeholder=" ..."),
+        textwrap.shorten(outcome.result.workload.title, _WORDS_SHOWN, placeholder=" ..."),
     )
 
 

@@ -5,67 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.lustre.striping import getstripe_text
 from sim.results.columns import format_columns
-from sim.results.mpiio_report import mpiio_blocks
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.workloads.row import Figure, Row
 
-_FILES_SHOWN = 4
 
-
-def format_kernel(result: KernelResult) -> str:
+def format_kernel(result: Result) -> str:
     """Print the rows of a kernel: times in simulated seconds, rates in 10^9 bytes/s.
 
     ``start`` is when the first rank began, ``time`` from then to the end of the last one, and
-    ``longest`` what the slowest rank took. What MPI-IO prints in the job stands below.
+    ``longest`` what the slowest rank took.
     """
-    kernel = result.kernel
-    parts = [f"Kernel {kernel.name}: {format_options(result)}\n", _table(result.records)]
-    records = [record for _, record in result.mpi_records]
-    parts += mpiio_blocks(records, result.scenario.environment)
-    return "\n".join(parts)
+    return f"Kernel {result.workload.name}: {format_options(result)}\n\n{_table(result.rows)}"
 
 
-def format_options(result: KernelResult) -> str:
+def format_options(result: Result) -> str:
     """Return the options of a kernel that are set, as ``NAME=VALUE``; defaults are left out."""
-    options = result.kernel.model_dump(mode="json", exclude_defaults=True)
+    options = result.workload.options(given=True)
     return ", ".join(f"{name}={value}" for name, value in options.items()) or "all defaults"
 
 
-def format_kernel_layouts(result: KernelResult) -> str:
-    """Print the striping of a kernel's files as ``lfs getstripe`` does; the first few files."""
-    names = [
-        (name if len(files.osts) == 1 else f"{name}.{index}", files, index)
-        for name, files in result.files.items()
-        for index in range(len(files.osts))
-    ]
-    shown = names[:_FILES_SHOWN]
-    parts = [getstripe_text(name, files.layout(index)) for name, files, index in shown]
-    if len(names) > len(shown):
-        parts.append(f"# and {len(names) - len(shown):,} files more\n")
-    return "".join(parts)
-
-
-def _table(records: Sequence[Row]) -> str:
-    """Return a row for each record, with a column for each figure that one of them has."""
-    figures = list(dict.fromkeys(name for record in records for name in record.figures))
+def _table(rows: Sequence[Row]) -> str:
+    """Return the table, with a column for each figure that one of the rows has."""
+    figures = list(dict.fromkeys(name for row in rows for name in row.figures))
     head = ["step", "phase", "start (s)", "time (s)", "longest (s)", "data", "rate", *figures]
-    rows = [head, *(_cells(record, figures) for record in records)]
-    return format_columns(rows, left=(0, 1))
+    return format_columns([head, *(_cells(row, figures) for row in rows)], left=(0, 1))
 
 
-def _cells(record: Row, figures: Sequence[str]) -> list[str]:
-    bandwidth = record.bandwidth
+def _cells(row: Row, figures: Sequence[str]) -> list[str]:
+    bandwidth = row.bandwidth
     return [
-        record.step,
-        record.phase,
-        f"{record.start:.4f}",
-        f"{record.seconds:.4f}",
-        f"{record.longest:.4f}",
-        format_bytes(record.bytes, 3) if record.bytes else "",
+        row.step,
+        row.phase,
+        f"{row.start:.4f}",
+        f"{row.seconds:.4f}",
+        f"{row.longest:.4f}",
+        format_bytes(row.bytes, 3) if row.bytes else "",
         "" if bandwidth is None else format_rate(bandwidth, 4),
-        *(_figure(record.figures.get(name)) for name in figures),
+        *(_figure(row.figures.get(name)) for name in figures),
     ]
 
 

@@ -10,7 +10,7 @@ from sim.results.json_text import json_text
 from sim.results.replay_text import ReplayReport
 from sim.results.replay_times import FileTimes, differences, file_times, outcome_of
 from sim.results.run_json import simulator_document
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.workloads.darshan_log.recorded import Measured
 
 
@@ -84,7 +84,7 @@ def _measured(of: Measured | None) -> dict[str, Any] | None:
     }
 
 
-def _run(run: KernelResult, path: str) -> dict[str, Any]:
+def _run(run: Result, path: str) -> dict[str, Any]:
     """Arrange a run; its scenario names the log where it held the trace itself."""
     kernel = {"name": "replay", "trace": path}
     scenario = run.scenario.model_copy(update={"workload": Workload(kernel=kernel)})

@@ -9,7 +9,7 @@ from itertools import pairwise
 from sim.config.units import format_count
 from sim.results.columns import column_lines
 from sim.results.replay_times import FileTimes, differences, file_times, outcome_of, together
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.workloads.darshan_log.reconstruction import Reconstruction
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
 
@@ -38,7 +38,7 @@ class ReplayReport:
 
     found: Reconstruction
     where: str
-    runs: Sequence[KernelResult]
+    runs: Sequence[Result]
     change: str = ""
 
 

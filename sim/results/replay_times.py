@@ -9,10 +9,9 @@ import numpy as np
 
 from sim.engine.types import Floats, Integers
 from sim.mpi.timers import Timer
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.workloads.darshan_log.reconstruction import Reconstruction
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase, Table, recorded
-from sim.workloads.replay import Replay
 from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX
 from sim.workloads.replaying.outcome import Call, ReplayOutcome
 from sim.workloads.replaying.run import counted
@@ -76,13 +75,13 @@ class FileTimes:
         ]
 
 
-def outcome_of(result: KernelResult) -> ReplayOutcome:
+def outcome_of(result: Result) -> ReplayOutcome:
     """Return what a replay left."""
-    assert isinstance(result.kernel, Replay)
-    return result.kernel.outcome
+    assert isinstance(result.outcome, ReplayOutcome)
+    return result.outcome
 
 
-def file_times(found: Reconstruction, runs: Sequence[KernelResult]) -> list[FileTimes]:
+def file_times(found: Reconstruction, runs: Sequence[Result]) -> list[FileTimes]:
     """Return the times of all files, the one with most bytes first."""
     tables = [simulated(outcome_of(run)) for run in runs]
     files = [

@@ -1,4 +1,4 @@
-"""A run as JSON: IOR's document, and beside it what only a simulator knows."""
+"""What only a simulator knows of a run, as JSON."""
 
 from __future__ import annotations
 
@@ -7,40 +7,14 @@ from importlib.metadata import version
 from typing import Any
 
 from sim.lustre.tables import StationKind
-from sim.results.ior_json import as_dict
-from sim.results.ior_mpiio import ior_mpiio_data
-from sim.results.ior_run import ior_report
-from sim.results.json_text import json_text
 from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import busiest, loads
 from sim.results.waits import waits
-from sim.run.result import IorResult, Result, StationUse
+from sim.run.result import Result, StationUse
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
 _MANY |= {StationKind.SSD, StationKind.DVS, StationKind.CALLBACK}
 _SERVERS = frozenset(StationKind) - _MANY
-
-
-def format_run_json(result: IorResult) -> str:
-    """Print a run of IOR as JSON, with a newline at the end; see :func:`run_document`."""
-    return json_text(run_document(result))
-
-
-def run_document(result: IorResult) -> dict[str, Any]:
-    """Arrange a run as IOR's JSON does, with one key more.
-
-    Returns
-    -------
-    dict
-        The keys of :func:`~sim.results.ior_json.as_dict`, then ``xc40io``: those of
-        :func:`simulator_document`, ``files`` (their striping) and ``mpiio``
-        (:func:`~sim.results.ior_mpiio.ior_mpiio_data`).
-    """
-    ours = simulator_document(result) | {
-        "files": [_files(result, test_id) for test_id in range(len(result.tests))],
-        "mpiio": ior_mpiio_data(result),
-    }
-    return as_dict(ior_report(result)) | {"xc40io": ours}
 
 
 def simulator_document(result: Result) -> dict[str, Any]:
@@ -90,14 +64,4 @@ def _station(use: StationUse) -> dict[str, Any]:
         "last": use.last,
         "waiting": use.waiting,
         "utilisation": use.utilisation,
-    }
-
-
-def _files(result: IorResult, test_id: int) -> dict[str, Any]:
-    files = result.tests[test_id].files
-    return {
-        "test_id": test_id,
-        "stripe_count": files.stripe_count,
-        "stripe_size": files.stripe_size,
-        "osts": files.osts.tolist(),
     }

@@ -10,15 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from sim.config.scenario import Target
 from sim.config.units import format_bytes, format_count, format_rate, format_seconds
-from sim.lustre.striping import getstripe_text
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
 from sim.results.waits import waits
-from sim.run.result import IorResult, Result, StationUse
-from sim.workloads.ior.pattern import file_name
+from sim.run.result import Result, StationUse
 
 _WIDTH = 100
-_FILES_SHOWN = 4
 _SHARE_SHOWN = 0.005
 
 _COLUMNS = f"{'busy':>5} {'from (s)':>9} {'to (s)':>9} {'served':>15} {'mean wait':>9}"
@@ -96,20 +93,6 @@ def _whole_lines(
         f"{result.bulk_bytes / 1e9:,.6g} GB, {result.events:,} events"
     )
     yield f"Wall time: {wall:.2f} s"
-
-
-def format_layouts(result: IorResult) -> str:
-    """Print the striping of each test's files as ``lfs getstripe`` does; the first few files."""
-    parts = []
-    for outcome in result.tests:
-        files = len(outcome.files.osts)
-        repetition = outcome.records[-1].repetition
-        for index in range(min(files, _FILES_SHOWN)):
-            name = file_name(outcome.test, index, repetition)
-            parts.append(getstripe_text(name, outcome.files.layout(index)))
-        if files > _FILES_SHOWN:
-            parts.append(f"# and {files - _FILES_SHOWN:,} files more\n")
-    return "".join(parts)
 
 
 def _comments(lines: Sequence[str]) -> str:

@@ -15,7 +15,8 @@ from sim.engine.network import Bins
 from sim.engine.types import Floats
 from sim.lustre.tables import Cause, StationKind
 from sim.results.waits import Wait, phase_waits
-from sim.run.result import Activity, Result, StationUse
+from sim.run.result import Result, StationUse
+from sim.workloads.activity import Activity
 from sim.workloads.stretch import Stretch
 
 SATURATED = 0.8
@@ -145,7 +146,7 @@ def busiest(uses: Sequence[StationUse]) -> list[StationUse]:
 
 def loads(result: Result) -> list[Load]:
     """Return the load of each activity: of each kind of phase of each test of IOR."""
-    activities = result.activities()
+    activities = result.activities
     everything = _windows([stretch for found in activities for stretch in found.stretches])
     if result.at_work:
         everything = _merged(result.at_work)

@@ -9,7 +9,6 @@ import numpy as np
 
 from sim.lustre.tables import Cause
 from sim.run.result import Result
-from sim.workloads.ior.phases import PhaseRecord
 from sim.workloads.stretch import Stretch
 
 _NEXT_PHASE = "next_phase", "the next phase to begin: other ranks still at work, delays"
@@ -77,9 +76,9 @@ def waits(result: Result) -> list[Wait]:
     return _longest_first(result.waiting(), result.simulated, _NEXT_PHASE)
 
 
-def phase_waits(records: Sequence[PhaseRecord | Stretch], seconds: float) -> list[Wait]:
-    """Return the same for phases that took so many seconds in all."""
-    totals = np.sum([record.waits for record in records], axis=0).tolist()
+def phase_waits(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:
+    """Return the same for stretches that took so many seconds in all."""
+    totals = np.sum([stretch.waits for stretch in stretches], axis=0).tolist()
     by_cause = dict(zip(Cause, totals, strict=True))
     return _longest_first(by_cause, seconds, _OTHERS)
 

@@ -13,12 +13,13 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario, changed_machine, check_job
 from sim.engine.randomness import stream
 from sim.engine.types import Indices
-from sim.run.act import Act
+from sim.run.allocation import Allocation
+from sim.run.machine import Progress
 from sim.run.mix import all_jobs
-from sim.run.perform import Part, Performance, in_job, perform
-from sim.run.result import IorResult, KernelResult, Result
-from sim.run.simulate import act_of
-from sim.run.stage import Progress, Spot
+from sim.run.result import Result
+from sim.run.simulate import run_jobs
+from sim.run.submission import Submission, in_job
+from sim.workloads.catalogue import workload_of
 
 
 class JobPhase(NamedTuple):
@@ -80,8 +81,6 @@ class JobOutcome:
         As listed or drawn.
     drawn
         Whether it was drawn from the mix.
-    nodes
-        int32 (nodes,): the compute nodes that it had.
     result
         As that of a run of a single job; its scenario is the job by itself. What the machine did,
         as its stations, locks and page caches tell, is that of all jobs.
@@ -91,9 +90,13 @@ class JobOutcome:
 
     job: Job
     drawn: bool
-    nodes: Indices
     result: Result
     alone: Alone | None
+
+    @property
+    def nodes(self) -> Indices:
+        """The compute nodes that it had: int32 (nodes,)."""
+        return self.result.allocation.nodes
 
     @property
     def start(self) -> float:
@@ -210,28 +213,25 @@ def simulate_jobs(
     jobs = seeded_jobs(scenario)
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
 
-    def run(chosen: Sequence[SeededJob], spots: Sequence[Spot | None]) -> list[Performance]:
-        parts = [
-            Part(_act(scenario, machine, entry), entry.job.name, entry.job.start, spot)
-            for entry, spot in zip(chosen, spots, strict=True)
-        ]
+    def run(chosen: Sequence[SeededJob], allocation: Allocation | None = None) -> list[Result]:
+        submissions = [_submission(scenario, machine, entry, allocation) for entry in chosen]
         background, seed = scenario.background, scenario.seed
-        return perform(machine, parts, background=background, seed=seed, progress=progress)
+        return run_jobs(machine, submissions, background=background, seed=seed, progress=progress)
 
     tell = say or _tell_nobody
     tell("all jobs")
-    together = run(jobs, [None] * len(jobs))
-    wall, at_work = together[0].result.wall, _at_work(together)
+    together = run(jobs)
+    wall, at_work = together[0].wall, _at_work(together)
     outcomes = []
-    for entry, performance in zip(jobs, together, strict=True):
+    for entry, result in zip(jobs, together, strict=True):
         by_itself: Result | None = None
         if alone and len(jobs) == 1:
-            by_itself = performance.result
+            by_itself = result
         elif alone:
             tell(f"{entry.job.name} alone")
-            by_itself = run([entry], [performance.spot])[0].result
+            (by_itself,) = run([entry], result.allocation)
             wall += by_itself.wall
-        outcomes.append(_outcome(entry, performance, by_itself, at_work))
+        outcomes.append(_outcome(entry, result, by_itself, at_work))
     return JobsResult(scenario=scenario, machine=machine, jobs=tuple(outcomes), wall=wall)
 
 
@@ -250,19 +250,24 @@ def machine_of_jobs(scenario: JobsScenario) -> Machine:
     return changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
 
 
-def _act(scenario: JobsScenario, machine: Machine, entry: SeededJob) -> Act:
-    """Return what a job does, checked."""
+def _submission(
+    scenario: JobsScenario, machine: Machine, entry: SeededJob, allocation: Allocation | None
+) -> Submission:
+    """Return a job as it is handed to the machine, checked."""
     view: Scenario = scenario.alone(entry.job, entry.seed)
     try:
         check_job(view, machine)
-        return act_of(view, machine)
+        workload = workload_of(view.workload)
+        job = Submission(view, workload, entry.job.name, entry.job.start, allocation)
+        job.check(machine)
     except InputError as error:
         raise in_job(entry.job.name, error) from error
+    return job
 
 
 def _outcome(
     entry: SeededJob,
-    performance: Performance,
+    result: Result,
     by_itself: Result | None,
     at_work: tuple[tuple[float, float], ...],
 ) -> JobOutcome:
@@ -270,39 +275,27 @@ def _outcome(
     return JobOutcome(
         job=entry.job,
         drawn=entry.drawn,
-        nodes=performance.spot.nodes,
-        result=dataclasses.replace(performance.result, at_work=at_work),
+        result=dataclasses.replace(result, at_work=at_work),
         alone=None if by_itself is None else Alone(by_itself.simulated, phases_of(by_itself)),
     )
 
 
-def _at_work(performances: Sequence[Performance]) -> tuple[tuple[float, float], ...]:
+def _at_work(results: Sequence[Result]) -> tuple[tuple[float, float], ...]:
     """Return when any job was at work, each time from when to when in simulated seconds."""
     return tuple(
         (stretch.start, stretch.end)
-        for performance in performances
-        for activity in performance.result.activities()
+        for result in results
+        for activity in result.activities
         for stretch in activity.stretches
     )
 
 
 def phases_of(result: Result) -> tuple[JobPhase, ...]:
     """Return what the phases of a run came to, in the order in which they first came."""
+    several = any(row.part for row in result.rows)
     sums: dict[str, JobPhase] = {}
-    for name, moved, seconds in _rows(result):
+    for row in result.rows:
+        name = f"test {row.part}, {row.phase}" if several else row.phase
         before = sums.get(name, JobPhase(name, 0, 0.0))
-        sums[name] = JobPhase(name, before.bytes + moved, before.seconds + seconds)
+        sums[name] = JobPhase(name, before.bytes + row.bytes, before.seconds + row.seconds)
     return tuple(sums.values())
-
-
-def _rows(result: Result) -> Iterator[tuple[str, int, float]]:
-    """Yield name, bytes and seconds of each phase, each repetition and step by itself."""
-    if isinstance(result, KernelResult):
-        yield from ((row.phase, row.bytes, row.seconds) for row in result.records)
-        return
-    assert isinstance(result, IorResult)
-    for number, outcome in enumerate(result.tests):
-        test = f"test {number}, " if len(result.tests) > 1 else ""
-        for record in outcome.records:
-            seconds = float(record.close_end.max() - record.open_start.min())
-            yield f"{test}{record.access.value}", record.bytes_moved, seconds

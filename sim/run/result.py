@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,28 +16,13 @@ from sim.lustre.plane import LustrePlane
 from sim.lustre.stationbook import StationBook
 from sim.lustre.tables import Cause, Stat, StationKind
 from sim.mpi.record import MpiRecord
-from sim.workloads.ior.options import IorCommand
-from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.phases import PhaseRecord
-from sim.workloads.kernel import Kernel
+from sim.run.allocation import Allocation
+from sim.workloads.activity import Activity
 from sim.workloads.row import Row
-from sim.workloads.stretch import Stretch
 from sim.workloads.trouble import Trouble
+from sim.workloads.workload import Workload
 
 _KINDS = tuple(StationKind)
-
-
-@dataclass(frozen=True)
-class TestOutcome:
-    """One test of an IOR command: what was asked, what happened, and the files it used."""
-
-    __test__ = False  # not a test of ours, whatever pytest thinks of the name
-
-    test: IorTest
-    tasks: int
-    started: float
-    records: tuple[PhaseRecord, ...]
-    files: FileSet
 
 
 @dataclass(slots=True)
@@ -94,34 +78,16 @@ class Timeline:
     busy: Floats
 
 
-class Activity(NamedTuple):
-    """All stretches of a run in which its ranks did the same thing.
-
-    Attributes
-    ----------
-    test_id
-        Place of the IOR test in its command, from 0; 0 for a kernel.
-    name
-        What they did: ``write``.
-    stretches
-        When, in order.
-    """
-
-    test_id: int
-    name: str
-    stretches: tuple[Stretch, ...]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Result(ABC):
+class Result:
     """A finished run, whatever its workload was.
 
     Attributes
     ----------
-    scenario, machine
+    scenario, machine, workload
         What was run.
-    notes
-        What the user should know about the options: a sentence each.
+    allocation
+        Its compute nodes, and the OSTs of its files.
     started, simulated
         When the job began, in seconds since the simulation did, and the simulated seconds that it
         took.
@@ -129,12 +95,26 @@ class Result(ABC):
         Events of the data plane, bulk RPCs and the bytes that these moved; those of all jobs.
     wall
         Real seconds that the simulation took.
+    rows
+        The table of the workload: a row for each phase of each step.
+    activities
+        When its ranks were at work, by what they did, in the order in which they first did it.
+    files
+        The files that it made, by name; for several of one shape, ``NAME.0``, ``NAME.1`` and so on.
+    mpi_records
+        What MPI-IO has to tell of its files, each with the step to which it belongs.
+    outcome
+        What only this workload leaves: the tests of an IOR command
+        (:class:`~sim.workloads.ior.outcome.IorOutcome`), the ranks' seconds of a replay
+        (:class:`~sim.workloads.replaying.outcome.ReplayOutcome`), or None.
+    notes
+        What the user should know: a sentence each.
+    troubles
+        What went wrong: bytes that found no room, or that were lost.
     waits
         float64 (ranks, causes): seconds that each rank waited, by :class:`Cause`.
     stats
         What the locks and the page caches did, counted; sizes in bytes; on all nodes.
-    troubles
-        What went wrong: bytes that found no room, or that were lost.
     plane, book
         The data plane as the run left it, and what its stations are called: for those who want to
         look into the tables themselves.
@@ -145,23 +125,26 @@ class Result(ABC):
 
     scenario: Scenario
     machine: Machine
-    notes: tuple[str, ...]
+    workload: Workload
+    allocation: Allocation
     started: float
     simulated: float
     events: int
     rpcs: int
     bulk_bytes: int
     wall: float
+    rows: tuple[Row, ...]
+    activities: tuple[Activity, ...]
+    files: dict[str, FileSet]
+    mpi_records: tuple[tuple[str, MpiRecord], ...]
+    outcome: Any
+    notes: tuple[str, ...]
+    troubles: tuple[Trouble, ...]
     waits: Floats
     stats: dict[Stat, int]
-    troubles: tuple[Trouble, ...] = ()
     plane: LustrePlane
     book: StationBook
     at_work: tuple[tuple[float, float], ...] = ()
-
-    @abstractmethod
-    def activities(self) -> list[Activity]:
-        """Return what the ranks did, in the order in which they first did it."""
 
     def stations(self) -> list[StationUse]:
         """Return every station that served anything, in the order of their numbers."""
@@ -199,62 +182,3 @@ class Result(ABC):
             self.book.name(number): row
             for number, row in zip(numbers.tolist(), rows[numbers].tolist(), strict=True)
         }
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class IorResult(Result):
-    """A finished run of an IOR command.
-
-    Attributes
-    ----------
-    command
-        The IOR command of the scenario, as it was understood.
-    tests
-        One outcome for each test of the command.
-    """
-
-    command: IorCommand
-    tests: tuple[TestOutcome, ...]
-
-    def activities(self) -> list[Activity]:
-        """Return the phases, those of one test and one access together."""
-        grouped: dict[tuple[int, str], list[Stretch]] = {}
-        for test_id, outcome in enumerate(self.tests):
-            for record in outcome.records:
-                stretch = Stretch(
-                    start=float(record.open_start.min()),
-                    end=float(record.close_end.max()),
-                    waits=record.waits,
-                    last_waits=record.last_waits,
-                )
-                grouped.setdefault((test_id, record.access.value), []).append(stretch)
-        return [Activity(*key, tuple(stretches)) for key, stretches in grouped.items()]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class KernelResult(Result):
-    """A finished run of a kernel.
-
-    Attributes
-    ----------
-    kernel
-        With all its options.
-    files
-        The files that it made, by name; for several of one shape, ``NAME.0``, ``NAME.1`` and so on.
-    records
-        The rows of its table.
-    stretches
-        When its ranks were at work, by what they did.
-    mpi_records
-        What MPI-IO has to tell of its files, each with the step to which it belongs.
-    """
-
-    kernel: Kernel
-    files: dict[str, FileSet]
-    records: tuple[Row, ...]
-    stretches: dict[str, tuple[Stretch, ...]]
-    mpi_records: tuple[tuple[str, MpiRecord], ...]
-
-    def activities(self) -> list[Activity]:
-        """Return the batches of the kernel, by what its ranks did in them."""
-        return [Activity(0, name, stretches) for name, stretches in self.stretches.items()]

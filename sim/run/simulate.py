@@ -1,20 +1,21 @@
-"""Run a scenario."""
+"""Run a scenario, or jobs together on one machine."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+
 from sim.config.machine import Machine
-from sim.config.scenario import Scenario, machine_of
-from sim.run.act import Act
-from sim.run.ior import IorAct
-from sim.run.kernel import KernelAct
-from sim.run.perform import Part, perform
+from sim.config.scenario import Background, Scenario, machine_of
+from sim.run.machine import Progress, build_machine
 from sim.run.result import Result
-from sim.run.stage import Progress
-from sim.workloads.kernel import Kernel
+from sim.run.submission import Submission
+from sim.workloads.catalogue import workload_of
+from sim.workloads.workload import Workload
 
 
 def simulate(
-    scenario: Scenario, *, progress: Progress | None = None, kernel: Kernel | None = None
+    scenario: Scenario, *, progress: Progress | None = None, workload: Workload | None = None
 ) -> Result:
     """Run a scenario of one job to its end.
 
@@ -24,13 +25,14 @@ def simulate(
         What to run.
     progress
         Told from time to time how far it has come.
-    kernel
-        In place of the one that the scenario describes: one that was made already.
+    workload
+        In place of the one that the scenario describes: one that was made already, and has not run
+        yet.
 
     Returns
     -------
-    IorResult or KernelResult
-        As the workload is. The same, bit for bit, for the same scenario.
+    Result
+        The same, bit for bit, for the same scenario.
 
     Raises
     ------
@@ -38,24 +40,47 @@ def simulate(
         If the scenario asks for what the machine or the simulator does not have.
     """
     machine = machine_of(scenario)
-    (performance,) = perform(
-        machine,
-        [Part(act_of(scenario, machine, kernel))],
-        background=scenario.background,
-        seed=scenario.seed,
-        progress=progress,
+    job = Submission(scenario, workload or workload_of(scenario.workload))
+    job.check(machine)
+    (result,) = run_jobs(
+        machine, [job], background=scenario.background, seed=scenario.seed, progress=progress
     )
-    return performance.result
+    return result
 
 
-def act_of(scenario: Scenario, machine: Machine, kernel: Kernel | None = None) -> Act:
-    """Return what the job of a scenario does, checked.
+def run_jobs(
+    machine: Machine,
+    submissions: Sequence[Submission],
+    *,
+    background: Background,
+    seed: int,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Run jobs to their ends.
+
+    Parameters
+    ----------
+    machine
+        With all changes made.
+    submissions
+        The jobs, checked, in the order in which they get their nodes.
+    background, seed, progress
+        As :func:`~sim.run.machine.build_machine` takes them.
+
+    Returns
+    -------
+    list
+        One result for each job, in their order. What the machine did, as its stations, its locks
+        and its page caches tell, is that of all jobs.
 
     Raises
     ------
     InputError
-        If the job cannot do it on this machine.
+        If they do not fit the machine, or one of them turns out to be impossible.
     """
-    if kernel is not None or scenario.workload.kernel is not None:
-        return KernelAct(scenario, machine, kernel)
-    return IorAct(scenario, machine)
+    began = time.perf_counter()
+    built = build_machine(machine, submissions, background=background, seed=seed, progress=progress)
+    environment = built.environment
+    processes = [environment.process(run.process()) for run in built.runs]
+    environment.run(until=environment.all_of(processes))
+    return [run.result(built.book, began) for run in built.runs]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from sim.config.scenario import Scenario, Target
-from sim.run.result import IorResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.parameters import Access
 
@@ -81,22 +81,18 @@ def compare(
                 progress(len(cells), len(counts) * len(targets))
             changes = {"nodes": nodes, "target": target}
             result = simulate(scenario.model_copy(update=changes))
-            assert isinstance(result, IorResult)
             texts = tuple(trouble.text for trouble in result.troubles)
             cells.append(Cell(target.kind, nodes, _rates(result), texts))
     return cells
 
 
-def _rates(result: IorResult) -> dict[Access, float]:
-    """Return the best rate of each access, over all tests of the command."""
-    best: dict[Access, float] = {}
-    for outcome in result.tests:
-        for record in outcome.records:
-            if record.access in ACCESSES:
-                seconds = float(record.close_end.max() - record.open_start.min())
-                rate = record.bytes_moved / seconds if seconds > 0.0 else 0.0
-                best[record.access] = max(best.get(record.access, 0.0), rate)
-    return best
+def _rates(result: Result) -> dict[Access, float]:
+    """Return the best rate of each access, over all rows of the table."""
+    rates = {
+        access: [row.bandwidth or 0.0 for row in result.rows if row.phase == access]
+        for access in ACCESSES
+    }
+    return {access: max(found) for access, found in rates.items() if found}
 
 
 def crossings(cells: Sequence[Cell]) -> list[Crossing]:

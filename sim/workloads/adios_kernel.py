@@ -107,7 +107,7 @@ class AdiosKernel(Kernel):
             drawn = np.full(ranks, mean)
         return np.maximum(np.rint(drawn / _WORD).astype(np.int64), 1) * _WORD
 
-    def options(self, osts: int) -> AggregateOptions:
+    def aggregate_options(self, osts: int) -> AggregateOptions:
         """Return the parameters of MPI_AGGREGATE on a file system with so many OSTs.
 
         Raises
@@ -142,7 +142,7 @@ class AdiosKernel(Kernel):
 
     def _check_placing(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the subfiles can be dealt to OSTs as asked for."""
-        osts, options = machine.lustre.osts, self.options(machine.lustre.osts)
+        osts, options = machine.lustre.osts, self.aggregate_options(machine.lustre.osts)
         if self.num_ost is not None and self.num_ost > osts:
             raise InputError(
                 f"kernel adios: num_ost = {self.num_ost} is more than the {osts} OSTs of "
@@ -195,7 +195,7 @@ class AdiosKernel(Kernel):
 
         if self.method == "POSIX":
             return np.zeros_like(size)
-        options = self.options(osts)
+        options = self.aggregate_options(osts)
         return options.memory(options.groups(len(size), osts), size, self.variables)
 
     def run(self, job: Job) -> Waiting:
@@ -220,7 +220,7 @@ class AdiosKernel(Kernel):
         )
         if self.method == "POSIX":
             return Posix(writers)
-        return MpiAggregate(writers, self.options(writers.osts))
+        return MpiAggregate(writers, self.aggregate_options(writers.osts))
 
     def _output(self, job: Job, method: Method, step: int) -> Waiting:
         """Write one output; add its rows."""

@@ -14,6 +14,7 @@ import numpy as np
 import simpy
 
 from sim.config.machine import Machine
+from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Integers
 from sim.lustre.batch import Batch
@@ -21,6 +22,8 @@ from sim.lustre.filesystem import FileSet, FileSystem
 from sim.lustre.tables import Cause, Op
 from sim.mpi.communicator import Communicator
 from sim.mpi.record import MpiRecord
+from sim.workloads.activity import Activity
+from sim.workloads.ranks import Ranks
 from sim.workloads.row import Figure, Row
 from sim.workloads.stretch import Stretch
 from sim.workloads.trouble import Trouble
@@ -34,58 +37,55 @@ LAST_MARK = 7
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """The job that a kernel runs in.
+    """A job on its nodes.
 
     Attributes
     ----------
+    scenario
+        The job: where several share the machine, as if it were there by itself.
+    machine
+        As described, with the scenario's changes made.
     filesystem
         Where its files are.
     world
-        All ranks. In the batches of :meth:`batch` the program of rank r has position r.
-    programs
-        int64 (ranks,): the number of each rank's program. Its helper threads, as many as
-        ``helpers``, are the programs that follow.
+        All ranks as a communicator.
+    all_ranks
+        All ranks and their programs. In the batches of :meth:`batch` the program of rank r has
+        position r.
     helpers
-        Helper threads of each rank.
+        Helper threads of each rank: the programs that follow its own.
     stagers
         int64 (service nodes, n): the programs on the service nodes of its burst buffer that move
         files between there and Lustre.
-    machine
-        As described, with the scenario's changes made.
-    environment
-        Environment variables of the job, MPI-IO's among them.
-    striping
-        Of the files, as the scenario asks for it.
-    seed
-        Of the scenario: everything random follows from it.
+    nodes
+        Its nodes in the tables of the data plane.
     files
-        The files that the kernel has made, by name: for one set of several, ``NAME.0``, ``NAME.1``
-        and so on are its files.
+        The files that it has made, by name: for one set of several, ``NAME.0``, ``NAME.1`` and so
+        on are its files.
     rows
-        The rows so far.
+        The rows of its table so far.
     stretches
-        The batches so far, by what the ranks did in them.
+        When its ranks were at work so far, by the part of the workload and what they did there.
     notes
-        What the user should know: a sentence each, added by the kernel.
+        What the user should know: a sentence each.
     mpi_records
-        What MPI-IO has to tell of the kernel's files: one for each time that one was open to write
-        or to read data, in that order, and the step to which it belongs.
+        What MPI-IO has to tell of its files: one for each time that one was open to write or to
+        read data, in that order, and the step to which it belongs.
     troubles
         What went wrong with its bytes beyond what the data plane counts.
     """
 
+    scenario: Scenario
+    machine: Machine
     filesystem: FileSystem
     world: Communicator
-    programs: Integers
+    all_ranks: Ranks
     helpers: int
     stagers: Integers
-    machine: Machine
-    environment: Mapping[str, str]
-    striping: StripeRequest
-    seed: int
+    nodes: slice
     files: dict[str, FileSet] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
-    stretches: dict[str, list[Stretch]] = field(default_factory=dict)
+    stretches: dict[tuple[int, str], list[Stretch]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
@@ -93,7 +93,31 @@ class Job:
     @property
     def ranks(self) -> int:
         """How many ranks there are."""
-        return self.world.size
+        return len(self.all_ranks)
+
+    @property
+    def programs(self) -> Integers:
+        """The program of each rank: int64 (ranks,)."""
+        return self.all_ranks.programs
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables of the job, MPI-IO's among them."""
+        return self.scenario.environment
+
+    @property
+    def striping(self) -> StripeRequest:
+        """Of the files, as the scenario asks for it."""
+        return self.scenario.striping
+
+    @property
+    def seed(self) -> int:
+        """Of the scenario: everything random follows from it."""
+        return self.scenario.seed
+
+    def activities(self) -> tuple[Activity, ...]:
+        """Return what the ranks did so far, in the order in which they first did it."""
+        return tuple(Activity(*key, tuple(found)) for key, found in self.stretches.items())
 
     def communicator(self, ranks: Integers) -> Communicator:
         """Return a new communicator of some ranks: int64 (members,), in their new order."""
@@ -152,7 +176,11 @@ class Job:
             waits=waits.mean(axis=0),
             last_waits=waits[last],
         )
-        self.stretches.setdefault(label, []).append(stretch)
+        self.add_stretch(label, stretch)
+
+    def add_stretch(self, label: str, stretch: Stretch, part: int = 0) -> None:
+        """Add a time in which the ranks were at work, in a part of the workload."""
+        self.stretches.setdefault((part, label), []).append(stretch)
 
     def marks(self) -> Floats:
         """Return the times that the ranks noted in the latest batch: float64 (ranks, marks)."""

@@ -8,42 +8,40 @@ kernel needs at work it imports when it is run.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from sim.config.machine import Machine
 from sim.config.model import Model
+from sim.config.scenario import Workload as AskedWorkload
+from sim.mpi.variables import Displays, read_displays
+from sim.workloads.workload import Workload
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
-    from sim.workloads.job import Job, Waiting
+    from sim.workloads.job import Job
 
 
-class Kernel(Model):
+class Kernel(Model, Workload):
     """The options of a kernel, and the kernel itself.
 
     A subclass describes each option as a pydantic field, ``Field(description=...)``, in the units
     of :mod:`sim.config.units`; it is listed in :mod:`sim.workloads.kernels`.
     """
 
-    name: ClassVar[str]
-    """What it is called in a scenario and on the command line."""
+    @property
+    def title(self) -> str:
+        """What a list of jobs calls it: ``kernel adios``."""
+        return f"kernel {self.name}"
 
-    def helpers(self) -> int:
-        """Return how many helper threads each rank has; they share its core."""
-        return 0
+    def options(self, *, given: bool = False) -> dict[str, Any]:
+        """Return its options by name; with ``given``, those that are not at their defaults."""
+        return self.model_dump(mode="json", exclude_defaults=given)
 
-    def stagers(self, scenario: Scenario) -> int:  # noqa: ARG002
-        """Return how many programs on each service node of its burst buffer a job needs."""
-        return 0
+    def asked(self) -> AskedWorkload:
+        """Return the name of the kernel and all its options."""
+        said = self.model_dump(mode="json", exclude_none=True)
+        return AskedWorkload(kernel={"name": self.name, **said})
 
-    def check(self, scenario: Scenario, machine: Machine) -> None:
-        """Raise InputError unless the job of a scenario can run it on a machine."""
-
-    @abstractmethod
-    def bytes_to_move(self, ranks: int) -> int:
-        """Return the bytes that so many ranks will read and write in all, about."""
-
-    @abstractmethod
-    def run(self, job: Job) -> Waiting:
-        """Do everything, and leave ``job.rows``: the SimPy process of the job."""
+    def notes(self, job: Job) -> tuple[str, ...]:
+        """Say so if MPI-IO was asked to print something and the kernel does without it."""
+        if job.mpi_records or read_displays(job.environment) == Displays():
+            return ()
+        return (f"MPI-IO prints nothing: kernel {self.name} does not go through it here.",)

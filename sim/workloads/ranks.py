@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,10 @@ class Ranks:
 
     def __len__(self) -> int:
         return len(self.programs)
+
+    def first(self, count: int) -> Ranks:
+        """Return the first so many of the ranks."""
+        return replace(self, programs=self.programs[:count])
 
     @property
     def all(self) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -12,8 +13,10 @@ from sim.config.machine import Machine
 from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
+    import simpy
+
     from sim.config.scenario import Scenario
-    from sim.workloads.job import Job, Waiting
+    from sim.workloads.job import Job
     from sim.workloads.replaying.intake import Intake
     from sim.workloads.replaying.outcome import ReplayOutcome
     from sim.workloads.trace.block import Trace
@@ -43,7 +46,6 @@ class Replay(Kernel):
 
     _opened: Any = PrivateAttr(None)
     _intake: Any = PrivateAttr(None)
-    _outcome: Any = PrivateAttr(None)
 
     @field_validator("trace")
     @classmethod
@@ -99,14 +101,6 @@ class Replay(Kernel):
         intake: Intake = self._intake
         return intake
 
-    @property
-    def outcome(self) -> ReplayOutcome:
-        """What the replay left, when it has ended: the ranks' seconds by file and kind of call."""
-        outcome: ReplayOutcome | None = self._outcome
-        if outcome is None:
-            raise ValueError("the trace has not been replayed yet")
-        return outcome
-
     def check(self, scenario: Scenario, machine: Machine) -> None:  # noqa: ARG002
         """Raise InputError unless the job has as many ranks as the trace, or more."""
         ranks = self.taken_in().trace.ranks
@@ -120,11 +114,17 @@ class Replay(Kernel):
         """Return the bytes that the ranks read and write."""
         return int(self.taken_in().totals.by_rank.sum())
 
-    def run(self, job: Job) -> Waiting:
-        """Replay the trace; add a row for each kind of call."""
+    def run(self, job: Job) -> Generator[simpy.Event, Any, ReplayOutcome]:
+        """Replay the trace; add a row for each kind of call.
+
+        Returns
+        -------
+        ReplayOutcome
+            The ranks' seconds by file and kind of call.
+        """
         from sim.workloads.replaying.run import replay
 
         intake = self.taken_in()
         self._intake = None
         job.notes.extend(intake.trace.warnings)
-        self._outcome = yield from replay(job, intake, self.timing)
+        return (yield from replay(job, intake, self.timing))

@@ -32,6 +32,10 @@ class Row:
         What all ranks together read or wrote; 0 where the phase moves no data of theirs.
     figures
         What else the workload tells, by name; the same names in all rows of one phase.
+    part
+        Place of the part of the workload that it belongs to, from 0: of the test in an IOR command.
+    operations
+        Calls/s, where the workload counts them.
     """
 
     step: str
@@ -41,6 +45,8 @@ class Row:
     longest: float
     bytes: int = 0
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    part: int = 0
+    operations: float = 0.0
 
     @property
     def seconds(self) -> float:

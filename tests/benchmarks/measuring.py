@@ -12,14 +12,12 @@ _CODE = """
 import json, resource, sys
 from sim.config.scenario import Scenario
 from sim.lustre.tables import Stat
-from sim.results.ior_phases import reduce
 from sim.run.simulate import simulate
 
 job = json.loads(sys.argv[1])
 tiny = {**job, "nodes": 1, "ppn": 1, "workload": {"ior": "-b 1m -t 1m"}}
 simulate(Scenario.model_validate(tiny))  # compiles, or loads what is compiled
 result = simulate(Scenario.model_validate(job))
-rows = [reduce(record) for test in result.tests for record in test.records]
 print(json.dumps({
     "wall": result.wall,
     "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
@@ -28,7 +26,7 @@ print(json.dumps({
     "enqueues": result.stats[Stat.ENQUEUES],
     "matches": result.stats[Stat.MATCHES],
     "blocking_asts": result.stats[Stat.BLOCKING_ASTS],
-    "bandwidth": [row.bandwidth for row in rows],
+    "bandwidth": [row.bandwidth for row in result.rows],
 }))
 """
 

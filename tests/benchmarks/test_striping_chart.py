@@ -8,9 +8,9 @@ import pytest
 from measuring import print_table, theta
 
 from sim.config.scenario import Scenario
-from sim.results.ior_phases import IorRow, reduce
 from sim.run.simulate import simulate
 from sim.workloads.ior.parameters import Access
+from sim.workloads.ior.rows import IorRow, reduce
 
 COUNTS, SIZES = (1, 8, 16, 32, 48, 56), (1, 2, 4, 8, 16, 32)
 
@@ -19,7 +19,7 @@ def write_and_read(count: int, size: int) -> dict[Access, IorRow]:
     """Simulate 256 nodes x 16 ranks with 8 MiB each, synced, read by other nodes."""
     job = theta("-w -r -C -e -b 8m -t 8m", stripe_count=count, stripe_size=f"{size}m")
     result = simulate(Scenario.model_validate(job))
-    return {row.access: row for row in map(reduce, result.tests[0].records)}
+    return {row.access: row for row in map(reduce, result.outcome.tests[0].records)}
 
 
 @pytest.mark.benchmark

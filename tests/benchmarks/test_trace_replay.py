@@ -30,7 +30,7 @@ print(json.dumps({
     "cpu": time.process_time() - began[1],
     "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     "events": result.events,
-    "end": float(result.kernel.outcome.end.max()),
+    "end": float(result.outcome.end.max()),
 }))
 """
 

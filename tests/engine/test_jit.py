@@ -27,7 +27,7 @@ scenario = Scenario(
 result = simulate(scenario)
 times = [
     list(map(float.hex, getattr(record, name).tolist()))
-    for record in result.tests[0].records
+    for record in result.outcome.tests[0].records
     for name in ("open_start", "open_end", "io_start", "io_end", "close_start", "close_end")
 ]
 stations = [

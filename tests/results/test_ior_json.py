@@ -14,10 +14,10 @@ import pytest
 
 from sim.results.ior_csv import format_csv
 from sim.results.ior_json import as_dict, format_json
-from sim.results.ior_phases import IorRow
 from sim.results.ior_report import FileSystem, IorReport, TestReport
 from sim.workloads.ior.options import Access, parse_arguments
 from sim.workloads.ior.phases import Stonewall
+from sim.workloads.ior.rows import IorRow
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared/data/ior/sample_fpp.json"
 LINE = "-a POSIX -F -w -r -b 1m -t 256k -s 2 -i 2 -e -g -C -k -o tf"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.results.ior_phases import IorRow
 from sim.results.ior_report import FileSystem, IorReport, TestReport, human_readable
 from sim.results.ior_text import format_text
 from sim.workloads.ior.options import Access, parse_arguments
 from sim.workloads.ior.phases import Stonewall
+from sim.workloads.ior.rows import IorRow
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared/data/ior/sample_default.txt"
 LINE = "-a POSIX -w -r -b 1m -t 256k -s 2 -i 2 -e -g -C -o tf2"

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.scenario import Workload
-from sim.results.jobs_text import node_text, workload_text
+from sim.results.jobs_text import node_text
 from sim.run.jobs import JobPhase
 from topology import parse_node_list
 
@@ -24,11 +23,6 @@ def test_node_ranges_read_back_as_the_same_nodes(nodes: list[int]) -> None:
 def test_a_range_is_written_with_both_its_ends() -> None:
     assert node_text(np.array([0, 1, 2, 7, 9, 10])) == "0-2,7,9-10"
     assert node_text(np.arange(0, 20, 2)) == "0,2,4,6 and 6 more"
-
-
-def test_workloads_are_told_in_a_few_words() -> None:
-    assert workload_text(Workload(ior=("-w", "-b", "8m"))) == "ior -w -b 8m"
-    assert workload_text(Workload(kernel={"name": "adios", "steps": 2})) == "kernel adios"
 
 
 def test_slow_down_of_a_phase_is_that_of_its_time_or_of_its_rate() -> None:

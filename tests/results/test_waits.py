@@ -23,15 +23,15 @@ def test_waits_add_up_to_the_whole(result):
 
 
 def test_a_phase_has_its_own_waits(result):
-    (outcome,) = result.tests
-    write, read = ({wait.cause for wait in phase_waits([r], 1.0)} for r in outcome.records)
+    (outcome,) = result.outcome.tests
+    write, read = ({wait.cause for wait in phase_waits([r.stretch], 1.0)} for r in outcome.records)
     assert {"flush", "copy", "metadata"} <= write
     assert "flush" not in read
     assert "think" not in write | read
 
 
 def test_the_last_rank_has_waited_until_the_end(result):
-    (outcome,) = result.tests
+    (outcome,) = result.outcome.tests
     for record in outcome.records:
         last = record.close_end.argmax()
         seconds = record.close_end[last] - record.open_start[last]

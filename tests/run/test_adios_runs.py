@@ -10,7 +10,7 @@ import pytest
 
 from sim.config.scenario import Scenario
 from sim.lustre.tables import Cause, Stat
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.row import Row
 
@@ -23,14 +23,12 @@ def scenario(nodes: int, **options: Any) -> Scenario:
 
 
 @cache
-def run(nodes: int = NODES, **options: Any) -> KernelResult:
-    result = simulate(scenario(nodes, **options))
-    assert isinstance(result, KernelResult)
-    return result
+def run(nodes: int = NODES, **options: Any) -> Result:
+    return simulate(scenario(nodes, **options))
 
 
-def row(result: KernelResult, phase: str, step: int = STEPS - 1) -> Row:
-    (found,) = [r for r in result.records if (r.step, r.phase) == (str(step), phase)]
+def row(result: Result, phase: str, step: int = STEPS - 1) -> Row:
+    (found,) = [r for r in result.rows if (r.step, r.phase) == (str(step), phase)]
     return found
 
 
@@ -41,7 +39,7 @@ def seconds(phase: str, **options: Any) -> float:
 def test_rows_are_the_phases_of_each_step() -> None:
     result = run()
     phases = ["open", "write", "close", "all"]
-    assert [(r.step, r.phase) for r in result.records] == [
+    assert [(r.step, r.phase) for r in result.rows] == [
         (str(step), phase) for step in range(STEPS) for phase in phases
     ]
     for step in range(STEPS):
@@ -49,7 +47,7 @@ def test_rows_are_the_phases_of_each_step() -> None:
         assert parts[3].start == parts[0].start
         assert parts[3].end == parts[2].end
         assert parts[3].longest <= sum(part.longest for part in parts[:3])
-        assert parts[3].bytes == result.kernel.sizes(NODES * PPN, step, 1).sum()
+        assert parts[3].bytes == result.workload.sizes(NODES * PPN, step, 1).sum()
 
 
 def test_a_thread_takes_the_open_phase_over() -> None:
@@ -67,7 +65,7 @@ def test_brigade_and_gather_take_as_long_but_brigade_holds_two_blocks() -> None:
     assert seconds("all", **gather) == pytest.approx(seconds("all", **options), rel=0.05)
     result, other = run(**options), run(**gather)
     for step in range(STEPS):
-        size = result.kernel.sizes(NODES * PPN, step, 1)
+        size = result.workload.sizes(NODES * PPN, step, 1)
         assert row(result, "all", step).figures["memory"].value == 2 * size.max()
         group = size.reshape(8, -1).sum(axis=1).max()
         assert row(other, "all", step).figures["memory"].value == pytest.approx(group, rel=1e-3)
@@ -87,7 +85,7 @@ def test_subfiles_hold_the_data_of_their_groups_and_an_index(
     aggregation_type: str, threading: bool
 ) -> None:
     result = run(nodes=9, num_aggregators=4, threading=threading, aggregation_type=aggregation_type)
-    size = result.kernel.sizes(18, 1, 1)
+    size = result.workload.sizes(18, 1, 1)
     groups = np.add.reduceat(size, [0, 5, 10, 14])
     files = result.files["bp.dir/bp.1"]
     ends = result.plane.tables.files.end[files.first :][: len(files.osts)]
@@ -108,7 +106,6 @@ def test_the_striping_of_the_job_is_that_of_the_subfiles() -> None:
         "striping": {"count": 3, "size": 4 << 20}
     }
     result = simulate(Scenario.model_validate(striped))
-    assert isinstance(result, KernelResult)
     files = result.files["bp.dir/bp.0"]
     assert files.stripe_size == 4 << 20
     assert files.osts.tolist() == [[0, 1, 2], [1, 2, 3]]
@@ -118,7 +115,7 @@ def test_posix_writes_a_file_for_each_rank() -> None:
     result = run(nodes=4, method="POSIX")
     files = result.files["bp.dir/bp.0"]
     ends = result.plane.tables.files.end[files.first :][: len(files.osts)]
-    index = ends - result.kernel.sizes(8, 0, 1)
+    index = ends - result.workload.sizes(8, 0, 1)
     assert len(files.osts) == 8
     assert len(set(index.tolist())) == 1
 
@@ -132,7 +129,7 @@ def test_the_way_of_aggregation_decides_what_travels() -> None:
     )
     leader = np.repeat([0, 5, 10, 14], [5, 5, 4, 4])
     rank = np.arange(18)
-    size = sum(gather.kernel.sizes(18, step, 1) for step in range(STEPS))
+    size = sum(gather.workload.sizes(18, step, 1) for step in range(STEPS))
     away = rank // 2 != leader // 2
     others = rank != leader
     assert sent == (int(size[away].sum()), int(size[~away & others].sum()))
@@ -142,7 +139,7 @@ def test_the_way_of_aggregation_decides_what_travels() -> None:
 def test_computing_is_no_part_of_the_output() -> None:
     slow, fast = run(nodes=4, compute="10 s"), run(nodes=4, compute="0 s")
     assert slow.simulated == pytest.approx(10.0 + fast.simulated, rel=0.1)
-    (activity,) = slow.activities()
+    (activity,) = slow.activities
     assert activity.name == "output"
     assert len(activity.stretches) == STEPS
     for stretch in activity.stretches:
@@ -161,5 +158,4 @@ def test_large_buffers_are_remarked_on_as_adios_does() -> None:
 def test_the_same_scenario_gives_the_same_run() -> None:
     again = simulate(scenario(9, num_aggregators=4, threading=True, aggregation_type="brigade"))
     first = run(nodes=9, num_aggregators=4, threading=True, aggregation_type="brigade")
-    assert isinstance(again, KernelResult)
-    assert (again.records, again.events) == (first.records, first.events)
+    assert (again.rows, again.events) == (first.rows, first.events)

@@ -11,7 +11,7 @@ from sim.config.scenario import Scenario
 from sim.lustre.tables import Stat
 from sim.mpi.record import MpiRecord
 from sim.mpi.timers import Timer
-from sim.run.result import IorResult, KernelResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 
 GROUP = "cray_cb_write_lock_mode=1:romio_no_indep_rw=true"
@@ -20,28 +20,24 @@ OPENING = 48
 
 
 @cache
-def run(
-    ior: str, nodes: int = 256, ppn: int = 16, *, hints: str = "", **options: object
-) -> IorResult:
+def run(ior: str, nodes: int = 256, ppn: int = 16, *, hints: str = "", **options: object) -> Result:
     environment = {"MPICH_MPIIO_HINTS": f"*:{hints}"} if hints else {}
     described = scenario(ior, nodes, ppn, **options)  # type: ignore[arg-type]
-    result = simulate(described.model_copy(update={"environment": environment}))
-    assert isinstance(result, IorResult)
-    return result
+    return simulate(described.model_copy(update={"environment": environment}))
 
 
-def bandwidth(result: IorResult) -> float:
+def bandwidth(result: Result) -> float:
     """Return what the first phase moved, in GB/s."""
     return rows(result)[0].bandwidth / 1e9
 
 
-def told(result: IorResult) -> MpiRecord:
-    record = result.tests[0].records[0].mpi
+def told(result: Result) -> MpiRecord:
+    record = result.outcome.tests[0].records[0].mpi
     assert record is not None
     return record
 
 
-def raw_write(result: IorResult) -> float:
+def raw_write(result: Result) -> float:
     """Return the seconds that an aggregator spent in writes, on average."""
     record = told(result)
     return float(record.timers[record.aggregators, Timer.RAW_WRITE].mean())
@@ -50,7 +46,7 @@ def raw_write(result: IorResult) -> float:
 # ------------------------------------------------------------------- aggregators and lock modes
 
 
-def multiplied(multiplier: int, hints: str, **options: object) -> IorResult:
+def multiplied(multiplier: int, hints: str, **options: object) -> Result:
     hints = f"{hints}:cray_cb_nodes_multiplier={multiplier}".removeprefix(":")
     return run("-a MPIIO -c -w -b 16m -t 16m", hints=hints, size="1m", **options)
 
@@ -122,8 +118,7 @@ def h5dwrite(driver: str, **options: object) -> float:
     exerciser = {"name": "exerciser", "driver": driver, **options}
     job = {"machine": "theta", "nodes": 64, "ppn": 16, "workload": {"kernel": exerciser}}
     result = simulate(Scenario.model_validate(job | {"striping": {"count": 48, "size": "16m"}}))
-    assert isinstance(result, KernelResult)
-    (record,) = [record for record in result.records if record.phase == "H5Dwrite"]
+    (record,) = [record for record in result.rows if record.phase == "H5Dwrite"]
     return record.longest
 
 

@@ -16,7 +16,10 @@ from sim.lustre.tables import Op, Stat
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import resolve
-from sim.run.stage import JobStage, Order, set_stage
+from sim.run.machine import build_machine
+from sim.run.submission import Submission
+from sim.workloads.catalogue import workload_of
+from sim.workloads.job import Job
 
 KIB = 1 << 10
 STRIPE = 64 * KIB
@@ -41,18 +44,16 @@ pieces = st.lists(
 """Rank, gap before it and length of pieces that follow each other in the file."""
 
 
-def stage(library: str) -> JobStage:
+def placed(library: str) -> Job:
     job = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"ior": "-w"}}
     scenario = Scenario.model_validate({**job, "changes": {"mpi.library": library}})
-    (placed,) = set_stage(
+    (run,) = build_machine(
         machine_of(scenario),
-        [Order(scenario)],
+        [Submission(scenario, workload_of(scenario.workload))],
         background=scenario.background,
         seed=scenario.seed,
-        bytes_to_move=0,
-        progress=None,
-    ).jobs
-    return placed
+    ).runs
+    return run.job
 
 
 def laid_out(drawn: Sequence[tuple[int, int, int]]) -> Accesses:
@@ -63,7 +64,7 @@ def laid_out(drawn: Sequence[tuple[int, int, int]]) -> Accesses:
     return Accesses(table[order, 0], (ends - table[:, 2])[order], table[order, 2])
 
 
-def write(on: JobStage, environment: dict[str, str], accesses: Accesses) -> tuple[MpiFile, int]:
+def write(on: Job, environment: dict[str, str], accesses: Accesses) -> tuple[MpiFile, int]:
     """Write pieces in one collective call, sync and close; return the file and its end."""
     filesystem, machine = on.filesystem, on.machine
     striping = StripeRequest(count=4, size=STRIPE)
@@ -102,7 +103,7 @@ def write(on: JobStage, environment: dict[str, str], accesses: Accesses) -> tupl
 def test_the_file_system_gets_what_was_given_and_what_was_rewritten(
     drawn: list[tuple[int, int, int]], environment: dict[str, str], library: str
 ) -> None:
-    on, accesses = stage(library), laid_out(drawn)
+    on, accesses = placed(library), laid_out(drawn)
     file, end = write(on, environment, accesses)
     counts, stats = file.counts.writes, on.filesystem.plane.tables.stats
     assert end == (accesses.offset + accesses.length).max()

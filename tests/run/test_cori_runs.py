@@ -8,10 +8,9 @@ import pytest
 
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
-from sim.results.ior_phases import reduce
 from sim.run.fabric import fabric_of
-from sim.run.result import IorResult
 from sim.run.simulate import simulate
+from sim.workloads.ior.rows import reduce
 
 MIB = 1 << 20
 MACHINES = ("cori-knl", "cori-haswell")
@@ -31,8 +30,7 @@ def bandwidth(machine: str, ior: str, nodes: int = 1, ppn: int = 1, count: int =
             }
         )
     )
-    assert isinstance(result, IorResult)
-    return reduce(result.tests[0].records[0]).bandwidth
+    return reduce(result.outcome.tests[0].records[0]).bandwidth
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from multiprocessing import get_context
 from theta_runs import scenario
 
 from sim.config.scenario import Scenario
-from sim.results.ior_phases import reduce
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.parameters import Access
+from sim.workloads.ior.rows import reduce
 
 JOB = scenario("-w -r -e -C -i 2 -b 6m -t 2m", 16, 8, count=8, size="4m")
 
@@ -20,7 +20,7 @@ JOB = scenario("-w -r -e -C -i 2 -b 6m -t 2m", 16, 8, count=8, size="4m")
 def fingerprint(result: Result) -> str:
     """Digest of every time of every rank, every counter of every station, and every wait."""
     digest = hashlib.sha256()
-    for test in result.tests:
+    for test in result.outcome.tests:
         for record in test.records:
             for times in (
                 *(record.open_start, record.open_end, record.io_start, record.io_end),
@@ -52,7 +52,9 @@ def test_another_seed_gives_another_result() -> None:
 
 def test_repetitions_differ_but_not_from_one_run_to_the_next() -> None:
     job = scenario("-w -r -C -e -i 3 -b 4m -t 1m", 8, 4, count=4)
-    once, again = ([reduce(record) for record in simulate(job).tests[0].records] for _ in "12")
+    once, again = (
+        [reduce(record) for record in simulate(job).outcome.tests[0].records] for _ in "12"
+    )
     assert [row.total for row in once] == [row.total for row in again]
     for access in Access.WRITE, Access.READ:
         assert len({row.bandwidth for row in once if row.access is access}) == 3

@@ -13,7 +13,7 @@ from sim.config.errors import InputError
 from sim.lustre.tables import Stat, StationKind
 from sim.mpi.record import MpiRecord
 from sim.mpi.timers import Timer
-from sim.run.result import IorResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.phases import PhaseRecord
 
@@ -21,16 +21,14 @@ APIS = ("MPIIO", "HDF5", "NCMPI")
 
 
 @cache
-def run(ior: str, nodes: int = 2, ppn: int = 4, *, hints: str = "", **options: object) -> IorResult:
+def run(ior: str, nodes: int = 2, ppn: int = 4, *, hints: str = "", **options: object) -> Result:
     environment = {"MPICH_MPIIO_HINTS": hints} if hints else {}
     described = scenario(ior, nodes, ppn, **{"count": 4} | options)
-    result = simulate(described.model_copy(update={"environment": environment}))
-    assert isinstance(result, IorResult)
-    return result
+    return simulate(described.model_copy(update={"environment": environment}))
 
 
-def phases(result: IorResult) -> list[PhaseRecord]:
-    return [record for outcome in result.tests for record in outcome.records]
+def phases(result: Result) -> list[PhaseRecord]:
+    return [record for outcome in result.outcome.tests for record in outcome.records]
 
 
 def told(record: PhaseRecord) -> MpiRecord:
@@ -92,7 +90,7 @@ def test_a_file_view_alone_moves_the_same_bytes_at_the_same_offsets() -> None:
 @pytest.mark.parametrize("together", ["", "-c"])
 def test_a_file_for_every_process(api: str, together: str) -> None:
     result = run(f"-a {api} {together} -F -w -r -e -C -b 2m -t 512k", count=1)
-    assert len(result.tests[0].files.osts) == 8
+    assert len(result.outcome.tests[0].files.osts) == 8
     # Round-robin: 8 files lie on 8 OSTs, each written, and read by another node.
     loads = [use.bytes for use in used(result, StationKind.OST)]
     assert len(loads) == 8
@@ -211,15 +209,15 @@ def test_a_delay_follows_every_collective_call() -> None:
 def test_hints_lay_out_the_file_and_choose_the_aggregators(tmp_path: Path) -> None:
     hints = "*:striping_factor=6:striping_unit=2097152:cray_cb_nodes_multiplier=2"
     result = run("-a MPIIO -c -w -b 1m -t 1m -s 4", 4, 4, hints=hints)
-    files = result.tests[0].files
+    files = result.outcome.tests[0].files
     assert (files.stripe_count, files.stripe_size) == (6, 2 * MIB)
     record = told(phases(result)[0])
     assert len(record.aggregators) == 12
     assert np.bincount(record.communicator.node[record.aggregators]).tolist() == [3, 3, 3, 3]
     script = tmp_path / "hints"
     script.write_text("# of IOR\nIOR_HINT__MPI__striping_factor=3\n")
-    assert run(f"-a MPIIO -w -U {script}").tests[0].files.stripe_count == 3
-    assert run(f"-a POSIX -w -U {script}").tests[0].files.stripe_count == 4
+    assert run(f"-a MPIIO -w -U {script}").outcome.tests[0].files.stripe_count == 3
+    assert run(f"-a POSIX -w -U {script}").outcome.tests[0].files.stripe_count == 4
 
 
 def test_fewer_tasks_than_ranks_take_part() -> None:

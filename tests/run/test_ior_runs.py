@@ -57,14 +57,14 @@ def test_repetitions_and_accesses_make_the_records() -> None:
 
 
 def test_no_phase_begins_before_the_one_before_has_ended() -> None:
-    (test,) = run("-w -r -i 2 -b 2m -t 1m").tests
+    (test,) = run("-w -r -i 2 -b 2m -t 1m").outcome.tests
     for before, after in zip(test.records, test.records[1:], strict=False):
         assert after.open_start.min() >= before.close_end.max()
 
 
 def test_the_readings_of_a_rank_come_in_order() -> None:
     for result in (run("-w -r -b 2m -t 1m"), run("-w -r -g -b 2m -t 1m")):
-        for record in result.tests[0].records:
+        for record in result.outcome.tests[0].records:
             readings = (
                 *(record.open_start, record.open_end, record.io_start),
                 *(record.io_end, record.close_start, record.close_end),
@@ -73,17 +73,17 @@ def test_the_readings_of_a_rank_come_in_order() -> None:
 
 
 def test_barriers_keep_the_ranks_together() -> None:
-    (record,) = run("-w -g -b 2m -t 1m", 8, 16).tests[0].records
+    (record,) = run("-w -g -b 2m -t 1m", 8, 16).outcome.tests[0].records
     skew = load_machine("theta").mpi.barrier_skew
     assert record.io_start.min() >= record.open_end.max() >= record.io_start.max() - skew
     assert record.close_start.min() >= record.io_end.max() >= record.close_start.max() - skew
-    (record,) = run("-w -b 2m -t 1m", 8, 16).tests[0].records
+    (record,) = run("-w -b 2m -t 1m", 8, 16).outcome.tests[0].records
     assert record.io_start.min() < record.open_end.max()
 
 
 def test_a_file_for_every_process() -> None:
     result = run("-w -e -F -b 4m -t 1m", 4, 4, count=1)
-    (test,) = result.tests
+    (test,) = result.outcome.tests
     assert len(test.files.osts) == 16
     # Round-robin: 16 files lie on 16 OSTs, 4 MiB each.
     assert [use.bytes for use in used(result, StationKind.OST)] == [4 * MIB] * 16
@@ -101,7 +101,7 @@ def test_reordered_tasks_read_the_file_of_the_next_node() -> None:
         assert rows(result)[0].bytes_moved == 3 * 64 * MIB
         assert [use.bytes for use in used(result, StationKind.OST)] == [64 * MIB] * 3
     own, other = (
-        result.tests[0].records[0].io_end - result.tests[0].records[0].io_start
+        result.outcome.tests[0].records[0].io_end - result.outcome.tests[0].records[0].io_start
         for result in (plain, shifted)
     )
     # The OSTs are not quite equally fast: who reads from which shows in the times of the ranks.
@@ -130,7 +130,7 @@ SLOW_OSTS = {
 
 def test_a_deadline_stops_the_ranks() -> None:
     result = run(ON_SLOW_OSTS, 2, 4, **SLOW_OSTS)
-    (record,), (row,) = result.tests[0].records, rows(result)
+    (record,), (row,) = result.outcome.tests[0].records, rows(result)
     assert 0 < row.bytes_moved < 8 * 64 * MIB
     assert row.bytes_moved == int(record.calls.sum()) * MIB
     # The OSTs were busy for about a second.
@@ -143,7 +143,7 @@ def test_a_deadline_stops_the_ranks() -> None:
 
 def test_wearing_out_evens_the_ranks() -> None:
     result = run(f"{ON_SLOW_OSTS} -O stoneWallingWearOut=1", 2, 4, **SLOW_OSTS)
-    (record,) = result.tests[0].records
+    (record,) = result.outcome.tests[0].records
     assert record.stonewall is not None
     assert set(record.calls.tolist()) == {record.stonewall.calls_max}
 
@@ -153,7 +153,7 @@ def test_every_size_arrives_whole_however_it_lies_on_the_stripes(sizes: str) -> 
     """Calls that cross stripes and RPC boundaries move their bytes, no more and no less."""
     for access in ("-w -e", "-w --posix.odirect", "-r --posix.odirect"):
         result = run(f"{access} -s 2 {sizes}", 2, 3, count=5)
-        asked = result.tests[0].test.aggregate_bytes(6)
+        asked = result.outcome.tests[0].test.aggregate_bytes(6)
         assert rows(result)[0].bytes_moved == result.bulk_bytes == asked
     # The cache reads whole pages, of two pieces of the file on either node, and some ahead.
     result = run(f"-r -s 2 {sizes}", 2, 3, count=5)
@@ -174,14 +174,14 @@ def test_a_bulk_rpc_never_holds_more_than_its_size() -> None:
 
 def test_fewer_tasks_than_ranks_take_part() -> None:
     result = run("-w -e -N 5 -b 2m -t 1m", 4, 4)
-    assert result.tests[0].tasks == 5
+    assert result.outcome.tests[0].tasks == 5
     assert rows(result)[0].bytes_moved == 5 * 2 * MIB
     assert len(used(result, StationKind.NIC, "out of")) == 2
 
 
 def test_a_delay_passes_before_each_phase() -> None:
     result = run("-w -r -d 7 -b 2m -t 1m")
-    first, second = result.tests[0].records
+    first, second = result.outcome.tests[0].records
     skew = load_machine("theta").mpi.barrier_skew
     assert 7.0 <= first.open_start.min() < 7.0 + skew
     assert 0.0 <= second.open_start.min() - first.close_end.max() - 7.0 < skew

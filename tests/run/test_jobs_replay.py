@@ -8,7 +8,6 @@ import pytest
 
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.run.jobs import simulate_jobs
-from sim.run.result import IorResult
 
 FILES = 20
 TRACE = "rank,op,file,offset,length,think\n" + "".join(
@@ -42,8 +41,7 @@ def test_traces_with_many_files_are_replayed_beside_mpi_io(tmp_path: Path) -> No
     scenario = load_jobs(tmp_path / "jobs.yaml")
     assert isinstance(scenario, JobsScenario)
     ior, first, second = simulate_jobs(scenario).jobs
-    assert isinstance(ior.result, IorResult)
-    for record in ior.result.tests[0].records:
+    for record in ior.result.outcome.tests[0].records:
         assert record.mpi is not None
         assert record.mpi.timers.sum() > 0.0
     for replayed in (first, second):

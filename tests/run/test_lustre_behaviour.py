@@ -11,8 +11,8 @@ import pytest
 from theta_runs import MIB, rows, run
 
 from sim.lustre.tables import Stat
-from sim.results.ior_phases import IorRow
 from sim.run.result import Result
+from sim.workloads.ior.rows import IorRow
 
 DISKS = 172e9
 """Sustained write bytes/s of all 56 OSTs (Theta I/O slides)."""

@@ -9,7 +9,6 @@ from theta_runs import scenario
 
 from sim.config.machine import load_machine
 from sim.lustre.tables import Cause, Stat
-from sim.run.memory import occupied_memory
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.options import parse_arguments
@@ -23,7 +22,7 @@ GIB = 1 << 30
 )
 def test_memory_is_given_for_a_node_or_for_a_task(typed: str, gib: int) -> None:
     (test,) = parse_arguments(typed.split()).tests
-    assert occupied_memory(test, load_machine("theta"), tasks=4) == gib * GIB
+    assert test.occupied_memory(load_machine("theta").nodes.memory, tasks=4) == gib * GIB
 
 
 def run(ior: str) -> Result:
@@ -45,6 +44,6 @@ def test_each_test_of_a_script_has_its_own_memory(tmp_path: Path) -> None:
     settings = "blockSize=32m\ntransferSize=1m\nfilePerProc=1\n"
     runs = "memoryPerNode=1792m\nRUN\nmemoryPerNode=0\nRUN\n"
     script.write_text(f"IOR START\n{settings}{runs}IOR STOP\n")
-    tight, roomy = run(f"-f {script}").tests
+    tight, roomy = run(f"-f {script}").outcome.tests
     assert tight.records[1].waits[Cause.TRANSFER] > 0.0  # the read went to the servers
     assert roomy.records[1].waits[Cause.TRANSFER] == 0.0

@@ -10,7 +10,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.lustre.tables import Stat
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 
 MIB = 2**20
@@ -22,15 +22,13 @@ def run(name: str, *, nodes: int = 2, ppn: int = 4, job: dict[str, Any] | None =
         {"machine": "theta", "nodes": nodes, "ppn": ppn, **(job or {})}
         | {"workload": {"kernel": {"name": name, **options}}}
     )
-    result = simulate(scenario)
-    assert isinstance(result, KernelResult)
-    return result
+    return simulate(scenario)
 
 
-def moved(result: KernelResult) -> dict[str, int]:
+def moved(result: Result) -> dict[str, int]:
     """Return the bytes of all rows of one phase."""
     total: dict[str, int] = {}
-    for record in result.records:
+    for record in result.rows:
         total[record.phase] = total.get(record.phase, 0) + record.bytes
     return total
 
@@ -93,7 +91,7 @@ def test_wrf_read_by_one_rank_is_slower_than_by_all():
     seconds = {
         form: next(
             record.seconds
-            for record in run("wrf-restart", field=16 * MIB, fields=4, io_form=form).records
+            for record in run("wrf-restart", field=16 * MIB, fields=4, io_form=form).rows
             if record.phase == "read"
         )
         for form in ("serial", "split")
@@ -128,7 +126,7 @@ def test_more_threads_read_faster_until_the_disks_are_busy():
     for pool in (1, 4, 16):
         result = run("pread-threads", nodes=1, ppn=1, pool=pool, size=32 * MIB, direct=True)
         assert moved(result)["read"] == 32 * MIB
-        seconds[pool] = result.records[1].seconds
+        seconds[pool] = result.rows[1].seconds
     assert seconds[1] / 4 == pytest.approx(seconds[4], rel=0.1)
     assert seconds[1] / 16 < seconds[16] < seconds[4]
 
@@ -139,9 +137,9 @@ def test_one_sample_a_file_asks_the_metadata_server_for_each():
         for layout in ("files", "packed")
     )
     for result in (single, packed):
-        assert [record.step for record in result.records] == ["0", "1"]
-        assert all(record.bytes == result.records[0].bytes for record in result.records)
-    first, other = single.records[1].figures, packed.records[1].figures
+        assert [record.step for record in result.rows] == ["0", "1"]
+        assert all(record.bytes == result.rows[0].bytes for record in result.rows)
+    first, other = single.rows[1].figures, packed.rows[1].figures
     assert first["opens"].value == 2000
     assert 20 <= other["opens"].value <= 20 + 8
     assert first["MDS busy"].value > 50 * other["MDS busy"].value
@@ -150,18 +148,18 @@ def test_one_sample_a_file_asks_the_metadata_server_for_each():
 
 def test_samples_kept_on_the_node_are_read_once():
     result = run("dl-loading", samples=500, cache="node", epochs=3)
-    assert [record.figures["opens"].value for record in result.records] == [500, 0, 0]
-    assert result.records[1].seconds < result.records[0].seconds / 10
+    assert [record.figures["opens"].value for record in result.rows] == [500, 0, 0]
+    assert result.rows[1].seconds < result.rows[0].seconds / 10
 
 
 @pytest.mark.parametrize("layout", ["files", "packed"])
 def test_samples_kept_on_ssds_come_from_there_after_the_first_epoch(layout: str):
     result = run("dl-loading", samples=500, layout=layout, per_file=50, cache="ssd", epochs=3)
     taken = int(result.plane.tables.ssds.used.sum())
-    assert taken == result.records[0].bytes == result.records[2].bytes
-    assert [record.figures["opens"].value for record in result.records[1:]] == [0, 0]
-    assert result.records[1].figures["MDS busy"].value == 0.0
-    assert result.bulk_bytes <= 2 * result.records[0].bytes  # from Lustre once, in whole pages
+    assert taken == result.rows[0].bytes == result.rows[2].bytes
+    assert [record.figures["opens"].value for record in result.rows[1:]] == [0, 0]
+    assert result.rows[1].figures["MDS busy"].value == 0.0
+    assert result.bulk_bytes <= 2 * result.rows[0].bytes  # from Lustre once, in whole pages
 
 
 def test_a_node_without_ssd_keeps_nothing_there():
@@ -184,7 +182,7 @@ BARRIER
     for name, barrier in (("without", ""), ("with", "  - barrier\n")):
         path = tmp_path / f"{name}.yaml"
         path.write_text(text.replace("BARRIER\n", barrier))
-        write = next(r for r in run(str(path)).records if r.phase == "write")
+        write = next(r for r in run(str(path)).rows if r.phase == "write")
         ends[name] = (write.start, write.end)
     assert ends["without"][0] < 1.0 < 5.0 < ends["without"][1]
     assert ends["with"][0] > 5.0
@@ -216,9 +214,9 @@ def test_a_group_of_ranks_may_share_a_file(tmp_path: Path):
 
 def test_the_same_seed_gives_the_same_times():
     first, second = (run("chombo", boxes=2, cells=8, levels=2) for _ in range(2))
-    assert first.records == second.records
+    assert first.rows == second.rows
     other = run("chombo", boxes=2, cells=8, levels=2, job={"seed": 2})
-    assert first.records != other.records
+    assert first.rows != other.rows
 
 
 EVERYTHING = """\

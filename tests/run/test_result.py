@@ -52,4 +52,4 @@ def test_counts_and_waits_go_by_their_names() -> None:
     assert result.stats[Stat.MDS_SYNCS] == 16
     assert result.waiting().keys() == set(Cause)
     assert result.waiting()[Cause.COPY] > 0.0
-    assert result.command.command_line == "ior -w -e -F -b 4m -t 1m"
+    assert result.outcome.command.command_line == "ior -w -e -F -b 4m -t 1m"

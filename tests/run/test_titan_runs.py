@@ -12,7 +12,7 @@ from theta_runs import MIB, rows, total_bytes, used
 from sim.config.scenario import Scenario
 from sim.lustre.tables import StationKind
 from sim.run.fabric import fabric_of
-from sim.run.result import KernelResult, Result
+from sim.run.result import Result
 from sim.run.simulate import simulate
 
 NODES, PPN = 48, 2
@@ -36,17 +36,15 @@ def ior(command: str, nodes: int = 8) -> Result:
 
 
 @cache
-def adios(placement: str = "contiguous", **options: Any) -> KernelResult:
+def adios(placement: str = "contiguous", **options: Any) -> Result:
     """A step of output of 96 ranks, two to a node, as in the runs on Titan."""
     kernel = {"name": "adios", "steps": 1, "num_aggregators": 32, **options}
     job = {"machine": "titan", "nodes": NODES, "ppn": PPN, "placement": placement}
-    result = simulate(Scenario.model_validate(job | {"workload": {"kernel": kernel}}))
-    assert isinstance(result, KernelResult)
-    return result
+    return simulate(Scenario.model_validate(job | {"workload": {"kernel": kernel}}))
 
 
 def seconds(phase: str, **options: Any) -> float:
-    (row,) = [r for r in adios(**options).records if r.phase == phase]
+    (row,) = [r for r in adios(**options).rows if r.phase == phase]
     return row.longest
 
 

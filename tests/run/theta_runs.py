@@ -6,9 +6,9 @@ from functools import cache
 
 from sim.config.scenario import Scenario
 from sim.lustre.tables import StationKind
-from sim.results.ior_phases import IorRow, reduce
 from sim.run.result import Result, StationUse
 from sim.run.simulate import simulate
+from sim.workloads.ior.rows import IorRow, reduce
 
 MIB = 1 << 20
 HEADLINE = "-a POSIX -w -r -e -k -b 8m -t 8m"
@@ -58,7 +58,7 @@ def headline() -> Result:
 
 
 def rows(result: Result) -> list[IorRow]:
-    return [reduce(record) for test in result.tests for record in test.records]
+    return [reduce(record) for test in result.outcome.tests for record in test.records]
 
 
 @cache

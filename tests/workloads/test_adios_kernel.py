@@ -54,8 +54,8 @@ def test_every_step_has_sizes_of_its_own_and_always_the_same() -> None:
 def test_aggregation_may_be_typed_as_in_adios() -> None:
     assert kernel(aggregation_type=1).aggregation_type == "all-gather"
     assert kernel(aggregation_type=2).aggregation_type == "brigade"
-    assert kernel(osts_to_skip=3).options(56).osts_to_skip == {3}
-    assert kernel(osts_to_skip="3, 7-9").options(56).osts_to_skip == {3, 7, 8, 9}
+    assert kernel(osts_to_skip=3).aggregate_options(56).osts_to_skip == {3}
+    assert kernel(osts_to_skip="3, 7-9").aggregate_options(56).osts_to_skip == {3, 7, 8, 9}
 
 
 def test_brigade_needs_two_blocks_and_a_gather_the_whole_group() -> None:

@@ -14,7 +14,7 @@ from sim.config.errors import InputError
 from sim.config.scenario import Scenario, Workload
 from sim.lustre import plane as data_plane
 from sim.mpi.timers import Timer
-from sim.run.result import IorResult, KernelResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.replaying import feeder, intake, windows
 from sim.workloads.replaying.outcome import Call, ReplayOutcome
@@ -43,7 +43,7 @@ def replay(
     environment: dict[str, str] | None = None,
     striping: dict[str, Any] | None = None,
     **options: Any,
-) -> KernelResult:
+) -> Result:
     """Replay a trace on Theta without anything that is drawn at random."""
     trace = ListedTrace(ranks, files, blocks)
     scenario = Scenario.model_validate(
@@ -56,13 +56,11 @@ def replay(
             "workload": {"kernel": {"name": "replay", "trace": trace, **options}},
         }
     )
-    result = simulate(scenario)
-    assert isinstance(result, KernelResult)
-    return result
+    return simulate(scenario)
 
 
 def outcome_of(*args: Any, **options: Any) -> ReplayOutcome:
-    outcome: ReplayOutcome = replay(*args, **options).kernel.outcome
+    outcome: ReplayOutcome = replay(*args, **options).outcome
     return outcome
 
 
@@ -84,7 +82,7 @@ def test_bytes_and_calls_are_those_of_the_trace() -> None:
         rows(TraceOp.CLOSE, file=EVERY),
     ]
     result = replay(blocks, [TraceFile(f"out.{rank}") for rank in EVERY])
-    outcome = result.kernel.outcome
+    outcome = result.outcome
     assert result.bulk_bytes == 80 * MIB
     assert outcome.totals.calls[:, TraceOp.WRITE, 0].tolist() == [10] * RANKS
     assert outcome.totals.calls.sum() == 13 * RANKS
@@ -109,7 +107,6 @@ def test_a_trace_of_iors_calls_takes_as_long_as_ior() -> None:
         workload=Workload(ior=("-w", "-F", "-t", "1m", "-b", "16m", "-e", "-k")),
     )
     ior = simulate(scenario)
-    assert isinstance(ior, IorResult)
     rank = np.repeat(EVERY, 16)
     blocks = [
         rows(TraceOp.CREATE, file=EVERY),
@@ -190,7 +187,7 @@ def collective(count: int, *, ranks: Any = EVERY) -> list[TraceBlock]:
 def test_collective_calls_go_through_aggregators() -> None:
     files = [TraceFile("shared", mpi=True)]
     result = replay(collective(3), files, striping={"count": 4, "size": "1 MiB"})
-    outcome = result.kernel.outcome
+    outcome = result.outcome
     counts = outcome.mpi[0].writes
     assert counts.collective == 3 * RANKS
     assert counts.bytes == counts.system_bytes == 3 * RANKS * MIB
@@ -287,7 +284,7 @@ def mixed(seed: int) -> tuple[list[TraceBlock], list[TraceFile]]:
 def test_pieces_are_no_matter(seed: int) -> None:
     """What ranks do, and when, does not hang on how their lists are cut to spare memory."""
     blocks, files = mixed(seed)
-    whole = replay(blocks, files).kernel.outcome
+    whole = replay(blocks, files).outcome
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(feeder, "AT_ONCE", 0)
         patch.setattr(feeder, "ROWS", 1)
@@ -295,7 +292,7 @@ def test_pieces_are_no_matter(seed: int) -> None:
         patch.setattr(windows, "OPERATIONS", 1)
         patch.setattr(intake, "CHUNK", 200)
         patch.setattr(data_plane, "_MANY_TRANSFERS", 8)
-        cut = replay(blocks, files).kernel.outcome
+        cut = replay(blocks, files).outcome
     assert cut.totals.calls.tolist() == whole.totals.calls.tolist()
     assert cut.totals.bytes.tolist() == whole.totals.bytes.tolist()
     assert cut.end == pytest.approx(whole.end, rel=1e-9)
@@ -356,10 +353,9 @@ def test_ranks_beyond_those_of_the_trace_have_nothing_to_do() -> None:
         job | {"workload": {"kernel": {"name": "replay", "trace": trace}}}
     )
     result = simulate(scenario)
-    assert isinstance(result, KernelResult)
     assert "the other 1 of the job have nothing to do" in result.notes[0]
-    assert len(result.kernel.outcome.end) == RANKS - 1
-    assert result.kernel.outcome.mpi[0].writes.collective == 2 * (RANKS - 1)
+    assert len(result.outcome.end) == RANKS - 1
+    assert result.outcome.mpi[0].writes.collective == 2 * (RANKS - 1)
 
 
 def test_the_job_must_have_the_ranks_of_the_trace() -> None:

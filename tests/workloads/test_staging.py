@@ -8,16 +8,14 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.run.result import KernelResult
+from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.row import Row
 
 MIB = 1 << 20
 
 
-def run(
-    machine: str = "theta", nodes: int = 2, target: Any = "lustre", **options: Any
-) -> KernelResult:
+def run(machine: str = "theta", nodes: int = 2, target: Any = "lustre", **options: Any) -> Result:
     scenario = Scenario.model_validate(
         {
             "machine": machine,
@@ -28,13 +26,11 @@ def run(
             "workload": {"kernel": {"name": "staging", "size": 4 * MIB} | options},
         }
     )
-    result = simulate(scenario)
-    assert isinstance(result, KernelResult)
-    return result
+    return simulate(scenario)
 
 
-def row(result: KernelResult, phase: str, step: str = "all") -> Row:
-    (found,) = [r for r in result.records if (r.phase, r.step) == (phase, step)]
+def row(result: Result, phase: str, step: str = "all") -> Row:
+    (found,) = [r for r in result.rows if (r.phase, r.step) == (phase, step)]
     return found
 
 

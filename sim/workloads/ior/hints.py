@@ -9,8 +9,8 @@ from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
 from sim.mpi.hint_text import read_ior_hints
 from sim.mpi.hints import InForce, resolve
+from sim.workloads.ior.names import file_name
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.pattern import file_name
 
 
 class IorHints(NamedTuple):

@@ -92,6 +92,9 @@ _VALUES = {
 _SCRIPT = "f"
 _DIRECTIVES = "O"
 
+SUMMARY_OPTION, RANKS_OPTION = "summaryFile", "saveRankPerformanceDetailsCSV"
+"""The options that name files."""
+
 
 @dataclass(frozen=True)
 class IorCommand:
@@ -120,6 +123,12 @@ class IorCommand:
     def summary_format(self) -> str:
         """The form of the result, ``default``, ``JSON`` or ``CSV``; the last one named."""
         return self.tests[-1].summary_format
+
+    def output_files(self) -> list[tuple[str, str]]:
+        """Return the files that the command writes, each with the option that names it."""
+        found = [(self.summary_file, SUMMARY_OPTION)]
+        found += [(test.rank_details_file, RANKS_OPTION) for test in self.tests]
+        return [(path, option) for path, option in found if path is not None]
 
 
 def parse_arguments(argv: Sequence[str]) -> IorCommand:

@@ -146,6 +146,20 @@ class IorTest:
         """Bytes that ``tasks`` ranks move in one phase, and what their file or files hold."""
         return self.block_size * self.segments * tasks
 
+    def bytes_to_move(self, ranks: int) -> int:
+        """Bytes that all phases move in a job of so many ranks, if nothing stops them early."""
+        phases = self.repetitions * len(self.phases)
+        return phases * self.aggregate_bytes(self.tasks or ranks)
+
+    def occupied_memory(self, node_memory: int, tasks: int) -> int:
+        """Bytes that IOR occupies of a node's memory, with so many tasks there.
+
+        IOR allocates and touches so much before a test, to make a node's page cache small ("hogs"
+        it).
+        """
+        share = node_memory * self.node_memory_percent // 100
+        return self.task_memory * tasks or self.node_memory or share
+
 
 _Rule = tuple[Callable[[IorTest], bool], str]
 

@@ -12,7 +12,6 @@ they come from NumPy's Philox, a counter-based generator keyed by the seed and t
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
@@ -187,35 +186,6 @@ def _dealt(test: IorTest, pretend: NDArray[np.int64], seed: int) -> Pattern:
 def file_indices(test: IorTest, pretend: NDArray[np.int64]) -> NDArray[np.int64]:
     """Say which file each rank opens: int64[ranks], all 0 when they share one."""
     return pretend.copy() if test.file_per_process else np.zeros_like(pretend)
-
-
-def file_name(test: IorTest, index: int, repetition: int) -> str:
-    """Name a file as IOR does.
-
-    Parameters
-    ----------
-    test
-        The test; ``-o -F -u -m`` matter.
-    index
-        The file, from `file_indices`.
-    repetition
-        Counted from 0; part of the name with ``-m``.
-
-    Returns
-    -------
-    str
-        ``<-o>``, with ``-F`` ``<-o>.%08d``, with ``-u`` in a directory named after the index.
-    """
-    roots = [root for root in test.test_file.split("@") if root] or [test.test_file]
-    name = roots[index % len(roots)] if test.file_per_process else roots[0]
-    if test.file_per_process:
-        if test.unique_directory:
-            path = PurePosixPath(name)
-            name = str(path.parent / str(index) / path.name)
-        name = f"{name}.{index:08d}"
-    if test.file_per_repetition:
-        name = f"{name}.{repetition}"
-    return name
 
 
 def _stream(seed: int, purpose: int) -> np.random.Generator:

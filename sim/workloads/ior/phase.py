@@ -19,8 +19,8 @@ from sim.lustre.filesystem import FileSystem
 from sim.lustre.tables import Cause, Op
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
+from sim.workloads.job import Waiting
 
-Waiting: TypeAlias = Generator[simpy.Event, Any, None]
 Filling: TypeAlias = Generator[simpy.Event, Any, Batch]
 """What runs batches as it goes, and returns the one that is to be gone on with."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.workloads.ior.parameters import Access
+from sim.workloads.stretch import Stretch
 
 if TYPE_CHECKING:
     from sim.mpi.record import MpiRecord
@@ -83,3 +84,13 @@ class PhaseRecord:
     last_waits: _Times
     stonewall: Stonewall | None = None
     mpi: MpiRecord | None = None
+
+    @property
+    def stretch(self) -> Stretch:
+        """When the ranks were at work, and what they waited for."""
+        return Stretch(
+            start=float(self.open_start.min()),
+            end=float(self.close_end.max()),
+            waits=self.waits,
+            last_waits=self.last_waits,
+        )

@@ -62,7 +62,7 @@ def replay(job: Job, intake: Intake, timing: Timing) -> Generator[simpy.Event, A
         waits=waits.mean(axis=0),
         last_waits=waits[int(np.argmax(feeder.end))],
     )
-    job.stretches.setdefault("replay", []).append(stretch)
+    job.add_stretch("replay", stretch)
     intake.close()
     _count_independent(intake, files)
     outcome = ReplayOutcome(

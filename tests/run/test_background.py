@@ -7,8 +7,8 @@ import pytest
 from theta_runs import run, scenario
 
 from sim.config.scenario import Background, machine_of
+from sim.run.background import background_of
 from sim.run.simulate import simulate
-from sim.run.stage import background_of
 
 TYPICAL = {"lustre__other_reads": "20 GB/s", "lustre__other_writes": "40 GB/s"}
 

@@ -1,32 +1,36 @@
-"""IOR at work: the phases of a test, one after the other, on the file system."""
+"""IOR at work: the tests of a command and the phases of a test, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import simpy
 
 from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.striping import StripeRequest
 from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSet, FileSystem
+from sim.lustre.filesystem import FileSet
 from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
 from sim.workloads.ior.apart import ApartBackend, first_of
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.hdf5 import Hdf5Backend
 from sim.workloads.ior.hints import IorHints, hints_of, striping_of
+from sim.workloads.ior.memory import occupy
 from sim.workloads.ior.mpiio import Contents, MpiioBackend, MpiSetting
+from sim.workloads.ior.names import file_name
 from sim.workloads.ior.ncmpi import NcmpiBackend
+from sim.workloads.ior.options import IorCommand
+from sim.workloads.ior.outcome import FinishedTest, IorOutcome
 from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.pattern import file_indices, file_name, offsets, pretend_ranks
-from sim.workloads.ior.phase import Phase, Waiting
+from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
+from sim.workloads.ior.phase import Phase
 from sim.workloads.ior.phases import PhaseRecord
 from sim.workloads.ior.posix import PosixBackend
-from sim.workloads.ranks import Ranks
+from sim.workloads.ior.rows import row_of
+from sim.workloads.job import Job, Waiting
 
 _BACKENDS: dict[str, Callable[[MpiSetting], Backend]] = {
     "MPIIO": MpiioBackend,
@@ -52,70 +56,62 @@ class Namespace:
     stonewall_calls: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class IorContext:
-    """What the tests of one IOR command run in.
+def run_command(command: IorCommand, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
+    """Run the tests of a command one after the other: a SimPy process."""
+    namespace, tests = Namespace(), []
+    for number, test in enumerate(command.tests):
+        tests.append((yield from _TestRun(job, number, test, namespace).run()))
+    return IorOutcome(command=command, tests=tuple(tests))
 
-    Attributes
+
+class _TestRun:
+    """One IOR test at work.
+
+    Parameters
     ----------
-    filesystem
-        Where the files are.
-    machine
-        As described, with the scenario's changes made.
-    environment
-        Environment variables of the job, MPI-IO's among them.
-    striping
-        Of the files, unless a test or a hint sets it.
-    world
-        All ranks of the job.
-    seed
-        Of the scenario, for random offsets.
+    job
+        Whose first ranks take part.
+    number
+        Place of the test in its command, from 0.
+    test
+        What to do.
     namespace
         What earlier tests of the command have left.
     """
 
-    filesystem: FileSystem
-    machine: Machine
-    environment: Mapping[str, str]
-    striping: StripeRequest
-    world: Communicator
-    seed: int
-    namespace: Namespace = field(default_factory=Namespace)
-
-
-class IorJob:
-    """One IOR test as a SimPy process.
-
-    Parameters
-    ----------
-    context
-        What it runs in.
-    ranks
-        Who takes part: the first ranks of the job.
-    test
-        What to do.
-
-    Attributes
-    ----------
-    records
-        One for each phase that has ended, in order.
-    files
-        The files of the latest phase.
-    """
-
-    def __init__(self, context: IorContext, ranks: Ranks, test: IorTest) -> None:
-        self._context = context
-        self._filesystem = context.filesystem
-        self._ranks = ranks
+    def __init__(self, job: Job, number: int, test: IorTest, namespace: Namespace) -> None:
+        self._job = job
+        self._filesystem = job.filesystem
+        self._number = number
         self._test = test
-        self._namespace = context.namespace
-        self._world = context.world.part(ranks.all, context.filesystem.meetings())
-        self._inner_meeting = context.filesystem.meetings()
-        self.records: list[PhaseRecord] = []
-        self.files: FileSet | None = None
+        self._ranks = job.all_ranks.first(test.tasks or job.ranks)
+        self._namespace = namespace
+        self._world = job.world.part(self._ranks.all, job.filesystem.meetings())
+        self._inner_meeting = job.filesystem.meetings()
+        self._records: list[PhaseRecord] = []
+        self._files: FileSet | None = None
 
-    def run(self) -> Waiting:
-        """Do all repetitions: the SimPy process of the test."""
+    def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
+        """Run the test in what it leaves of the nodes' memory."""
+        job, tasks = self._job, len(self._ranks)
+        started = float(self._filesystem.environment.now)
+        occupied = self._test.occupied_memory(
+            job.machine.nodes.memory, min(self._ranks.per_node, tasks)
+        )
+        occupy(job, occupied)
+        yield from self._repetitions()
+        occupy(job, 0, before=occupied)
+        assert self._files is not None  # every test has a phase
+        return FinishedTest(
+            test=self._test,
+            tasks=tasks,
+            started=started,
+            records=tuple(self._records),
+            files=self._files,
+        )
+
+    def _repetitions(self) -> Waiting:
+        """Do all repetitions."""
         clock = self._filesystem.environment
         started = clock.now
         for repetition in range(self._test.repetitions):
@@ -132,45 +128,50 @@ class IorJob:
         test, ranks, world = self._test, self._ranks, self._world
         pretend = pretend_ranks(test, access, len(ranks), ranks.per_node, repetition=repetition)
         hints = self._hints(repetition)
-        self.files, fresh = self._open_files(access, repetition, hints)
+        self._files, fresh = self._open_files(access, repetition, hints)
         task = Task(
             ranks=ranks,
             test=test,
             access=access,
-            pattern=offsets(test, access, pretend, seed=self._context.seed),
+            pattern=offsets(test, access, pretend, seed=self._job.seed),
             pretend=pretend,
-            file=self.files.first + file_indices(test, pretend),
+            file=self._files.first + file_indices(test, pretend),
             fresh=fresh,
         )
         phase = Phase(
             filesystem=self._filesystem,
             task=task,
             backend=PosixBackend(task) if hints is None else self._backend(task, hints, repetition),
-            decision=Collectives(self._context.machine.mpi, world.nodes, world.size).bcast(4),
+            decision=Collectives(self._job.machine.mpi, world.nodes, world.size).bcast(4),
             meeting=world.meeting,
             call_limit=self._call_limit(access),
         )
         yield from phase.run()
-        self.records.append(phase.record(repetition))
+        self._tell(phase.record(repetition))
         if phase.stonewall is not None and test.stonewall_file is not None:
             self._namespace.stonewall_calls[test.stonewall_file] = phase.stonewall.calls_max
 
+    def _tell(self, record: PhaseRecord) -> None:
+        """Keep the record of a phase, and tell of it as all workloads do."""
+        job, step = self._job, str(record.repetition)
+        self._records.append(record)
+        job.rows.append(row_of(record, self._number))
+        job.add_stretch(record.access.value, record.stretch, self._number)
+        if record.mpi is not None:
+            job.mpi_records.append((step, record.mpi))
+
     def _hints(self, repetition: int) -> IorHints | None:
         """Return the hints of the test's files; POSIX has none."""
-        context = self._context
+        job = self._job
         if self._test.api == "POSIX":
             return None
         return hints_of(
-            self._test,
-            context.striping,
-            context.environment,
-            context.machine,
-            repetition=repetition,
+            self._test, job.striping, job.environment, job.machine, repetition=repetition
         )
 
     def _backend(self, task: Task, hints: IorHints, repetition: int) -> Backend:
         """Return the test's API over MPI-IO, ready for one phase."""
-        test, files, world = self._test, self.files, self._world
+        test, files, world = self._test, self._files, self._world
         assert files is not None
         apart = test.file_per_process
         setting = MpiSetting(
@@ -178,7 +179,7 @@ class IorJob:
             communicator=world.part(self._ranks.all[:1], world.meeting) if apart else world,
             inner_meeting=self._inner_meeting,
             hints=hints,
-            machine=self._context.machine,
+            machine=self._job.machine,
             file_name=file_name(test, int(task.file[0]) - files.first, repetition),
             stripe_count=files.stripe_count,
             stripe_size=files.stripe_size,
@@ -207,12 +208,13 @@ class IorJob:
         bytes_each = test.aggregate_bytes(len(self._ranks)) // count
         files = self._filesystem.allocate(
             count,
-            striping_of(test, self._context.striping) if hints is None else hints.in_force.striping,
+            striping_of(test, self._job.striping) if hints is None else hints.in_force.striping,
             size=0 if access is Access.WRITE else bytes_each,
             direct=direct,
             shared_directory=not test.unique_directory,
         )
         self._namespace.files[name] = files
+        self._job.files[file_name(test, 0, repetition)] = files
         self._namespace.contents[name] = Contents(test.api if access is Access.WRITE else "")
         return files, access is Access.WRITE
 

@@ -1,12 +1,28 @@
-"""What each job has of its own of the shared file system: the OSTs that it got."""
+"""What a job gets of the machine: compute nodes, and OSTs for its files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sim.config.striping import StripeRequest
-from sim.engine.types import Integers
+from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Allocator
+
+
+class Allocation(NamedTuple):
+    """What a job has got.
+
+    Attributes
+    ----------
+    nodes
+        int32 (nodes,): its compute nodes.
+    osts
+        int64 (files, stripe count) each: the OSTs of the files that it makes, in order.
+    """
+
+    nodes: Indices
+    osts: Sequence[Integers]
 
 
 class JobAllocator(Allocator):

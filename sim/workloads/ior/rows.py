@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sim.workloads.ior.parameters import Access
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
+from sim.workloads.row import Figure, Row
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,26 @@ def reduce(record: PhaseRecord) -> IorRow:
         bytes_moved=record.bytes_moved,
         calls=calls,
         stonewall=record.stonewall,
+    )
+
+
+def row_of(record: PhaseRecord, part: int) -> Row:
+    """Return a phase as any workload tells of it; ``part`` is the place of the test, from 0."""
+    row = reduce(record)
+    return Row(
+        step=str(row.repetition),
+        phase=row.access.value,
+        start=float(record.open_start.min()),
+        end=float(record.close_end.max()),
+        longest=float((record.close_end - record.open_start).max()),
+        bytes=row.bytes_moved,
+        figures={
+            "open": Figure(row.open, "seconds"),
+            "io": Figure(row.io, "seconds"),
+            "close": Figure(row.close, "seconds"),
+        },
+        part=part,
+        operations=row.iops,
     )
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.results.ior_csv import rank_lines
-from sim.results.ior_phases import IorRow, reduce, summarise
 from sim.workloads.ior.options import Access
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
+from sim.workloads.ior.rows import IorRow, reduce, summarise
 
 
 def record(times: list[list[float]], calls: list[int], moved: int) -> PhaseRecord:

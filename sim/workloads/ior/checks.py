@@ -11,8 +11,6 @@ from collections.abc import Callable
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.mpi.variables import read_displays
-from sim.run.memory import occupied_memory
 from sim.workloads.ior.hints import hints_of, striping_of
 from sim.workloads.ior.parameters import ELEMENT, IorTest
 
@@ -124,7 +122,6 @@ _NOTED: tuple[tuple[_Asked, str], ...] = (
 
 def check(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> None:
     """Raise InputError unless the machine can run the tests and the simulator knows how."""
-    read_displays(scenario.environment)
     for test in tests:
         _check_threads(test, scenario.cores.threads)
         for asked, sentence in _REFUSED:
@@ -201,7 +198,7 @@ def _check_size(test: IorTest, scenario: Scenario, machine: Machine) -> None:
             f"{moved // test.transfer_size:,} calls a phase; right would be at most "
             f"{_MOST_TOGETHER:,} collective ones, by larger transfers (-t) or less data"
         )
-    occupied = occupied_memory(test, machine, min(scenario.ppn, tasks))
+    occupied = test.occupied_memory(machine.nodes.memory, min(scenario.ppn, tasks))
     if occupied >= machine.nodes.memory:
         raise InputError(
             f"-M, memoryPerTask: IOR would occupy {occupied / 2**30:.1f} GiB of a node; "

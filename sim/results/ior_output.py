@@ -1,0 +1,114 @@
+"""The run of an IOR command: IOR's answer, and beside it what only a simulator knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sim.lustre.striping import getstripe_text
+from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
+from sim.results.ior_json import as_dict, format_json
+from sim.results.ior_mpiio import ior_mpiio_data, ior_mpiio_text
+from sim.results.ior_report import IorReport
+from sim.results.ior_run import ior_outcome, ior_report
+from sim.results.ior_text import format_text
+from sim.results.output import Output, OutputFile
+from sim.results.run_json import simulator_document
+from sim.run.result import Result
+from sim.workloads.ior.names import file_name
+from sim.workloads.ior.options import RANKS_OPTION, SUMMARY_OPTION
+from sim.workloads.ior.outcome import FinishedTest
+from sim.workloads.ior.parameters import Access
+
+_FILES_SHOWN = 4
+_FORMATS: Mapping[str, Callable[[IorReport], str]] = {
+    "default": format_text,
+    "JSON": format_json,
+    "CSV": format_csv,
+}
+
+
+class IorOutput(Output):
+    """What the run of an IOR command tells."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        outcome = ior_outcome(result)
+        self._command, self._tests = outcome.command, outcome.tests
+
+    @property
+    def answer(self) -> str | None:
+        """IOR's answer in the form that the command asks for; None with ``summaryFile``."""
+        return self._summary() if self._command.summary_file is None else None
+
+    @property
+    def machine_readable(self) -> bool:
+        """Whether standard output is JSON or CSV, as a command can ask for."""
+        return self._command.summary_format != "default" and self._command.summary_file is None
+
+    @property
+    def mpiio(self) -> str:
+        """What MPI-IO prints in the job, and the hints that IOR shows (``-H``)."""
+        return ior_mpiio_text(self.result)
+
+    def layouts(self) -> str:
+        """Return the striping of each test's files as ``lfs getstripe`` prints it; a few files."""
+        return "".join(_layouts(test) for test in self._tests)
+
+    def files(self) -> list[OutputFile]:
+        """Return the summary and the times of the ranks, where the command names files for them."""
+        files = []
+        if self._command.summary_file is not None:
+            files.append(OutputFile(self._command.summary_file, SUMMARY_OPTION, self._summary()))
+        details: dict[str, str] = {}
+        for test in self._tests:
+            path = test.test.rank_details_file
+            if path is not None:
+                details.setdefault(path, f"{RANK_TITLES}\n")
+                details[path] += "".join(
+                    rank_lines(record)
+                    for record in test.records
+                    if record.access is not Access.WRITE_CHECK
+                )
+        return files + [OutputFile(path, RANKS_OPTION, text) for path, text in details.items()]
+
+    def document(self) -> dict[str, Any]:
+        """Arrange the run as IOR's JSON does, with one key more.
+
+        Returns
+        -------
+        dict
+            The keys of :func:`~sim.results.ior_json.as_dict`, then ``xc40io``: those of
+            :func:`~sim.results.run_json.simulator_document`, ``files`` (their striping) and
+            ``mpiio`` (:func:`~sim.results.ior_mpiio.ior_mpiio_data`).
+        """
+        ours = simulator_document(self.result) | {
+            "files": [_striping(test, test_id) for test_id, test in enumerate(self._tests)],
+            "mpiio": ior_mpiio_data(self.result),
+        }
+        return as_dict(ior_report(self.result)) | {"xc40io": ours}
+
+    def _summary(self) -> str:
+        return _FORMATS[self._command.summary_format](ior_report(self.result))
+
+
+def _layouts(test: FinishedTest) -> str:
+    """Return the striping of a test's files; the first few."""
+    files = len(test.files.osts)
+    repetition = test.records[-1].repetition
+    parts = [
+        getstripe_text(file_name(test.test, index, repetition), test.files.layout(index))
+        for index in range(min(files, _FILES_SHOWN))
+    ]
+    if files > _FILES_SHOWN:
+        parts.append(f"# and {files - _FILES_SHOWN:,} files more\n")
+    return "".join(parts)
+
+
+def _striping(test: FinishedTest, test_id: int) -> dict[str, Any]:
+    return {
+        "test_id": test_id,
+        "stripe_count": test.files.stripe_count,
+        "stripe_size": test.files.stripe_size,
+        "osts": test.files.osts.tolist(),
+    }

@@ -1,0 +1,19 @@
+"""How the run of each workload is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sim.results.ior_output import IorOutput
+from sim.results.kernel_output import KernelOutput
+from sim.results.output import Output
+from sim.run.result import Result
+from sim.workloads.ior.outcome import IorOutcome
+
+_OWN: Mapping[type, type[Output]] = {IorOutcome: IorOutput}
+"""Of workloads that leave something of their own, and tell of it in a form of their own."""
+
+
+def output_of(result: Result) -> Output:
+    """Return what a run tells: in the form of its workload, or as a kernel's table."""
+    return _OWN.get(type(result.outcome), KernelOutput)(result)

@@ -1,0 +1,88 @@
+"""One job at work: from its start to its result."""
+
+from __future__ import annotations
+
+import time
+
+from sim.config.errors import InputError
+from sim.engine.types import Integers
+from sim.lustre.stationbook import StationBook
+from sim.lustre.tables import Stat
+from sim.run.allocation import Allocation, JobAllocator
+from sim.run.placement import PlacedJob
+from sim.run.result import Result
+from sim.run.submission import in_job
+from sim.run.trouble import troubles_of
+from sim.workloads.job import Job, Waiting
+
+
+class JobRun:
+    """The run of one job.
+
+    Parameters
+    ----------
+    placed
+        The job on its nodes.
+    job
+        The same, as its workload finds it.
+    allocator
+        Chooses the OSTs of its files.
+    """
+
+    def __init__(self, placed: PlacedJob, job: Job, allocator: JobAllocator) -> None:
+        self.job = job
+        self._placed = placed
+        self._allocator = allocator
+        self._started = self._ended = 0.0
+        self._outcome: object = None
+
+    def process(self) -> Waiting:
+        """Run the workload at its time: the SimPy process of the job."""
+        submission, clock = self._placed.submission, self.job.filesystem.environment
+        if submission.start > 0.0:
+            yield clock.timeout(submission.start)
+        self._started = float(clock.now)
+        try:
+            self._outcome = yield from submission.workload.run(self.job)
+        except InputError as error:
+            raise in_job(submission.name, error) from error
+        self._ended = float(clock.now)
+
+    def result(self, book: StationBook, began: float) -> Result:
+        """Return what the job leaves; ``began`` is when everything did, in real seconds."""
+        job, placed = self.job, self._placed
+        plane, workload = job.filesystem.plane, placed.submission.workload
+        events, rpcs, bulk_bytes = plane.tables.counts.tolist()
+        refused = troubles_of(
+            plane.tables, self._refused(), placed.own_nodes, job.filesystem.storage.kind
+        )
+        return Result(
+            scenario=job.scenario,
+            machine=job.machine,
+            workload=workload,
+            allocation=Allocation(placed.nodes, self._allocator.given),
+            started=self._started,
+            simulated=self._ended - self._started,
+            events=events,
+            rpcs=rpcs,
+            bulk_bytes=bulk_bytes,
+            wall=time.perf_counter() - began,
+            rows=tuple(job.rows),
+            activities=job.activities(),
+            files=dict(job.files),
+            mpi_records=tuple(job.mpi_records),
+            outcome=self._outcome,
+            notes=(*job.notes, *workload.notes(job)),
+            troubles=(*refused, *job.troubles),
+            waits=job.all_ranks.waits(plane.tables.waits),
+            stats={stat: int(plane.tables.stats[stat]) for stat in Stat},
+            plane=plane,
+            book=book,
+        )
+
+    def _refused(self) -> Integers:
+        """Return the bytes that devices refused to each rank and its helpers: int64 (ranks, 2)."""
+        ranks, each = self.job.all_ranks, self._placed.submission.programs
+        own = self.job.filesystem.plane.tables.refused[self._placed.first_program :]
+        refused: Integers = own[: len(ranks) * each].reshape(len(ranks), each, -1).sum(axis=1)
+        return refused

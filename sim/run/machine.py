@@ -1,0 +1,122 @@
+"""The machine that jobs run on: built, at rest, with all jobs on their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.config.machine import Machine
+from sim.config.scenario import Background
+from sim.engine.environment import Environment
+from sim.engine.types import Indices
+from sim.lustre.assembly import assemble
+from sim.lustre.filesystem import FileSystem
+from sim.lustre.plane import LustrePlane
+from sim.lustre.stationbook import StationBook
+from sim.lustre.striping import Allocator
+from sim.mpi.communicator import Communicator
+from sim.run.allocation import JobAllocator
+from sim.run.background import background_of
+from sim.run.fabric import fabric_of
+from sim.run.job_run import JobRun
+from sim.run.placement import PlacedJob, place_jobs, programs_of
+from sim.run.submission import Submission
+from sim.run.target import storage_of
+from sim.workloads.job import Job
+
+Progress = Callable[[int, int], None]
+"""Called several times a second of wall time with the bytes moved so far and those to move."""
+
+
+class BuiltMachine(NamedTuple):
+    """A machine before anything has happened.
+
+    Attributes
+    ----------
+    environment
+        The clock, which all jobs share.
+    book
+        What the stations of the data plane are called.
+    runs
+        One for each job, in their order.
+    """
+
+    environment: Environment
+    book: StationBook
+    runs: tuple[JobRun, ...]
+
+
+def build_machine(
+    machine: Machine,
+    submissions: Sequence[Submission],
+    *,
+    background: Background,
+    seed: int,
+    progress: Progress | None = None,
+) -> BuiltMachine:
+    """Build a machine and put jobs there, each on nodes of its own.
+
+    Parameters
+    ----------
+    machine
+        With all changes made.
+    submissions
+        The jobs, in the order in which they get their nodes.
+    background
+        What others do meanwhile in the whole file system.
+    seed
+        Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
+    progress
+        Told from time to time how far the run has come.
+
+    Raises
+    ------
+    InputError
+        If a placement does not fit the machine and the jobs before it.
+    """
+    fabric = fabric_of(machine)
+    placed = place_jobs(submissions, machine, fabric)
+    programs = programs_of(placed, machine)
+    others = background_of(background, machine, seed)
+    plane, book = assemble(machine, fabric, programs, others, seed)
+    bytes_to_move = sum(job.bytes_to_move for job in submissions)
+
+    def watch() -> None:
+        if progress is not None:
+            progress(int(plane.tables.counts[2]), bytes_to_move)
+
+    environment = Environment(plane, watch)
+    allocator = Allocator.of(machine.lustre, seed)
+    nodes = np.concatenate([job.nodes for job in placed])
+    runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
+    return BuiltMachine(environment, book, tuple(runs))
+
+
+def _job_run(
+    placed: PlacedJob,
+    machine: Machine,
+    environment: Environment,
+    plane: LustrePlane,
+    shared: Allocator,
+    compute_nodes: Indices,
+) -> JobRun:
+    """Return a job as its workload finds it, ready to run."""
+    submission = placed.submission
+    scenario, earlier = submission.scenario, submission.allocation
+    allocator = JobAllocator(shared, () if earlier is None else earlier.osts)
+    storage = storage_of(scenario, machine, plane, placed.first_node, placed.servers)
+    filesystem = FileSystem(environment, plane, allocator, machine.lustre.mds.mdts, storage)
+    ranks = placed.ranks
+    job = Job(
+        scenario=scenario,
+        machine=machine,
+        filesystem=filesystem,
+        world=Communicator(ranks.all, placed.node_of_ranks, filesystem.meetings(), compute_nodes),
+        all_ranks=ranks,
+        helpers=submission.workload.helpers(),
+        stagers=placed.stagers,
+        nodes=placed.own_nodes,
+    )
+    return JobRun(placed, job, allocator)

@@ -1,0 +1,192 @@
+"""Where jobs run: their compute nodes, the cores and the programs of their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.engine.types import Indices, Integers
+from sim.lustre import assembly
+from sim.node.cores import rank_cores
+from sim.run.submission import Submission
+from sim.run.target import allocated_servers
+from sim.workloads.ranks import Ranks
+from topology import Fabric, parse_node_list, place
+
+
+class PlacedJob(NamedTuple):
+    """A job that has its nodes.
+
+    Attributes
+    ----------
+    submission
+        The job.
+    nodes
+        int32 (nodes,): its compute nodes.
+    servers
+        int32 (service nodes,): those of its allocation of the burst buffer.
+    first_node, first_program, first_stager
+        Its first node, program of a rank and program of a service node in the data plane; the
+        others follow.
+    """
+
+    submission: Submission
+    nodes: Indices
+    servers: Indices
+    first_node: int
+    first_program: int
+    first_stager: int
+
+    @property
+    def ranks(self) -> Ranks:
+        """All its ranks."""
+        job = self.submission
+        programs = self.first_program + np.arange(job.ranks, dtype=np.int64) * job.programs
+        return Ranks(programs, job.scenario.ppn, job.scenario.cores.threads)
+
+    @property
+    def node_of_ranks(self) -> Indices:
+        """The node of each rank in the data plane: int32 (ranks,)."""
+        tasks = np.arange(self.submission.ranks)
+        return (self.first_node + tasks // self.submission.scenario.ppn).astype(np.int32)
+
+    @property
+    def stagers(self) -> Integers:
+        """The programs on its service nodes: int64 (service nodes, n)."""
+        each = self.submission.stagers
+        shape = len(self.servers) if each else 0, each
+        first: Integers = self.first_stager + np.arange(shape[0] * each)
+        return first.reshape(shape)
+
+    @property
+    def own_nodes(self) -> slice:
+        """Its nodes in the tables of the data plane."""
+        return slice(self.first_node, self.first_node + len(self.nodes))
+
+
+def place_jobs(
+    submissions: Sequence[Submission], machine: Machine, fabric: Fabric
+) -> list[PlacedJob]:
+    """Put jobs on a machine, each on nodes of its own, in the order in which they get them.
+
+    Raises
+    ------
+    InputError
+        If a placement does not fit the machine and the jobs before it.
+    """
+    nodes = _nodes_of_all(submissions, fabric)
+    _check_system_cores(submissions)
+    servers = [allocated_servers(job.scenario, machine) for job in submissions]
+    programs = [job.ranks * job.programs for job in submissions]
+    stagers = [len(own) * job.stagers for own, job in zip(servers, submissions, strict=True)]
+    first_node = accumulate((len(own) for own in nodes), initial=0)
+    first_program = accumulate(programs, initial=0)
+    first_stager = accumulate(stagers, initial=sum(programs))
+    columns = (submissions, nodes, servers, first_node, first_program, first_stager)
+    return [PlacedJob(*job) for job in zip(*columns, strict=False)]
+
+
+def programs_of(jobs: Sequence[PlacedJob], machine: Machine) -> assembly.Job:
+    """Put the programs of all ranks of all jobs on nodes and cores, those that stage behind."""
+    nodes = [job.nodes for job in jobs]
+    core = [_cores(job.submission, machine) for job in jobs]
+    each = [job.submission.scenario.ppn * job.submission.programs for job in jobs]
+    first_service = machine.nodes.count + machine.lnet.routers  # numbered behind both
+    for job in jobs:
+        stagers = job.submission.stagers
+        if stagers == 0:
+            continue
+        nodes.append((first_service + job.servers).astype(np.int32))
+        each.append(stagers)
+        own = np.arange(stagers, dtype=np.int32) % machine.nodes.cores
+        core.append(np.tile(own, len(job.servers)))
+    programs = np.repeat(each, [len(part) for part in nodes])
+    every = np.concatenate(nodes)
+    return assembly.Job(
+        every,
+        np.repeat(np.arange(len(every), dtype=np.int32), programs),
+        np.concatenate(core),
+        jobs[0].submission.scenario.cores.system,
+    )
+
+
+def _nodes_of_all(submissions: Sequence[Submission], fabric: Fabric) -> list[Indices]:
+    """Choose the compute nodes of each job: int32 (nodes,), none of them twice."""
+    placed: list[Indices] = []
+    for job in submissions:
+        if job.allocation is not None:
+            placed.append(job.allocation.nodes)
+            continue
+        taken = np.concatenate(placed) if placed else None
+        _check_list(job, submissions, placed)
+        placed.append(_nodes(job, fabric, taken))
+    return placed
+
+
+def _nodes(job: Submission, fabric: Fabric, taken: Indices | None) -> Indices:
+    """Choose the compute nodes of one job among those that are not taken."""
+    scenario, placement = job.scenario, job.scenario.placement
+    seed = scenario.seed if placement.seed is None else placement.seed
+    try:
+        return place(placement.policy, scenario.nodes, fabric, seed, placement.nodes, taken)
+    except ValueError as error:
+        field = f"jobs.{job.name}.placement" if job.name else "placement"
+        raise InputError(f"{field}: {error}") from error
+
+
+def _check_list(
+    job: Submission, submissions: Sequence[Submission], placed: Sequence[Indices]
+) -> None:
+    """Raise InputError if the list of a job's nodes has one that an earlier job got."""
+    listed = job.scenario.placement.nodes
+    if listed is None:
+        return
+    try:
+        wanted = parse_node_list(listed) if isinstance(listed, str) else np.array(listed)
+    except ValueError:
+        return  # said better when the job is placed
+    for earlier, nodes in zip(submissions, placed, strict=False):
+        shared = np.intersect1d(wanted, nodes)
+        if len(shared):
+            raise InputError(
+                f"jobs.{job.name}.placement: node {shared[0]} is taken by job {earlier.name}; "
+                f"right would be other nodes, or {job.name} before {earlier.name} in the list"
+            )
+
+
+def _check_system_cores(submissions: Sequence[Submission]) -> None:
+    """Raise InputError unless all jobs leave the same number of cores to the system."""
+    first = submissions[0]
+    for job in submissions:
+        mine, others = job.scenario.cores.system, first.scenario.cores.system
+        if mine != others:
+            raise InputError(
+                f"jobs.{job.name}.cores.system = {mine}, but {others} for job {first.name}; "
+                "right would be the same number for all jobs"
+            )
+
+
+def _cores(job: Submission, machine: Machine) -> Indices:
+    """Choose the cores of a job's programs: int32 (programs,).
+
+    A rank is where its first I/O thread is, and so are its helpers.
+    """
+    scenario = job.scenario
+    threads = scenario.cores.threads
+    cores = rank_cores(
+        scenario.nodes,
+        scenario.ppn * threads,
+        machine.nodes.cores - scenario.cores.system,
+        bound=scenario.cores.bind == "cores",
+        seed=scenario.seed,
+    )
+    per_rank = cores.reshape(-1, threads)
+    home = np.repeat(per_rank[:, :1], job.programs, axis=1)
+    if threads > 1:
+        home[:, 1 : 1 + threads] = per_rank
+    return home.ravel()

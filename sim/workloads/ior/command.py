@@ -1,0 +1,83 @@
+"""An IOR command as a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.config.scenario import Workload as AskedWorkload
+from sim.workloads.ior.checks import check, remarks
+from sim.workloads.ior.options import parse_arguments
+from sim.workloads.workload import Workload
+
+if TYPE_CHECKING:
+    import simpy
+
+    from sim.workloads.ior.outcome import IorOutcome
+    from sim.workloads.job import Job
+
+
+class Ior(Workload):
+    """An IOR command: its tests one after the other.
+
+    Parameters
+    ----------
+    arguments
+        The words of the command, without the program's name; see
+        :func:`~sim.workloads.ior.options.parse_arguments`.
+
+    Attributes
+    ----------
+    command
+        As it was understood.
+
+    Raises
+    ------
+    InputError
+        If IOR does not know an option, or two of them contradict each other.
+    """
+
+    name: ClassVar[str] = "ior"
+    io_threads: ClassVar[bool] = True
+
+    def __init__(self, arguments: Sequence[str] | None) -> None:
+        self._arguments = tuple(arguments or ())
+        self.command = parse_arguments(self._arguments)
+
+    @property
+    def title(self) -> str:
+        """What a list of jobs calls it: ``ior -w -b 8m``."""
+        return f"ior {' '.join(self._arguments)}"
+
+    def options(self, *, given: bool = False) -> dict[str, Any]:  # noqa: ARG002
+        """Return the words of the command."""
+        return {"arguments": list(self._arguments)}
+
+    def asked(self) -> AskedWorkload:
+        """Return the command as it was typed: IOR's defaults stay IOR's."""
+        return AskedWorkload(ior=self._arguments)
+
+    def output_files(self) -> list[tuple[str, str]]:
+        """Return the files of the summary and of the ranks' times."""
+        return self.command.output_files()
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the machine can run the tests and the simulator knows how."""
+        check(self.command.tests, scenario, machine)
+
+    def bytes_to_move(self, ranks: int) -> int:
+        """Return the bytes that all tests move, if nothing stops them early."""
+        return sum(test.bytes_to_move(ranks) for test in self.command.tests)
+
+    def run(self, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
+        """Run the tests; return them with the records of their phases."""
+        from sim.workloads.ior.run import run_command
+
+        return (yield from run_command(self.command, job))
+
+    def notes(self, job: Job) -> tuple[str, ...]:
+        """Return which options and hints change nothing."""
+        tests = self.command.tests
+        return (*self.command.notes, *remarks(tests, job.scenario, job.machine))

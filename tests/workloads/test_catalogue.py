@@ -1,0 +1,67 @@
+"""What every workload says of itself before it runs."""
+
+from __future__ import annotations
+
+import sys
+from subprocess import run
+
+import pytest
+
+from sim.config.errors import InputError
+from sim.config.scenario import Workload as AskedWorkload
+from sim.workloads.catalogue import workload_of
+
+MIB = 1 << 20
+IOR = AskedWorkload(ior=("-w", "-b", "8m", "-t", "1m", "-i", "2"))
+ADIOS = AskedWorkload(kernel={"name": "adios", "steps": 2})
+
+
+def test_a_list_of_jobs_calls_a_workload_by_a_few_words() -> None:
+    assert workload_of(IOR).title == "ior -w -b 8m -t 1m -i 2"
+    assert workload_of(ADIOS).title == "kernel adios"
+
+
+def test_a_scenario_that_is_written_out_asks_for_the_same_workload() -> None:
+    for asked in (IOR, ADIOS):
+        complete = workload_of(asked).asked()
+        assert workload_of(complete).asked() == complete
+    assert workload_of(IOR).asked() == IOR
+    said = workload_of(ADIOS).asked().kernel
+    assert said is not None
+    assert said.items() >= {"name": "adios", "steps": 2, "method": "MPI_AGGREGATE"}.items()
+
+
+def test_every_workload_says_what_it_moves() -> None:
+    assert workload_of(IOR).bytes_to_move(4) == 2 * 4 * 8 * MIB
+    one, two = (workload_of(ADIOS).bytes_to_move(ranks) for ranks in (1, 2))
+    assert two == 2 * one > 0
+
+
+def test_only_ior_names_files_of_its_own() -> None:
+    written = AskedWorkload(ior=("-w", "-O", "summaryFile=s"))
+    assert workload_of(written).output_files() == [("s", "summaryFile")]
+    assert workload_of(ADIOS).output_files() == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (AskedWorkload(ior=("-b", "3m", "-t", "2m")), "-b 3145728 is not a multiple"),
+        (AskedWorkload(kernel={"name": "adiso"}), "did you mean adios"),
+    ],
+)
+def test_what_a_workload_does_not_know_is_refused(asked: AskedWorkload, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        workload_of(asked)
+
+
+@pytest.mark.parametrize("asked", [{"ior": "-w"}, {"kernel": "adios"}])
+def test_who_asks_for_the_options_does_not_wait_for_numba(asked: dict[str, str]) -> None:
+    program = (
+        "import sys\n"
+        "from sim.config.scenario import Workload\n"
+        "from sim.workloads.catalogue import workload_of\n"
+        f"workload_of(Workload(**{asked!r})).asked()\n"
+        "assert not {'numpy', 'numba'} & sys.modules.keys()\n"
+    )
+    assert run([sys.executable, "-c", program], check=False).returncode == 0
