@@ -16,13 +16,13 @@ from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
 from sim.workloads.ior.apart import ApartBackend, first_of
 from sim.workloads.ior.backend import Backend, Task
+from sim.workloads.ior.command import Ior
 from sim.workloads.ior.hdf5 import Hdf5Backend
 from sim.workloads.ior.hints import IorHints, hints_of, striping_of
 from sim.workloads.ior.memory import occupy
 from sim.workloads.ior.mpiio import Contents, MpiioBackend, MpiSetting
 from sim.workloads.ior.names import file_name
 from sim.workloads.ior.ncmpi import NcmpiBackend
-from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
@@ -56,12 +56,12 @@ class Namespace:
     stonewall_calls: dict[str, int] = field(default_factory=dict)
 
 
-def run_command(command: IorCommand, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
+def run(ior: Ior, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
     """Run the tests of a command one after the other: a SimPy process."""
     namespace, tests = Namespace(), []
-    for number, test in enumerate(command.tests):
+    for number, test in enumerate(ior.command.tests):
         tests.append((yield from _TestRun(job, number, test, namespace).run()))
-    return IorOutcome(command=command, tests=tuple(tests))
+    return IorOutcome(command=ior.command, tests=tuple(tests))
 
 
 class _TestRun:
