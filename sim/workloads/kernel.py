@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from sim.config.machine import Machine
@@ -251,6 +252,9 @@ class Kernel(Model):
     name: ClassVar[str]
     """What it is called in a scenario and on the command line."""
 
+    runtime: ClassVar[str]
+    """The module whose ``run(kernel, job)`` does it: imported when the kernel runs, not before."""
+
     def threads(self) -> int:
         """Return how many helper threads each rank has; they share its core."""
         return 0
@@ -266,6 +270,7 @@ class Kernel(Model):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that so many ranks will read and write in all, about."""
 
-    @abstractmethod
     def run(self, job: KernelJob) -> Waiting:
         """Do everything, and leave ``job.records``: the SimPy process of the job."""
+        process: Waiting = import_module(self.runtime).run(self, job)
+        return process
