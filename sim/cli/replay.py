@@ -295,8 +295,8 @@ class _LogReplay:
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario) -> KernelResult:
         """Replay the trace."""
-        from sim.cli.progress import ProgressBar
         from sim.config.scenario import Workload, machine_of
+        from sim.results.progress import ProgressBar
         from sim.run.result import KernelResult
         from sim.run.simulate import simulate
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import click
 
-from sim.cli.progress import ProgressBar
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario, Workload
 from sim.results.files import check_writable, write_whole
@@ -14,6 +13,7 @@ from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
 from sim.results.ior_json import format_json
 from sim.results.ior_run import ior_report
 from sim.results.ior_text import format_text
+from sim.results.progress import ProgressBar
 from sim.run.result import IorResult, KernelResult, Result
 from sim.workloads.ior.options import Access, IorCommand, parse_arguments
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from sim.cli import options
 from sim.cli.environment import environment as environment_options
 from sim.cli.environment import variables_of
-
-if TYPE_CHECKING:
-    from sim.config.scenario import Workload
 
 
 @click.command(short_help="Run a scenario file.")
@@ -76,6 +71,8 @@ def run(
     updates |= {"environment": variables_of(scenario.environment, hints, environment)}
     scenario = scenario.model_copy(update=updates)
     if only_print:
+        from sim.workloads.complete import with_all_options
+
         updates = {"workload": with_all_options(scenario.workload)}
         complete = scenario.model_copy(update=updates)
         click.echo(resolved_yaml(complete, machine_of(scenario)), nl=False)
@@ -83,15 +80,3 @@ def run(
     from sim.cli.running import run_and_print
 
     run_and_print(scenario, mpiio_stats=mpiio_stats, **shown)
-
-
-def with_all_options(workload: Workload) -> Workload:
-    """Return a workload with nothing of its kernel left to a default."""
-    from sim.config.scenario import Workload
-    from sim.workloads.kernels import make_kernel
-
-    if workload.kernel is None:
-        return workload
-    kernel = make_kernel(workload.kernel)
-    said = kernel.model_dump(mode="json", exclude_none=True)
-    return Workload(kernel={"name": kernel.name, **said})
