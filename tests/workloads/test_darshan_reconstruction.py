@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,35 @@ def test_the_place_of_a_job_is_guessed_and_said_why(tmp_path):
     shape = shape_of(log, 64)
     assert (shape.nodes, shape.ppn) == (2, 63)
     assert trace_of_log(log.path).nodes == 2
+
+
+def paths_of(log: DarshanLog, path: str, ost: int = -1) -> DarshanLog:
+    """Return the log as if its only file lay there, with its first stripe on this OST."""
+    osts = [np.array([ost])] if ost >= 0 else []
+    number = next(iter(log.names))
+    layouts = log.layouts._replace(osts=osts)
+    return replace(log, mounts=[], names={number: path}, executable="a.out", layouts=layouts)
+
+
+@pytest.mark.parametrize(
+    ("path", "ost", "ppn", "machine"),
+    [
+        ("/projects/x/file", -1, 64, "theta"),
+        ("/global/cscratch1/sd/file", -1, 32, "cori-haswell"),
+        ("/global/cscratch1/sd/file", -1, 64, "cori-knl"),
+        ("/lustre/atlas1/file", -1, 16, "titan"),
+        ("file", 55, 64, "theta"),
+        ("file", 56, 64, "cori-knl"),
+        ("file", 247, 1, "cori-haswell"),
+        ("file", 248, 16, "titan"),
+        ("file", 5000, 16, "mine"),
+        ("file", -1, 16, "mine"),
+    ],
+)
+def test_the_machine_of_a_log_is_told_by_paths_then_by_osts(tmp_path, path, ost, ppn, machine):
+    log = read_log(write_log(tmp_path / "g.darshan", ranks=128, POSIX=[posix_writes(0, 2, SIZE)]))
+    log = paths_of(replace(log, hosts={rank: str(rank // ppn) for rank in range(128)}), path, ost)
+    assert guess_machine(log, "mine").machine == machine
 
 
 def test_striping_that_a_file_system_cannot_have_becomes_all_of_it():
