@@ -38,11 +38,11 @@ def convert(source: str, target: str, files: str | None) -> None:
     """
     from pathlib import Path
 
-    from sim.config.units import format_count
     from sim.results.files import check_writable, replacing, write_whole
     from sim.results.progress import ProgressBar
     from sim.workloads.trace.writing import check_table_name, side_table_text, write_table
     from sim.workloads.trace_opening import open_trace
+    from topology.text import format_count
 
     beside = f"{target}.files.yaml"
     check_table_name(target)
