@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from darshan_logs import REAL, Segment, collective_writes, posix_writes, write_log
+from darshan_logs import Segment, collective_writes, posix_writes, write_log
+from logged_jobs import JOBS
 
 from sim.config.striping import StripeRequest
 from sim.workloads.darshan_log.counters import Counters
@@ -21,17 +22,14 @@ from sim.workloads.trace.block import TraceBlock, TraceOp, join_blocks
 
 MIB = 2**20
 SIZE = MIB + 8
-LOGS = (
-    "dxt",
-    "e3sm_io_heatmap_only",
-    "imbalanced-io",
-    "ior_hdf5_example",
-    "mpi-io-test",
-    "partial_data_dxt",
-    "sample-dxt-simple",
-    "sample-goodost",
-    "skew-app",
-)
+
+
+REAL = {
+    path.stem: path
+    for path in (Path(__file__).parents[3] / "shared/data/darshan").glob("*.darshan")
+    if path.stem != "noposix"  # nothing to replay
+}
+"""Logs of real jobs, where somebody has put some beside the checkout; they are not needed."""
 
 
 def rows_of(path: Path) -> tuple[DarshanLog, Reconstruction, TraceBlock]:
@@ -241,10 +239,9 @@ def kept(log: DarshanLog) -> tuple[Counters, Counters]:
     return log.posix.take(alone), log.mpiio
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the logs of real jobs are not here")
-@pytest.mark.parametrize("name", LOGS)
-def test_real_logs_keep_ranks_files_calls_and_bytes(name):
-    log, found, rows = rows_of(REAL / f"{name}.darshan")
+@pytest.mark.parametrize("name", [*JOBS, *REAL])
+def test_logs_keep_ranks_files_calls_and_bytes(name, tmp_path):
+    log, found, rows = rows_of(REAL.get(name) or JOBS[name](tmp_path / "job.darshan"))
     posix, mpiio = kept(log)
     assert found.trace.ranks == log.ranks
     assert len(found.trace.files) == len(np.unique(np.append(posix.number, mpiio.number)))
