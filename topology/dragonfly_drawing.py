@@ -17,9 +17,9 @@ from topology.inks import (
     SERVICE_INK,
     TEXT_INK,
     add_legend,
-    counted,
     router_inks,
 )
+from topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def draw_dragonfly(figure: Figure, fabric: Fabric) -> None:
 def dragonfly_subtitle(fabric: Fabric) -> str:
     """Say in one line what the dragonfly consists of."""
     slots, chassis = (int(place.max()) + 1 for place in (fabric.router_slot, fabric.router_chassis))
-    return f"{counted(fabric.groups, 'group')} x {chassis} chassis x {slots} Aries routers"
+    return f"{format_count(fabric.groups, 'group')} x {chassis} chassis x {slots} Aries routers"
 
 
 def _draw_groups(axes: Axes, fabric: Fabric) -> None:

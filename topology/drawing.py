@@ -12,7 +12,8 @@ from pathlib import Path
 
 from topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
 from topology.fabric import Fabric
-from topology.inks import TEXT_INK, counted
+from topology.inks import TEXT_INK
+from topology.text import format_count
 from topology.torus_drawing import draw_torus, torus_subtitle
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -47,8 +48,8 @@ def draw(fabric: Fabric, path: str | Path, title: str) -> None:
     from matplotlib.figure import Figure
 
     paint, subtitle = _PAINTERS[fabric.kind]
-    nodes = counted(len(fabric.compute_router), "compute node")
-    routers = counted(len(fabric.lnet_router), "LNET router")
+    nodes = format_count(len(fabric.compute_router), "compute node")
+    routers = format_count(len(fabric.lnet_router), "LNET router")
     words = f"{subtitle(fabric)}, {nodes}, {routers} to the file system"
     figure = Figure(figsize=(16, 10), dpi=100, facecolor="white")
     figure.text(0.02, 0.955, title, fontsize=22, weight="bold", color=TEXT_INK)

@@ -8,6 +8,7 @@ import numpy as np
 
 from topology.fabric import Fabric
 from topology.summary import GB
+from topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +76,7 @@ def _router_lines(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Lin
             markeredgecolor=EDGE_INK,
             markeredgewidth=0.5,
             markerfacecolor=ink,
-            label=counted(found[ink], what) + remark,
+            label=format_count(found[ink], what) + remark,
         )
         for ink, (what, remark) in kinds.items()
         if ink in found
@@ -92,11 +93,7 @@ def _link_lines(fabric: Fabric, inks: dict[str, str], where: dict[str, str]) -> 
         if len(links):
             total = int(fabric.link_multiplicity[links].sum()) // 2
             rate = fabric.link_classes[colour].rate / GB
-            label = f"{counted(total, f'{colour} link')} {place}, {rate:.2f} GB/s each way per link"
+            count = format_count(total, f"{colour} link")
+            label = f"{count} {place}, {rate:.2f} GB/s each way per link"
             lines.append(Line2D([], [], linewidth=3, color=inks[colour], label=label))
     return lines
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number and what it counts."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -16,10 +16,10 @@ from topology.inks import (
     LNET_INK,
     SERVICE_INK,
     add_legend,
-    counted,
     router_inks,
 )
 from topology.summary import GB
+from topology.text import format_count
 from topology.torus import folded
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def draw_torus(figure: Figure, fabric: Fabric) -> None:
 def torus_subtitle(fabric: Fabric) -> str:
     """Say in one line what the torus consists of."""
     extents = " x ".join(str(extent) for extent in _extents(fabric))
-    return f"{extents} Gemini routers in {counted(fabric.groups, 'cabinet')}"
+    return f"{extents} Gemini routers in {format_count(fabric.groups, 'cabinet')}"
 
 
 def _extents(fabric: Fabric) -> IntArray:
@@ -153,7 +153,7 @@ def _draw_ring(axes: Axes, fabric: Fabric, axis: int) -> None:
         zorder=3,
     )
     axes.text(0, 0.18, fabric.axes[axis], ha="center", va="center", fontsize=22, weight="bold")
-    axes.text(0, -0.12, counted(len(ring), "router"), ha="center", va="center", fontsize=11)
+    axes.text(0, -0.12, format_count(len(ring), "router"), ha="center", va="center", fontsize=11)
     rates = ", ".join(f"{rate / GB:.2f}" for rate in np.unique(fabric.link_rate[links]))
     if rates:
         axes.text(0, -0.34, f"{rates} GB/s each way", ha="center", va="center", fontsize=10)

@@ -25,9 +25,11 @@ import click
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.columns import format_columns
+from sim.results.progress import ProgressBar
+from validation.cache import ResultCache
 from validation.claim import Claim, load_claims
 from validation.report import select
-from validation.simulation import Ended, Failure
+from validation.simulation import Ended, Failure, Simulations
 from validation.verdict import judge
 
 _SHOWN = 5
@@ -187,10 +189,6 @@ def main(
     rpcs: tuple[int, ...], ids: tuple[str, ...], groups: tuple[str, ...], trends: bool, jobs: int
 ) -> None:
     """Print what rpcs_as_one does to what claims read off their runs."""
-    from sim.cli.progress import ProgressBar
-    from validation.cache import ResultCache
-    from validation.simulation import Simulations
-
     try:
         chosen = [
             claim

@@ -237,8 +237,8 @@ def _simulator(
     claims: Iterable[Claim], jobs: int | None
 ) -> Iterator[tuple[Simulate, Callable[[str], None]]]:
     """Give what simulates claims, and what tells a person on a terminal why."""
-    from sim.cli.progress import ProgressBar
     from sim.cli.validate import cores
+    from sim.results.progress import ProgressBar
     from validation.cache import ResultCache
     from validation.claim_trial import simulating
     from validation.simulation import Simulations

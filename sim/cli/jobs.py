@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from sim.cli.environment import variables_of
-from sim.cli.progress import ProgressBar
 from sim.cli.running import check_files, print_tables, with_displays, write_files
 from sim.config.errors import InputError
 from sim.config.jobs import Job, JobKind, JobsScenario, resolved_jobs_yaml
 from sim.results.jobs_text import format_job_head, format_jobs
 from sim.results.outputs import output_of
+from sim.results.progress import ProgressBar
 from sim.results.run_text import format_job_part, format_machine_part
 from sim.run.jobs import JobOutcome, JobsResult, machine_of_jobs, seeded_jobs, simulate_jobs
 from sim.run.submission import in_job

@@ -30,7 +30,7 @@ def fit(*, log: str, output: str | None) -> None:
     from sim.results.files import check_writable, write_whole
     from sim.results.fit_text import format_fit, format_skeleton
     from sim.workloads.fitting.proposal import kernel_name, propose
-    from sim.workloads.trace.opening import open_trace
+    from sim.workloads.trace_opening import open_trace
 
     if output is not None:
         if not output.endswith((".yaml", ".yml")):

@@ -138,7 +138,7 @@ def _replay_table(
     from sim.cli.running import run_and_print
     from sim.config.machine import load_machine
     from sim.config.scenario import Workload
-    from sim.workloads.trace.opening import open_trace
+    from sim.workloads.trace_opening import open_trace
 
     machine = job["machine"] or "theta"
     trace = open_trace(path, files)
@@ -295,8 +295,8 @@ class _LogReplay:
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario) -> Result:
         """Replay the trace."""
-        from sim.cli.progress import ProgressBar
         from sim.config.scenario import Workload, machine_of
+        from sim.results.progress import ProgressBar
         from sim.run.simulate import simulate
 
         trace = found.trace_for(machine_of(scenario).lustre.osts)

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import click
 
-from sim.cli.progress import ProgressBar
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.files import check_writable, write_whole
 from sim.results.json_text import json_text
 from sim.results.output import Output
 from sim.results.outputs import output_of
+from sim.results.progress import ProgressBar
 from sim.results.run_text import format_run
 from sim.run.simulate import simulate
 from sim.workloads.catalogue import workload_of

@@ -38,11 +38,11 @@ def convert(source: str, target: str, files: str | None) -> None:
     """
     from pathlib import Path
 
-    from sim.cli.progress import ProgressBar
-    from sim.config.units import format_count
     from sim.results.files import check_writable, replacing, write_whole
-    from sim.workloads.trace.opening import open_trace
+    from sim.results.progress import ProgressBar
     from sim.workloads.trace.writing import check_table_name, side_table_text, write_table
+    from sim.workloads.trace_opening import open_trace
+    from topology.text import format_count
 
     beside = f"{target}.files.yaml"
     check_table_name(target)
@@ -69,10 +69,10 @@ def convert(source: str, target: str, files: str | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def summary(source: str, files: str | None, as_json: bool) -> None:
     """Print what TRACE (CSV, Parquet or a Darshan log) amounts to."""
-    from sim.cli.progress import ProgressBar
+    from sim.results.progress import ProgressBar
     from sim.results.trace_text import format_summary, format_summary_json
-    from sim.workloads.trace.opening import open_trace
-    from sim.workloads.trace.summary import summarise
+    from sim.workloads.trace_opening import open_trace
+    from sim.workloads.trace_summary import summarise
 
     with ProgressBar() as progress:
         progress.say("read")

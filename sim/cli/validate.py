@@ -49,8 +49,8 @@ def validate(
     does not hold. What has been simulated is kept for the next time, until the code changes; after
     an interrupt the same command goes on where it stopped.
     """
-    from sim.cli.progress import ProgressBar
     from sim.config.errors import InputError
+    from sim.results.progress import ProgressBar
     from validation.cache import ResultCache
     from validation.claim import load_claims
     from validation.report import select

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from sim.config.mds import Mds
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
 from sim.config.units import Bytes, Count, Load, Rate, Seconds, Size, format_bytes
 from sim.engine.page import PAGE
+
+
+def _paths(value: object) -> object:
+    """Read paths: a list, or text with commas between them."""
+    parts = value.split(",") if isinstance(value, str) else value
+    paths = tuple(str(part).strip() for part in parts) if isinstance(parts, list) else parts
+    if not isinstance(paths, tuple) or not all(path.startswith("/") for path in paths):
+        raise ValueError(f"{value!r}: right would be paths from the root, as /lus/theta, /projects")
+    return paths
+
+
+Mounts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_paths),
+    PlainSerializer(", ".join, return_type=str, when_used="json"),
+]
+"""Paths, each from the root."""
 
 
 class Lustre(Model):
@@ -20,6 +37,9 @@ class Lustre(Model):
     ----------
     version
         Of Lustre.
+    mounts
+        What paths on it begin with, by which a Darshan log of the machine is known; None if nobody
+        says.
     osts, osts_per_oss
         Object storage targets in all, and on one server.
     oss_rate
@@ -78,6 +98,7 @@ class Lustre(Model):
     """
 
     version: str
+    mounts: Mounts | None = None
     osts: Count
     osts_per_oss: Count
     oss_rate: Rate

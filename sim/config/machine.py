@@ -17,7 +17,7 @@ from pydantic import PrivateAttr, ValidationError, model_validator
 
 from sim.config.changes import let_follow, provenance_of_changes
 from sim.config.errors import InputError
-from sim.config.files import explain, find, nearest, read_mapping
+from sim.config.files import explain, find, nearest, read_mapping, shipped
 from sim.config.lnet import Lnet
 from sim.config.lustre import Lustre
 from sim.config.model import Model
@@ -28,6 +28,9 @@ from sim.config.paths import flat, nested
 from sim.config.provenance import Provenance, separate
 from sim.config.service import Service
 from sim.config.ssd import Ssd
+
+DEFAULT_MACHINE = "theta"
+"""The machine that is taken where nobody says which."""
 
 _UNSOURCED = ("name", "title", "description")
 
@@ -184,3 +187,8 @@ def read_machine(document: Mapping[str, Any], place: str) -> Machine:
         raise explain(error, place, Machine) from error
     machine.provenance.update(provenance)
     return machine
+
+
+def shipped_machines() -> list[Machine]:
+    """Return the machines that come with xc40io, by their names."""
+    return [load_machine(name) for name in shipped("machines")]

@@ -77,14 +77,9 @@ class Dragonfly(NetworkBase):
     routing_bias: Annotated[float, Field(gt=0)]
 
     @property
-    def routers_per_group(self) -> int:
-        """Routers, and so blades, in one group."""
-        return self.chassis * self.slots
-
-    @property
     def routers(self) -> int:
         """Routers in the whole network."""
-        return self.groups * self.routers_per_group
+        return self.groups * self.chassis * self.slots
 
 
 class Torus(NetworkBase):

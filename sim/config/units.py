@@ -235,11 +235,6 @@ def format_per_second(rate: float, digits: int | None = None) -> str:
     return _FREQUENCY.format(rate, digits)
 
 
-def format_count(count: int, noun: str) -> str:
-    """Write how many there are of what `noun` means: ``'1 rank'``, ``'4,096 ranks'``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 Bytes = Annotated[
     int,
     BeforeValidator(parse_bytes),
@@ -250,14 +245,6 @@ Bytes = Annotated[
 Size = Annotated[Bytes, Field(gt=0)]
 """A size in bytes, more than zero."""
 
-Rate = Annotated[
-    float,
-    BeforeValidator(parse_rate),
-    Field(gt=0),
-    PlainSerializer(format_rate, return_type=str, when_used="json"),
-]
-"""A rate in bytes/s, more than zero."""
-
 Load = Annotated[
     float,
     BeforeValidator(parse_rate),
@@ -265,6 +252,9 @@ Load = Annotated[
     PlainSerializer(format_rate, return_type=str, when_used="json"),
 ]
 """A load in bytes/s, zero or more."""
+
+Rate = Annotated[Load, Field(gt=0)]
+"""A rate in bytes/s, more than zero."""
 
 Seconds = Annotated[
     float,

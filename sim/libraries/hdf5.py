@@ -48,7 +48,7 @@ from sim.libraries.hdf5_objects import (
 )
 from sim.libraries.hdf5_space import FileSpace
 from sim.libraries.hdf5_transfer import Transfer, TransferProperties
-from sim.libraries.mpi_driver import MpiDriver
+from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import (
     MOST_DIMENSIONS,
     Hyperslab,
@@ -124,7 +124,7 @@ class Dataset:
     index: ChunkIndex | None
 
 
-class Hdf5File:
+class Hdf5File(LibraryFile):
     """A file of parallel HDF5: created or opened, closed, and perhaps opened again.
 
     Parameters
@@ -149,15 +149,6 @@ class Hdf5File:
         self._driver = MpiDriver(file, mpi)
         self._writing = False
         self._found: dict[int, Integers] = {}
-
-    @property
-    def size(self) -> int:
-        """Bytes that the file holds."""
-        return self._driver.size
-
-    def attach(self, file: MpiFile) -> None:
-        """Let the file, which is closed, be accessed through another MPI file of the same ranks."""
-        self._driver.file = file
 
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""

@@ -141,3 +141,18 @@ class MpiDriver:
         """Keep track of where the file ends."""
         if len(accesses.rank):
             self.size = max(self.size, int((accesses.offset + accesses.length).max()))
+
+
+class LibraryFile:
+    """A file of a library, whose driver reads and writes it."""
+
+    _driver: MpiDriver
+
+    @property
+    def size(self) -> int:
+        """Bytes that the file holds."""
+        return self._driver.size
+
+    def attach(self, file: MpiFile) -> None:
+        """Go on with the closed file through another MPI file of the same ranks."""
+        self._driver.file = file

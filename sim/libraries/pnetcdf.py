@@ -28,7 +28,7 @@ from sim.config.errors import InputError
 from sim.config.mpi import Mpi
 from sim.config.units import KIB
 from sim.engine.types import Integers
-from sim.libraries.mpi_driver import MpiDriver
+from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import Hyperslab, Pieces, Storage, file_pieces
 from sim.lustre.batch import Batch
 from sim.lustre.tables import Op
@@ -112,7 +112,7 @@ class Variable:
 
 
 @dataclass(eq=False)
-class PnetcdfFile:
+class PnetcdfFile(LibraryFile):
     """A file of PnetCDF: created or opened, closed, and perhaps opened again.
 
     Attributes
@@ -140,15 +140,6 @@ class PnetcdfFile:
 
     def __post_init__(self) -> None:
         self._driver = MpiDriver(self.file, self.mpi)
-
-    @property
-    def size(self) -> int:
-        """Bytes that the file holds."""
-        return self._driver.size
-
-    def attach(self, file: MpiFile) -> None:
-        """Let the file, which is closed, be accessed through another MPI file of the same ranks."""
-        self._driver.file = file
 
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists; definitions follow (ncmpi_create)."""

@@ -6,10 +6,11 @@ import textwrap
 
 import numpy as np
 
-from sim.config.units import format_bytes, format_count, format_rate
+from sim.config.units import format_bytes, format_rate
 from sim.engine.types import Indices
 from sim.results.columns import format_columns
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
+from topology.text import format_count
 
 _WORDS_SHOWN = 40
 _RANGES_SHOWN = 4

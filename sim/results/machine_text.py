@@ -12,15 +12,9 @@ from sim.config.mds import Mds
 from sim.config.nodes import Nodes
 from sim.config.service import Service
 from sim.config.ssd import Ssd
-from sim.config.units import (
-    MIB,
-    format_bytes,
-    format_count,
-    format_per_second,
-    format_rate,
-    format_seconds,
-)
+from sim.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
 from topology import Fabric, describe
+from topology.text import format_count
 
 _WIDTH = 100
 _LABEL = 40

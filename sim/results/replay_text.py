@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sim.config.units import format_count
 from sim.results.columns import column_lines
 from sim.results.replay_times import FileTimes, differences, file_times, outcome_of, together
 from sim.run.result import Result
 from sim.workloads.darshan_log.reconstruction import Reconstruction
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
+from topology.text import format_count
 
 FILES_SHOWN = 8
 """Files that are shown by themselves: those with most bytes."""

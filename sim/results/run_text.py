@@ -9,11 +9,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from sim.config.scenario import Target
-from sim.config.units import format_bytes, format_count, format_rate, format_seconds
+from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
 from sim.results.waits import waits
 from sim.run.result import Result, StationUse
+from topology.text import format_count
 
 _WIDTH = 100
 _SHARE_SHOWN = 0.005

@@ -2,6 +2,14 @@
 
 A station that never rests is a bottleneck only if somebody waits for it: while the page caches
 write back, disks may be saturated and the ranks feel nothing of it.
+
+Both halves of this are bounds on what a faster machine could gain. By the utilisation law (Denning
+and Buzen, "The Operational Analysis of Queueing Network Models", 1978) a phase of length T in which
+a station was busy for a share U of the time cannot become shorter than U x T, whatever else is made
+faster. By Amdahl's law it cannot become shorter than (1 - f) x T by a faster station, if the rank
+that ends last waits for it a share f of the time. A station is named as the bottleneck if all else
+together could gain less than a fifth of the phase, and the station itself a fifth or more. The
+fifth is a convention, the same on both sides.
 """
 
 from __future__ import annotations
@@ -19,11 +27,11 @@ from sim.run.result import Result, StationUse
 from sim.workloads.activity import Activity
 from sim.workloads.stretch import Stretch
 
-SATURATED = 0.8
-"""Share of a phase in which a station must have been busy to be called its bottleneck."""
+WORTH_A_NAME = 0.2
+"""Share of a phase's time that a bottleneck is worth, and that all else together is not."""
 
-FELT = 0.2
-"""Share of a phase in which the last rank must have waited for what such stations hold up."""
+SATURATED = 1.0 - WORTH_A_NAME
+"""Share of a phase in which a station must have been busy to be called its bottleneck."""
 
 PLURALS = {
     StationKind.NIC: "NICs",
@@ -42,8 +50,8 @@ PLURALS = {
     StationKind.CALLBACK: "nodes' callback threads",
 }
 
-# What a rank may wait for when stations of a kind are busy: the wait at the station itself, and
-# waits that hide it. Who waits for another rank, or for its own threads, may wait for any station.
+# The causes of waiting behind which a busy station of a kind may stand: the queue at the station
+# itself, and what hides it. Who waits for another rank, or for its own threads, may wait for any.
 _ANY = {Cause.THREADS, Cause.RANGE, Cause.MEETING}
 _COPIES = _ANY | {Cause.CORE, Cause.MEMORY, Cause.COPY}
 _SYNCS = _ANY | {Cause.SYNC, Cause.MUTEX, Cause.METADATA}
@@ -52,7 +60,7 @@ _BULK = _ANY | {
     *(Cause.OSC, Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.CACHE, Cause.LOCK),
     *(Cause.DVS, Cause.STORE),
 }
-_HELD_UP = {
+_CAUSES_OF_STATION = {
     StationKind.SERVICE: _SYNCS | {Cause.SERVICE, Cause.LOCK},
     StationKind.MDS: _SYNCS | {Cause.MDS},
     StationKind.CORE: _COPIES | _BULK,
@@ -109,7 +117,7 @@ class Load:
     @property
     def binds(self) -> bool:
         """Whether the station, or its peers in turn, bound the phase."""
-        return max(self.busy, self.in_turn) >= SATURATED and self.felt >= FELT
+        return max(self.busy, self.in_turn) >= SATURATED and self.felt >= WORTH_A_NAME
 
     def sentence(self) -> str:
         """Say what bound the phase: the end of a sentence that begins with the phase."""
@@ -205,7 +213,7 @@ def _weight(load: Load) -> tuple[bool, bool, float]:
 
 def _felt(kind: StationKind, stretches: Sequence[Stretch]) -> float:
     """Return the seconds in which the last ranks waited for what stations of a kind hold up."""
-    causes = list(_HELD_UP.get(kind, _BULK))
+    causes = list(_CAUSES_OF_STATION.get(kind, _BULK))
     return float(sum(stretch.last_waits[causes].sum() for stretch in stretches))
 
 

@@ -6,9 +6,10 @@ import json
 import math
 from typing import Any
 
-from sim.config.units import format_bytes, format_count, format_seconds
+from sim.config.units import format_bytes, format_seconds
 from sim.workloads.trace.block import TraceOp
-from sim.workloads.trace.summary import SIZE_BINS, TraceSummary
+from sim.workloads.trace_summary import SIZE_BINS, TraceSummary
+from topology.text import format_count
 
 _FILES = 10
 _WAYS = ("POSIX", "MPI-IO", "collective")

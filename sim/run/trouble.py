@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.units import format_bytes, format_count
+from sim.config.units import format_bytes
 from sim.engine.types import Integers
 from sim.lustre.local import FAILED, REFUSED
 from sim.lustre.tables import Lustre
 from sim.workloads.trouble import Trouble
+from topology.text import format_count
 
 _WHERE = {
     "ssd": "the SSD of its node",

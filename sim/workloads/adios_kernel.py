@@ -6,27 +6,17 @@ of one size, which an application with particles, adaptive meshes or walkers has
 
 from __future__ import annotations
 
-import re
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.config.units import Count, Seconds, Size, format_bytes
+from sim.config.units import Count, Seconds, Size
 from sim.workloads.kernel import Kernel
-from sim.workloads.row import Figure
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.engine.types import Integers
-    from sim.libraries.adios import Method
-    from sim.libraries.adios_aggregate import AggregateOptions
-    from sim.workloads.job import Job, Waiting
-
-_MOST_HOPS = 2_000_000
-_WORD = 8  # the blocks are of doubles
-_OPEN, _WRITE, _CLOSE, _END = range(4)  # marks
 
 
 def _aggregation(value: object) -> object:
@@ -47,6 +37,7 @@ class AdiosKernel(Kernel):
     """
 
     name: ClassVar[str] = "adios"
+    runtime: ClassVar[str] = "sim.workloads.adios_run"
 
     method: Literal["POSIX", "MPI_AGGREGATE"] = Field(
         "MPI_AGGREGATE", description="A subfile for each rank, or for each group of ranks."
@@ -89,214 +80,6 @@ class AdiosKernel(Kernel):
         """Return the bytes of all steps, about."""
         return ranks * self.size * self.steps
 
-    def sizes(self, ranks: int, step: int, seed: int) -> Integers:
-        """Return what each rank writes in a step, in bytes: int64 (ranks,)."""
-        import numpy as np
-
-        from sim.engine.randomness import stream
-
-        draws, mean = stream(seed, "adios sizes", step), float(self.size)
-        width = self.spread * mean
-        if self.distribution == "uniform":
-            drawn = draws.uniform(mean - width, mean + width, ranks)
-        elif self.distribution == "normal":
-            drawn = draws.normal(mean, width, ranks)
-        elif self.distribution == "exponential":
-            drawn = draws.exponential(mean, ranks)
-        else:
-            drawn = np.full(ranks, mean)
-        return np.maximum(np.rint(drawn / _WORD).astype(np.int64), 1) * _WORD
-
-    def aggregate_options(self, osts: int) -> AggregateOptions:
-        """Return the parameters of MPI_AGGREGATE on a file system with so many OSTs.
-
-        Raises
-        ------
-        InputError
-            If ``osts_to_skip`` is no list of these.
-        """
-        from sim.libraries.adios_aggregate import AggregateOptions
-
-        return AggregateOptions(
-            num_aggregators=self.num_aggregators,
-            num_ost=self.num_ost,
-            osts_to_skip=_listed(self.osts_to_skip, osts),
-            random_offset=self.random_offset,
-            brigade=self.aggregation_type == "brigade",
-            threading=self.threading,
-            have_metadata_file=self.have_metadata_file,
-        )
-
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the machine has the OSTs and the memory that are needed."""
-        if self.method == "MPI_AGGREGATE":
-            self._check_placing(scenario, machine)
-        written = self.bytes_to_move(scenario.nodes * scenario.ppn)
-        if written > machine.lustre.capacity:
-            raise InputError(
-                f"kernel adios: the steps make {written / 1e15:.1f} PB; the file system of "
-                f"{machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
-            )
-        for step in range(self.steps):
-            self._check_memory(scenario, machine, step)
-
-    def _check_placing(self, scenario: Scenario, machine: Machine) -> None:
-        """Raise InputError unless the subfiles can be dealt to OSTs as asked for."""
-        osts, options = machine.lustre.osts, self.aggregate_options(machine.lustre.osts)
-        if self.num_ost is not None and self.num_ost > osts:
-            raise InputError(
-                f"kernel adios: num_ost = {self.num_ost} is more than the {osts} OSTs of "
-                f"{machine.name}"
-            )
-        if not len(options.usable(osts)):
-            raise InputError(f"kernel adios: osts_to_skip = {self.osts_to_skip} leaves no OST")
-        if scenario.striping.offset >= 0:
-            raise InputError(
-                f"stripe offset {scenario.striping.offset}: ADIOS begins subfile g on OST g mod "
-                "num_ost; right would be num_ost and osts_to_skip, or random_offset"
-            )
-        size = options.groups(scenario.nodes * scenario.ppn, osts).size
-        hops = int((size * (size - 1) // 2).sum())
-        if options.brigade and hops > _MOST_HOPS:
-            raise InputError(
-                f"kernel adios: with {len(size):,} aggregators a brigade makes {hops:,} messages "
-                f"a step, too many to simulate; right would be at most {_MOST_HOPS:,}, by more "
-                "aggregators, or aggregation_type = all-gather"
-            )
-
-    def _check_memory(self, scenario: Scenario, machine: Machine, step: int) -> None:
-        """Raise InputError unless what a step needs fits into messages and into the nodes."""
-        from sim.libraries.adios_aggregate import MOST_GATHERED
-
-        ranks = scenario.nodes * scenario.ppn
-        size = self.sizes(ranks, step, scenario.seed)
-        needed = self.memory(size, machine.lustre.osts)
-        if self.method == "MPI_AGGREGATE" and self.aggregation_type == "all-gather":
-            most, what = int(needed.max()), "an aggregator would gather"
-        else:
-            most, what = int(size.max()), "a rank would write"
-        if most > MOST_GATHERED:
-            raise InputError(
-                f"kernel adios: in step {step} {what} {format_bytes(most, 3)}, more than the "
-                "2 GiB of one call; right would be less data, more aggregators or "
-                "aggregation_type = brigade"
-            )
-        node = (needed + size).reshape(scenario.nodes, scenario.ppn).sum(axis=1)
-        if node.max() > machine.nodes.memory:
-            raise InputError(
-                f"kernel adios: in step {step} the buffers of a node take "
-                f"{format_bytes(int(node.max()), 3)}; a node of {machine.name} has "
-                f"{format_bytes(machine.nodes.memory, 3)}"
-            )
-
-    def memory(self, size: Integers, osts: int) -> Integers:
-        """Return the bytes that each rank needs beside its own buffer: int64 (ranks,)."""
-        import numpy as np
-
-        if self.method == "POSIX":
-            return np.zeros_like(size)
-        options = self.aggregate_options(osts)
-        return options.memory(options.groups(len(size), osts), size, self.variables)
-
-    def run(self, job: Job) -> Waiting:
-        """Write one output after the other."""
-        method = self._method(job)
-        for step in range(self.steps):
-            yield from self._output(job, method, step)
-
-    def _method(self, job: Job) -> Method:
-        """Return the method, ready to write."""
-        from sim.libraries.adios import Posix, Writers
-        from sim.libraries.adios_aggregate import MpiAggregate
-
-        writers = Writers(
-            filesystem=job.filesystem,
-            osts=job.machine.lustre.osts,
-            world=job.world,
-            mpi=job.machine.mpi,
-            striping=job.striping,
-            variables=self.variables,
-            meetings=job.meetings,
-        )
-        if self.method == "POSIX":
-            return Posix(writers)
-        return MpiAggregate(writers, self.aggregate_options(writers.osts))
-
-    def _output(self, job: Job, method: Method, step: int) -> Waiting:
-        """Write one output; add its rows."""
-        from sim.lustre.tables import Op
-        from sim.mpi.collectives import Collectives
-        from sim.mpi.timers import Timer
-
-        size = self.sizes(job.ranks, step, job.seed)
-        job.files.update({f"{name}.{step}": files for name, files in method.begin().items()})
-        batch, world = job.batch(method.helped()), job.world
-        barrier = Collectives(job.machine.mpi, world.nodes, world.size).barrier()
-        batch.add(Op.MEET, world.owners, file=world.meeting, count=world.size, seconds=barrier)
-        batch.add(Op.MARK, world.owners, offset=_OPEN)
-        method.open(batch)
-        batch.add(Op.MARK, world.owners, offset=_WRITE)
-        method.write(batch, size)
-        batch.add(Op.MARK, world.owners, offset=_CLOSE)
-        method.close(batch, size)
-        batch.add(Op.MARK, world.owners, offset=_END)
-        before = job.filesystem.timers(job.programs)
-        last = step == self.steps - 1
-        yield from job.do(batch, "output", think=0.0 if last else self.compute)
-        # Named as ADIOS names its timers: Communication, I/O, Global metadata.
-        spent = (job.filesystem.timers(job.programs) - before).max(axis=0)
-        parts = {
-            "comm": Figure(float(spent[Timer.AGGREGATE]), "seconds"),
-            "I/O": Figure(float(spent[Timer.RAW_WRITE]), "seconds"),
-            "global md": Figure(float(spent[Timer.METADATA]), "seconds"),
-        }
-        self._add_rows(job, str(step), size, parts)
-
-    def _add_rows(self, job: Job, step: str, size: Integers, parts: dict[str, Figure]) -> None:
-        """Add the rows of an output: its phases, and all of it."""
-        times = job.marks()
-        job.record(step, "open", times[:, _OPEN], times[:, _WRITE])
-        job.record(step, "write", times[:, _WRITE], times[:, _CLOSE])
-        job.record(step, "close", times[:, _CLOSE], times[:, _END], figures=parts)
-        memory = int(self.memory(size, job.machine.lustre.osts).max())
-        job.record(
-            step,
-            "all",
-            times[:, _OPEN],
-            times[:, _END],
-            int(size.sum()),
-            {"memory": Figure(memory, "bytes")},
-        )
-        self._remark(job, memory)
-
-    def _remark(self, job: Job, memory: int) -> None:
-        """Warn as ADIOS does of large buffers, once."""
-        from sim.libraries.adios_aggregate import WARNED
-
-        note = (
-            f"An aggregator needs {format_bytes(memory, 3)} for its buffers; ADIOS 1.5 and 1.6 "
-            f"warn beyond {format_bytes(WARNED, 3)}."
-        )
-        if memory > WARNED and not job.notes:
-            job.notes.append(note)
-
-
-def _listed(text: str, osts: int) -> frozenset[int]:
-    """Read a list of OSTs, of so many: ``3,7-9``.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    found: set[int] = set()
-    for part in filter(None, text.replace(" ", "").split(",")):
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
-        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not first <= last < osts:
-            raise InputError(
-                f"kernel adios: osts_to_skip = {text!r}: right would be a list of OSTs from 0 to "
-                f"{osts - 1}, as in 3,7-9"
-            )
-        found.update(range(first, last + 1))
-    return frozenset(found)
+        import_module("sim.workloads.adios_need").check(self, scenario, machine)

@@ -24,7 +24,6 @@ from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.workloads.job import Job, Waiting
 
 DOUBLE = 8
 """Bytes of an element of the first dataset."""
@@ -95,6 +94,7 @@ class Exerciser(Kernel):
     """
 
     name: ClassVar[str] = "exerciser"
+    runtime: ClassVar[str] = "sim.workloads.exerciser_run"
 
     numdims: Annotated[int, Field(ge=1, le=4)] = Field(1, description="Dimensions.")
     minels: Numbers = Field(
@@ -251,12 +251,6 @@ class Exerciser(Kernel):
                     f"{prod(layout.elements)} elements: they are contiguous in memory."
                 )
         return remarks
-
-    def run(self, job: Job) -> Waiting:
-        """Do all sizes, one after the other."""
-        from sim.workloads.exerciser_run import ExerciserRun
-
-        yield from ExerciserRun(self, job).run()
 
     def _each(self, option: str) -> tuple[int, ...]:
         """Return the numbers of an option, one for each dimension."""

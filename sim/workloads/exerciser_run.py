@@ -33,6 +33,11 @@ _BEGIN, _END = range(2)  # marks
 _Result = TypeVar("_Result")
 
 
+def run(kernel: Exerciser, job: Job) -> Waiting:
+    """Do all sizes, one after the other."""
+    yield from ExerciserRun(kernel, job).run()
+
+
 class ExerciserRun:
     """One run of the exerciser.
 

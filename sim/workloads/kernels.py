@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sim.config.errors import InputError
+from sim.workloads.written import WRITTEN
 
 if TYPE_CHECKING:
     from sim.workloads.kernel import Kernel
@@ -27,19 +27,6 @@ class Entry(Protocol):
 
     def load(self) -> type[Kernel]:
         """Import the kernel, or read it."""
-
-
-class Written(NamedTuple):
-    """A kernel in Python: where it is, and what it does in a few words."""
-
-    module: str
-    kind: str
-    summary: str
-
-    def load(self) -> type[Kernel]:
-        """Import the kernel."""
-        kernel: type[Kernel] = getattr(import_module(self.module), self.kind)
-        return kernel
 
 
 class Skeletal(NamedTuple):
@@ -65,44 +52,6 @@ class Skeletal(NamedTuple):
 class Kernels(Mapping[str, Entry]):
     """All kernels by name. A path that ends in ``.yaml`` or ``.yml`` is a name too."""
 
-    written: Mapping[str, Written] = {
-        "adios": Written(
-            "sim.workloads.adios_kernel",
-            "AdiosKernel",
-            "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
-        ),
-        "exerciser": Written(
-            "sim.workloads.exerciser",
-            "Exerciser",
-            "HDF5: hyperslabs of a dataset, written and read in many ways.",
-        ),
-        "replay": Written(
-            "sim.workloads.replay",
-            "Replay",
-            "What a trace says that ranks did: CSV, Parquet, a Darshan log.",
-        ),
-        "dl-loading": Written(
-            "sim.workloads.dl_loading",
-            "DlLoading",
-            "Deep learning: samples for training, one a file or packed.",
-        ),
-        "e3sm": Written(
-            "sim.workloads.e3sm",
-            "E3sm",
-            "E3SM: PnetCDF records, of which each rank has many small parts.",
-        ),
-        "staging": Written(
-            "sim.workloads.staging",
-            "Staging",
-            "Local SSDs before Lustre: output flushed in the background, input read ahead.",
-        ),
-        "pread-threads": Written(
-            "sim.workloads.pread_threads",
-            "PreadThreads",
-            "Threads of each rank that read a file with pread.",
-        ),
-    }
-
     @cached_property
     def _skeletal(self) -> dict[str, Path]:
         from sim.config.files import shipped
@@ -110,8 +59,8 @@ class Kernels(Mapping[str, Entry]):
         return shipped("kernels")
 
     def __getitem__(self, name: str) -> Entry:
-        if name in self.written:
-            return self.written[name]
+        if name in WRITTEN:
+            return WRITTEN[name]
         if name.endswith((".yaml", ".yml")):
             return Skeletal(name, Path(name))
         return Skeletal(name, self._skeletal[name])
@@ -120,13 +69,13 @@ class Kernels(Mapping[str, Entry]):
         if not isinstance(name, str):
             return False
         own = name.endswith((".yaml", ".yml"))
-        return own or name in self.written or name in self._skeletal
+        return own or name in WRITTEN or name in self._skeletal
 
     def __iter__(self) -> Iterator[str]:
-        yield from sorted((*self.written, *self._skeletal))
+        yield from sorted((*WRITTEN, *self._skeletal))
 
     def __len__(self) -> int:
-        return len(self.written) + len(self._skeletal)
+        return len(WRITTEN) + len(self._skeletal)
 
 
 KERNELS = Kernels()

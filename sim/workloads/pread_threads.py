@@ -18,11 +18,7 @@ from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.engine.types import Integers
-    from sim.lustre.batch import Batch
-    from sim.workloads.job import Job, Waiting
 
-_OPEN, _READ, _CLOSE, _END = range(4)  # marks
 _MOST_PROGRAMS = 2**22
 
 
@@ -33,6 +29,7 @@ class PreadThreads(Kernel):
     """
 
     name: ClassVar[str] = "pread-threads"
+    runtime: ClassVar[str] = "sim.workloads.pread_threads_run"
 
     pool: Annotated[int, Field(ge=1)] = Field(16, description="Threads of each rank.")
     size: Size = Field(256 * 2**20, description="What a rank's threads read, all together.")
@@ -66,60 +63,3 @@ class PreadThreads(Kernel):
                 f"kernel pread-threads: the files take {ranks * self.size / 1e15:.1f} PB; the file "
                 f"system of {machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
             )
-
-    def run(self, job: Job) -> Waiting:
-        """Open, read, close."""
-        import numpy as np
-
-        from sim.lustre.tables import Op
-
-        files = 1 if self.shared else job.ranks
-        size = self.size * (job.ranks if self.shared else 1)
-        job.files["data"] = made = job.filesystem.allocate(
-            files, job.striping, size=size, direct=self.direct
-        )
-        ranks = np.arange(job.ranks)
-        file = made.first + (0 * ranks if self.shared else ranks)
-        begin = ranks * self.size if self.shared else 0 * ranks
-        batch = job.batch(ranks)
-        batch.add(Op.MARK, ranks, offset=_OPEN)
-        batch.add(Op.OPEN, ranks, file=file)
-        batch.add(Op.MARK, ranks, offset=_READ)
-        self._read(job, batch, file, begin)
-        batch.add(Op.MARK, ranks, offset=_CLOSE)
-        batch.add(Op.CLOSE, ranks, file=file)
-        batch.add(Op.MARK, ranks, offset=_END)
-        yield from job.do(batch, "read")
-        times = job.marks()
-        job.record("-", "open", times[:, _OPEN], times[:, _READ])
-        job.record("-", "read", times[:, _READ], times[:, _CLOSE], self.size * job.ranks)
-        job.record("-", "close", times[:, _CLOSE], times[:, _END])
-
-    def _read(self, job: Job, batch: Batch, file: Integers, begin: Integers) -> None:
-        """Let the threads wait for their rank, read every call that is theirs, and tell it."""
-        import numpy as np
-
-        from sim.lustre.tables import Op
-
-        ranks, pool = job.ranks, self.pool
-        rank = np.repeat(np.arange(ranks), pool)
-        turn = np.tile(np.arange(pool), ranks)
-        thread = ranks + np.arange(ranks * pool)
-        meeting = job.meetings(ranks)
-        everyone = np.concatenate([np.arange(ranks), thread])
-        where = np.concatenate([meeting, meeting[rank]])
-        calls = self.size // self.transfer
-        first = turn * calls // pool
-        count = (turn + 1) * calls // pool - first
-        batch.add(Op.MEET, everyone, file=where, count=pool + 1)
-        busy = count > 0
-        batch.add(
-            Op.READ,
-            thread[busy],
-            file=file[rank[busy]],
-            offset=(begin[rank] + first * self.transfer)[busy],
-            length=self.transfer,
-            stride=self.transfer,
-            count=count[busy],
-        )
-        batch.add(Op.MEET, everyone, file=where, count=pool + 1)

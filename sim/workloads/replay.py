@@ -80,7 +80,7 @@ class Replay(Kernel):
         if self._opened is None:
             self._opened = self.trace
             if isinstance(self.trace, str | Path):
-                from sim.workloads.trace.opening import open_trace
+                from sim.workloads.trace_opening import open_trace
 
                 self._opened = open_trace(str(self.trace), self.files)
         opened: Trace = self._opened

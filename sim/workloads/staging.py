@@ -28,7 +28,6 @@ from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
-    from sim.workloads.job import Job, Waiting
 
 _STAGERS = 4  # programs of a service node, so that reads and writes of stripes overlap
 
@@ -37,6 +36,7 @@ class Staging(Kernel):
     """Output through local SSDs or a burst buffer, flushed meanwhile; or input read ahead."""
 
     name: ClassVar[str] = "staging"
+    runtime: ClassVar[str] = "sim.workloads.staging_run"
 
     mode: Literal["out", "in"] = Field("out", description="Output, or input.")
     size: Size = Field(
@@ -89,9 +89,3 @@ class Staging(Kernel):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that go to and from Lustre, about."""
         return self.size * ranks * (self.steps if self.mode == "out" or self.direct else 1)
-
-    def run(self, job: Job) -> Waiting:
-        """Write all steps, or read all epochs."""
-        from sim.workloads.staging_run import StageIn, StageOut
-
-        yield from (StageOut(self, job) if self.mode == "out" else StageIn(self, job)).run()

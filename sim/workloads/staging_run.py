@@ -32,6 +32,11 @@ _LOCAL = Storage(kind="ssd")
 _FILE = "staged"
 
 
+def run(kernel: Staging, job: Job) -> Waiting:
+    """Write all steps, or read all epochs."""
+    yield from (StageOut(kernel, job) if kernel.mode == "out" else StageIn(kernel, job)).run()
+
+
 class _Stage:
     """What both ways have in common."""
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).parents[1] / "workloads"))
 from darshan_logs import collective_writes, posix_writes, write_log
 
 MIB = 2**20

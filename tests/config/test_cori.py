@@ -45,7 +45,7 @@ def test_the_nodes_of_both_files_fill_the_machine(knl: Machine, haswell: Machine
 
 def test_the_dragonfly_has_ports_for_its_optical_links(cori: Machine) -> None:
     network = dragonfly(cori)
-    optical_ports = 10 * network.routers_per_group
+    optical_ports = 10 * network.chassis * network.slots
     assert network.groups == 34
     assert network.group_links == 6 * 4
     assert (network.groups - 1) * network.group_links <= optical_ports

@@ -12,7 +12,6 @@ from sim.config.units import (
     Rate,
     Seconds,
     format_bytes,
-    format_count,
     format_per_second,
     format_rate,
     format_seconds,
@@ -110,12 +109,6 @@ def test_exact_forms_take_the_unit_that_leaves_the_shortest_number() -> None:
     assert format_rate(172e9) == "172 GB/s"
     assert format_seconds(5.5e-6) == "5.5 us"
     assert format_seconds(0.0) == "0 s"
-
-
-def test_one_of_a_kind_is_not_several() -> None:
-    assert format_count(1, "rank") == "1 rank"
-    assert format_count(0, "rank") == "0 ranks"
-    assert format_count(4096, "rank") == "4,096 ranks"
 
 
 @given(st.integers(0, 1 << 62))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.libraries.adios_aggregate import split
 from sim.libraries.adios_brigade import Brigade
+from sim.libraries.adios_groups import split
 from sim.lustre.batch import Batch
 from sim.lustre.tables import Op
 

@@ -12,12 +12,8 @@ from hypothesis import given, settings
 
 from topology import DragonflyShape, LinkClass, dragonfly
 
-WIRING = (
-    Path(__file__).resolve().parents[2].parent
-    / "shared/data/theta_interconnect/theta.interconnect.gz"
-)
-TILE = r"(c\d+-\d+c\d+s\d+)a0l\d+\((\d+):(\d+):(\d+)\)"
-LINE = re.compile(rf"{TILE} (green|black|blue) -> {TILE}")
+WIRING = Path(__file__).with_name("theta_wiring_2016.txt.gz")
+COLOURS = {"g": "green", "k": "black", "b": "blue"}
 
 
 def blue_ports_in_use(graph: nx.Graph) -> Counter[int]:
@@ -38,33 +34,31 @@ def links_between_groups(graph: nx.Graph) -> Counter[tuple[int, int]]:
     return links
 
 
-@pytest.mark.skipif(not WIRING.exists(), reason="the wiring file of Theta is not at hand")
 def test_the_generator_reproduces_the_real_theta_of_2016() -> None:
-    """Theta in its 9-group stage, tile by tile, from the CODES project.
+    """Theta in its 9-group stage, from the CODES project (see condense_wiring.py).
 
-    Nothing differs between file and generator at the level of routers: every pair of routers has
-    the same number of links of the same colour, blue ones included, and every router has the same
-    name. What the generator leaves out is which of a router's 48 tiles a link is plugged into, and
-    the tiles that are unused or lead to the processors.
+    Nothing differs between table and generator: every pair of routers has the same number of links
+    of the same colour, blue ones included, and every router has the same name and place. What the
+    generator leaves out is which of a router's 48 tiles a link is plugged into, and the tiles that
+    are unused or lead to the processors.
     """
-    real: Counter[tuple[str, str, str]] = Counter()
-    place = {}
     with gzip.open(WIRING, "rt") as lines:
-        for match in filter(None, map(LINE.match, lines)):
-            near, far = match[1], match[6]
-            real[match[5], near, far] += 1
-            place[near] = tuple(int(number) for number in match.group(2, 3, 4))
+        rows = [line.split() for line in lines if not line.startswith("#")]
+    names = [row[0] for row in rows]
+    real = {}
+    for near, _, *links in rows:
+        for link in links:
+            count, colour, far = re.fullmatch(r"(\d+)([gkb])(\d+)", link).groups()
+            real[COLOURS[colour], frozenset((near, names[int(far)]))] = int(count)
 
     graph = dragonfly(DragonflyShape(groups=9), LINKS)
-    generated: Counter[tuple[str, str, str]] = Counter()
-    for first, second, edge in graph.edges(data=True):
-        ends = graph.nodes[first]["name"], graph.nodes[second]["name"]
-        for near, far in (ends, ends[::-1]):
-            generated[edge["colour"], near, far] = edge["multiplicity"]
-
+    generated = {
+        (edge["colour"], frozenset(graph.nodes[end]["name"] for end in ends)): edge["multiplicity"]
+        for *ends, edge in graph.edges(data=True)
+    }
     assert generated == real
-    assert place == {
-        router["name"]: (router["group"], router["chassis"], router["slot"])
+    assert {row[0]: row[1] for row in rows} == {
+        router["name"]: f"{router['group']}:{router['chassis']}:{router['slot']}"
         for _, router in graph.nodes(data=True)
     }
 

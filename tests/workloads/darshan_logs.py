@@ -9,9 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-REAL = Path(__file__).parents[3] / "shared" / "data" / "darshan"
-"""Logs of real jobs; they are not part of the project."""
-
 _WRITER = """
 struct darshan_job {
     int64_t uid; int64_t start_time_sec; int64_t start_time_nsec;
@@ -33,7 +30,15 @@ int darshan_log_put_namehash(void *log, void *hash);
 int darshan_log_put_mod(void *log, int module, void *buffer, int length, int version);
 void darshan_log_close(void *log);
 """
-_MODULES = {"POSIX": (1, 4), "MPI-IO": (2, 3), "DXT_POSIX": (10, 1), "DXT_MPIIO": (11, 2)}
+_MODULES = {
+    "POSIX": (1, 4),
+    "MPI-IO": (2, 3),
+    "PNETCDF_FILE": (5, 3),
+    "LUSTRE": (8, 1),
+    "DXT_POSIX": (10, 1),
+    "DXT_MPIIO": (11, 2),
+    "APMPI": (14, 1),
+}
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -59,11 +64,14 @@ def write_log(
     """Write a log.
 
     ``POSIX=[{"id": 1, "rank": 0, "WRITES": 3}]`` gives records of a module, by the names of
-    counters without their prefix; ``MPIIO`` and ``DXT_POSIX`` (with ``writes`` and ``reads``, lists
-    of segments) likewise. ``partial`` is a bit mask of modules that ran out of memory.
+    counters without their prefix; ``MPIIO``, ``PNETCDF_FILE`` and ``DXT_POSIX`` (with ``writes``
+    and ``reads``, lists of segments) likewise. ``LUSTRE`` takes the ``size`` of a stripe and
+    ``osts``, ``APMPI`` the ``host`` of each rank. ``partial`` is a bit mask of modules that ran out
+    of memory.
     """
     import cffi
     import darshan
+    from darshan.backend import cffi_backend
 
     ffi = cffi.FFI()
     ffi.cdef(_WRITER)
@@ -90,6 +98,8 @@ def write_log(
     for keyword, records in modules.items():
         name = "MPI-IO" if keyword == "MPIIO" else keyword
         packed = b"".join(_packed(name, record) for record in records)
+        if name == "APMPI":
+            packed = bytes(cffi_backend.ffi.sizeof("struct darshan_apmpi_header_record")) + packed
         number, version = _MODULES[name]
         buffer = ffi.from_buffer(packed)
         assert library.darshan_log_put_mod(log, number, buffer, len(packed), version) == 0
@@ -104,6 +114,14 @@ def _packed(module: str, record: Mapping[str, Any]) -> bytes:
     head = np.array([record["id"], np.uint64(np.int64(record["rank"]).view(np.uint64))], np.uint64)
     if module.startswith("DXT"):
         return head.tobytes() + _segments(record)
+    if module == "LUSTRE":
+        osts = np.asarray(record["osts"], np.int64)
+        fields = np.array([300, 1, osts[0], record["size"], len(osts)], np.int64)
+        return head.tobytes() + fields.tobytes() + osts.tobytes()
+    if module == "APMPI":
+        struct = cffi_backend.ffi.new("struct darshan_apmpi_perf_record *")
+        struct.node_name = record["host"].encode()
+        return head.tobytes() + bytes(cffi_backend.ffi.buffer(struct))[len(head.tobytes()) :]
     prefix = module.replace("-", "")
     names = cffi_backend.counter_names(module)
     seconds = cffi_backend.fcounter_names(module)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
-from darshan_logs import REAL, Segment, posix_writes, write_log
+from darshan_logs import Segment, posix_writes, write_log
+from logged_jobs import file_per_process, holes_below_pnetcdf
 
 from sim.config.errors import InputError
 from sim.workloads.darshan_log.log import DarshanLog, read_log
@@ -130,12 +130,11 @@ def test_flipped_bits_end_in_a_log_or_in_a_sentence(tmp_path, log_path, seed):
         assert (found.posix.rank < found.ranks).all()
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the logs of real jobs are not here")
-def test_a_real_log_cut_at_every_kibibyte(tmp_path):
-    content = (REAL / "sample-goodost.darshan").read_bytes()
+def test_a_log_cut_anywhere_warns_or_is_refused(tmp_path):
+    content = file_per_process(tmp_path / "whole.darshan").read_bytes()
     path = tmp_path / "cut.darshan"
     warned = 0
-    for kept in range(1024, len(content), 1024):
+    for kept in range(256, len(content), 128):
         path.write_bytes(content[:kept])
         found = outcome(path)
         if isinstance(found, DarshanLog):
@@ -146,10 +145,9 @@ def test_a_real_log_cut_at_every_kibibyte(tmp_path):
     assert warned  # what stands first in a log can be replayed though its end is lost
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the logs of real jobs are not here")
-def test_a_real_log_tells_its_striping_and_nodes():
-    log = read_log(REAL / "e3sm_io_heatmap_only.darshan")
-    assert (log.ranks, len(log.hosts), len(set(log.hosts.values()))) == (512, 512, 8)
-    assert log.layouts.stripes.tolist() == [56, 56, 56]
-    assert all(np.unique(osts).size == 56 for osts in log.layouts.osts)
+def test_a_log_tells_striping_nodes_and_library(tmp_path):
+    log = read_log(holes_below_pnetcdf(tmp_path / "job.darshan"))
+    assert (log.ranks, len(log.hosts), len(set(log.hosts.values()))) == (64, 64, 8)
+    assert log.layouts.stripes.tolist() == [56]
+    assert log.layouts.osts[0].tolist() == list(range(56))
     assert set(log.libraries.values()) == {"PnetCDF"}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from darshan_logs import REAL, Segment, collective_writes, posix_writes, write_log
+from darshan_logs import Segment, collective_writes, posix_writes, write_log
+from logged_jobs import JOBS
 
 from sim.config.striping import StripeRequest
 from sim.workloads.darshan_log.counters import Counters
@@ -20,17 +22,14 @@ from sim.workloads.trace.block import TraceBlock, TraceOp, join_blocks
 
 MIB = 2**20
 SIZE = MIB + 8
-LOGS = (
-    "dxt",
-    "e3sm_io_heatmap_only",
-    "imbalanced-io",
-    "ior_hdf5_example",
-    "mpi-io-test",
-    "partial_data_dxt",
-    "sample-dxt-simple",
-    "sample-goodost",
-    "skew-app",
-)
+
+
+REAL = {
+    path.stem: path
+    for path in (Path(__file__).parents[3] / "shared/data/darshan").glob("*.darshan")
+    if path.stem != "noposix"  # nothing to replay
+}
+"""Logs of real jobs, where somebody has put some beside the checkout; they are not needed."""
 
 
 def rows_of(path: Path) -> tuple[DarshanLog, Reconstruction, TraceBlock]:
@@ -188,6 +187,35 @@ def test_the_place_of_a_job_is_guessed_and_said_why(tmp_path):
     assert trace_of_log(log.path).nodes == 2
 
 
+def paths_of(log: DarshanLog, path: str, ost: int = -1) -> DarshanLog:
+    """Return the log as if its only file lay there, with its first stripe on this OST."""
+    osts = [np.array([ost])] if ost >= 0 else []
+    number = next(iter(log.names))
+    layouts = log.layouts._replace(osts=osts)
+    return replace(log, mounts=[], names={number: path}, executable="a.out", layouts=layouts)
+
+
+@pytest.mark.parametrize(
+    ("path", "ost", "ppn", "machine"),
+    [
+        ("/projects/x/file", -1, 64, "theta"),
+        ("/global/cscratch1/sd/file", -1, 32, "cori-haswell"),
+        ("/global/cscratch1/sd/file", -1, 64, "cori-knl"),
+        ("/lustre/atlas1/file", -1, 16, "titan"),
+        ("file", 55, 64, "theta"),
+        ("file", 56, 64, "cori-knl"),
+        ("file", 247, 1, "cori-haswell"),
+        ("file", 248, 16, "titan"),
+        ("file", 5000, 16, "mine"),
+        ("file", -1, 16, "mine"),
+    ],
+)
+def test_the_machine_of_a_log_is_told_by_paths_then_by_osts(tmp_path, path, ost, ppn, machine):
+    log = read_log(write_log(tmp_path / "g.darshan", ranks=128, POSIX=[posix_writes(0, 2, SIZE)]))
+    log = paths_of(replace(log, hosts={rank: str(rank // ppn) for rank in range(128)}), path, ost)
+    assert guess_machine(log, "mine").machine == machine
+
+
 def test_striping_that_a_file_system_cannot_have_becomes_all_of_it():
     wide = StripeRequest(count=248, size=MIB, offset=100)
     assert fitting(wide, 56) == StripeRequest(count=-1, size=MIB, offset=-1)
@@ -211,10 +239,9 @@ def kept(log: DarshanLog) -> tuple[Counters, Counters]:
     return log.posix.take(alone), log.mpiio
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the logs of real jobs are not here")
-@pytest.mark.parametrize("name", LOGS)
-def test_real_logs_keep_ranks_files_calls_and_bytes(name):
-    log, found, rows = rows_of(REAL / f"{name}.darshan")
+@pytest.mark.parametrize("name", [*JOBS, *REAL])
+def test_logs_keep_ranks_files_calls_and_bytes(name, tmp_path):
+    log, found, rows = rows_of(REAL.get(name) or JOBS[name](tmp_path / "job.darshan"))
     posix, mpiio = kept(log)
     assert found.trace.ranks == log.ranks
     assert len(found.trace.files) == len(np.unique(np.append(posix.number, mpiio.number)))

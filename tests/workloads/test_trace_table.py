@@ -23,9 +23,9 @@ from sim.workloads.trace.block import (
     join_blocks,
     make_block,
 )
-from sim.workloads.trace.opening import open_trace
-from sim.workloads.trace.summary import summarise
 from sim.workloads.trace.writing import side_table_text, write_table
+from sim.workloads.trace_opening import open_trace
+from sim.workloads.trace_summary import summarise
 
 HEADER = "rank,op,file,offset,length,start,think,coll,api"
 ANY = list(HealthCheck)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sim.config.machine import DEFAULT_MACHINE, Machine, shipped_machines
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT, StripeRequest
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.log import DarshanLog
@@ -58,44 +60,35 @@ class Place:
     why: str
 
 
-_SIGNS = (
-    ("theta", ("/lus/theta", "/projects/", "/lus-projects")),
-    ("cori", ("/global/cscratch", "cle.cori")),
-    ("titan", ("/lustre/atlas",)),
-)
-
-
 def guess_machine(log: DarshanLog, typed: str | None = None) -> Place:
-    """Guess on which of the machines described here a job ran.
+    """Guess on which of the machines that come with xc40io a job ran.
 
-    What speaks for one, in this order: names of mount points and files, the indices of OSTs. Where
-    nothing does, that is taken which the user typed.
+    What speaks for one, in this order: where its file system is mounted, which the names of mount
+    points and files show; the indices of OSTs, which the smallest file system has that has them at
+    all. Where nothing does, that machine is taken which the user typed. Machines with the same file
+    system differ in their nodes: the one with the fewest cores is taken that has one for each rank.
     """
+    machines = sorted(shipped_machines(), key=lambda machine: machine.nodes.cores)
     places = [place for place, _ in log.mounts] + list(log.names.values()) + [log.executable]
-    for machine, signs in _SIGNS:
-        for sign in signs:
-            if any(_shows(sign, place) for place in places):
-                return Place(_kind(machine, log), f"{sign!r} in the log's paths")
+    for mount in sorted({mount for machine in machines for mount in machine.lustre.mounts or ()}):
+        if any(place.startswith(mount) for place in places):
+            sharing = [machine for machine in machines if mount in (machine.lustre.mounts or ())]
+            return Place(_with_room(sharing, log).name, f"{mount!r} in the log's paths")
     highest = max((int(osts.max(initial=-1)) for osts in log.layouts.osts), default=-1)
-    if highest >= 56:
-        return Place(_kind("cori", log), f"the log names OST {highest}, and Theta has 56")
-    if highest >= 0:
-        return Place("theta", f"no OST of the log is above {highest}, and Theta has 56")
+    able = [machine.lustre.osts for machine in machines if machine.lustre.osts > highest]
+    if highest >= 0 and able:
+        smallest = [machine for machine in machines if machine.lustre.osts == min(able)]
+        why = f"the log names OST {highest}; no smaller file system has it than one of {min(able)}"
+        return Place(_with_room(smallest, log).name, why)
     if typed is not None:
         return Place(typed, "as typed; nothing in the log tells the machine")
-    return Place("theta", "nothing in the log tells the machine")
+    return Place(DEFAULT_MACHINE, "nothing in the log tells the machine")
 
 
-def _shows(sign: str, place: str) -> bool:
-    """Tell whether a path shows a sign: at its begin, if the sign is a path itself."""
-    return place.startswith(sign) if sign.startswith("/") else sign in place
-
-
-def _kind(machine: str, log: DarshanLog) -> str:
-    """Choose between the two kinds of Cori's nodes: a Haswell node has no room for 33 ranks."""
-    if machine != "cori":
-        return machine
-    return "cori-knl" if most_on_a_node(log) > 32 else "cori-haswell"
+def _with_room(machines: Sequence[Machine], log: DarshanLog) -> Machine:
+    """Return the first machine with a core for each rank of the fullest node, or the last one."""
+    most = most_on_a_node(log)
+    return next((machine for machine in machines if machine.nodes.cores >= most), machines[-1])
 
 
 def most_on_a_node(log: DarshanLog) -> int:

@@ -15,6 +15,7 @@ from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernel import Kernel
 from sim.workloads.skeleton.checks import check
 from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton
+from sim.workloads.written import WRITTEN
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -190,14 +191,12 @@ def _floating(value: object) -> object:
 
 def _preset(path: Path, name: str, preset: Preset) -> type[Kernel]:
     """Return a kernel that there is, with other defaults."""
-    from sim.workloads.kernels import KERNELS
-
-    if preset.kernel not in KERNELS.written:
+    if preset.kernel not in WRITTEN:
         raise InputError(
             f"{path}: kernel = {preset.kernel!r}: right would be one of "
-            f"{', '.join(sorted(KERNELS.written))}"
+            f"{', '.join(sorted(WRITTEN))}"
         )
-    base = KERNELS[preset.kernel].load()
+    base = WRITTEN[preset.kernel].load()
     try:
         values = base.model_validate(preset.defaults)
     except ValidationError as error:

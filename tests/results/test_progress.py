@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sim.cli import progress
+from sim.results import progress
 
 
 class Terminal(io.StringIO):
