@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.config.files import explain, read_mapping
 from sim.config.machine import Machine
 from sim.config.model import Model
@@ -43,17 +43,17 @@ class SkeletonKernel(Kernel):
 
         node = np.repeat(np.arange(scenario.nodes), scenario.ppn)
         scope = self.scope(node, scenario.seed)
-        for number, requirement in enumerate(self.skeleton.require):
-            if not scope.holds(requirement.that, f"{self.name}: require.{number}.that"):
-                raise InputError(f"kernel {self.name}: {requirement.otherwise}")
-        with _named(self.name):
+        with naming(f"kernel {self.name}"):
+            for number, requirement in enumerate(self.skeleton.require):
+                if not scope.holds(requirement.that, f"require.{number}.that"):
+                    raise InputError(requirement.otherwise)
             read, written = self._count(scope)
-        self._moved = read + written
-        if written > machine.lustre.capacity:
-            raise InputError(
-                f"kernel {self.name}: it writes {written / 1e15:.1f} PB; the file system of "
-                f"{machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
-            )
+            self._moved = read + written
+            if written > machine.lustre.capacity:
+                raise InputError(
+                    f"it writes {written / 1e15:.1f} PB; the file system of {machine.name} holds "
+                    f"{machine.lustre.capacity / 1e15:.1f} PB"
+                )
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all phases."""
@@ -71,8 +71,9 @@ class SkeletonKernel(Kernel):
         for step in walk(self.skeleton.phases, scope, "phases"):
             what = step.phase.what
             if isinstance(what, Move):
-                size = scope.whole(what.size, f"{step.where}.size")
-                chosen = scope.true(what.only, f"{step.where}.only")
+                with naming(scope.where):
+                    size = scope.whole(what.size, "size")
+                    chosen = scope.true(what.only, "only")
                 moved[step.phase.verb] += int(size[chosen].sum(dtype=object))
         return moved["read"], moved["write"]
 
@@ -84,22 +85,8 @@ class SkeletonKernel(Kernel):
 
         _, node = np.unique(job.world.node, return_inverse=True)
         scope = self.scope(node, job.seed)
-        with _named(self.name):
+        with naming(f"kernel {self.name}"):
             yield from SkeletonRun(self.skeleton, scope, job).run()
-
-
-class _named:  # noqa: N801  (used as a statement)
-    """Names the kernel in whatever is wrong with it."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, InputError) and not str(error).startswith("kernel "):
-            raise InputError(f"kernel {self._name}: {error}") from error
 
 
 def read_kernel(path: Path, name: str) -> type[Kernel]:
@@ -121,10 +108,8 @@ def read_kernel(path: Path, name: str) -> type[Kernel]:
     if "kernel" in document:
         return _preset(path, name, _model(Preset, document, path))
     skeleton = _model(Skeleton, document, path)
-    try:
+    with naming(str(path)):
         check(skeleton)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
     taken = skeleton.parameters.keys() & {*dir(Kernel), "skeleton", "scope"}
     if taken:
         raise InputError(f"{path}: parameters.{min(taken)}: right would be another name")

@@ -7,14 +7,15 @@ be ``when`` (a condition for all ranks) and ``row`` (what the phase is called in
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from sim.config.errors import InputError
+from sim.config.expressions import ARITHMETIC, Expression, literal
 from sim.config.model import Model
 from sim.config.units import parse_bytes, parse_seconds
-from sim.workloads.skeleton.expressions import Expression, constant, parse
 
 BUILTIN = ("rank", "ranks", "node", "nodes", "ppn", "local")
 """Names that every expression may use; ``rank``, ``node`` and ``local`` (a rank's number on its
@@ -33,15 +34,11 @@ def _reader(quantity: Any) -> Any:
         if isinstance(value, Expression):
             return value
         if isinstance(value, bool | int | float):
-            return constant(value)
-        if not isinstance(value, str):
-            raise InputError(f"{value!r} is no expression; right would be a number or a text")
-        if quantity is not None:
-            try:
-                return constant(quantity(value))
-            except InputError:
-                pass
-        return parse(value)
+            return literal(value)
+        if quantity is not None and isinstance(value, str):
+            with suppress(InputError):
+                return literal(quantity(value))
+        return ARITHMETIC.parse(value)
 
     return read
 
@@ -87,10 +84,10 @@ class Draw(_Part):
 
     distribution: Word = "fixed"
     mean: SizeOf
-    spread: Number = constant(0.5)
-    least: SizeOf = constant(1)
+    spread: Number = literal(0.5)
+    least: SizeOf = literal(1)
     most: SizeOf | None = None
-    multiple: SizeOf = constant(1)
+    multiple: SizeOf = literal(1)
     anew: list[Name] = Field(default_factory=list)
     per: Word = "rank"
 
@@ -100,16 +97,16 @@ class Files(_Part):
 
     per: Word = "job"
     ranks: Number | None = None
-    count: Number = constant(1)
+    count: Number = literal(1)
     api: Word = "posix"
     stripe_count: Number | None = None
     stripe_size: SizeOf | None = None
     size: SizeOf | None = None
     directory: Word = "shared"
-    direct: Number = constant(False)
+    direct: Number = literal(False)
     series: bool = False
-    alignment: SizeOf = constant(1)
-    collective_metadata: Number = constant(False)
+    alignment: SizeOf = literal(1)
+    collective_metadata: Number = literal(False)
 
 
 class OnFile(_Part):
@@ -135,7 +132,7 @@ class Move(OnFile):
     pattern: Word = "contiguous"
     offset: SizeOf | None = None
     stride: SizeOf | None = None
-    collective: Number = constant(False)
+    collective: Number = literal(False)
     dataset: Name | None = None
     member: Number | None = None
 
@@ -147,7 +144,7 @@ class MakeDataset(_Part):
     name: Name
     member: Number | None = None
     size: SizeOf
-    element: Number = constant(1)
+    element: Number = literal(1)
     chunk: SizeOf | None = None
 
 
