@@ -12,7 +12,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 from warnings import catch_warnings, simplefilter
 
 from simpleeval import InvalidExpression, NameNotDefined, SimpleEval
@@ -21,7 +21,6 @@ from sim.config.errors import InputError
 from sim.config.files import nearest
 
 _LONGEST = 500
-_LITERALS = (bool, int, float, str)
 _UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError, InvalidExpression)
 
 
@@ -47,12 +46,16 @@ class Expression:
             if isinstance(node, ast.Name) and id(node) not in called:
                 yield node.id
 
-    def calls(self) -> Iterator[tuple[str, list[Any]]]:
-        """Return the functions that it calls with literals, and these."""
-        for node in ast.walk(self.tree):
-            match node:
-                case ast.Call(func=ast.Name(id=name), args=arguments):
-                    yield name, [one.value for one in arguments if isinstance(one, ast.Constant)]
+    def calls(self) -> list[tuple[str, list[Any]]]:
+        """Return the functions that it calls, as written, and the literals it calls them with."""
+        called = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        return [
+            (
+                ast.unparse(node.func),
+                [one.value for one in node.args if isinstance(one, ast.Constant)],
+            )
+            for node in sorted(called, key=lambda node: (node.lineno, node.col_offset))
+        ]
 
     def value(self, evaluator: SimpleEval) -> Any:
         """Evaluate it.
@@ -80,7 +83,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Grammar:
-    """What expressions of one kind may have, besides literals, names and brackets.
+    """What expressions of one kind may have, besides literals and brackets.
 
     Attributes
     ----------
@@ -92,6 +95,8 @@ class Grammar:
         The operators, and what they do.
     functions
         How many arguments each function takes.
+    names
+        Whether there may be names.
     conditions
         Whether there may be ``A if B else C``, ``and`` and ``or``.
     spell
@@ -102,6 +107,7 @@ class Grammar:
     example: str
     operators: Mapping[type[ast.AST], Callable[..., Any]]
     functions: Mapping[str, range]
+    names: bool = False
     conditions: bool = False
     spell: Callable[[str], str] = str.strip
 
@@ -131,15 +137,13 @@ class Grammar:
 
     def _allows(self, expression: Expression) -> bool:
         """Tell whether all parts of an expression are among those that there may be."""
-        return all(map(self._has, ast.walk(expression.tree))) and not any(
-            name in self.functions for name in expression.names()
-        )
+        names = set(expression.names())
+        named = names.isdisjoint(self.functions) if self.names else not names
+        return named and all(map(self._has, ast.walk(expression.tree)))
 
     def _has(self, node: ast.AST) -> bool:
         """Tell whether a part is, by itself."""
         match node:
-            case ast.Constant():
-                return isinstance(node.value, _LITERALS)
             case ast.Call(func=ast.Name(id=name), keywords=[]):
                 return len(node.args) in self.functions.get(name, ())
             case ast.BinOp() | ast.UnaryOp():
@@ -148,8 +152,15 @@ class Grammar:
                 return type(comparison) in self.operators
             case ast.IfExp() | ast.BoolOp():
                 return self.conditions
-            case _:  # operators are looked at where they are used
-                return not isinstance(node, ast.expr) or isinstance(node, ast.Name)
+            case ast.Name():
+                return True
+            case ast.expr():
+                return _is_literal(node)
+        return True  # operators are looked at where they are used
+
+
+def _is_literal(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str)
 
 
 def literal(value: float | str) -> Expression:
@@ -181,6 +192,7 @@ ARITHMETIC = Grammar(
     },
     functions={"min": range(2, 100), "max": range(2, 100)}
     | dict.fromkeys(("ceil", "floor", "round", "sqrt", "log2", "abs"), range(1, 2)),
+    names=True,
     conditions=True,
 )
 """Numbers and words; :class:`sim.config.arithmetic.Arithmetic` evaluates it."""

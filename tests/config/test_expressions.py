@@ -60,7 +60,7 @@ def test_what_is_not_chosen_is_not_evaluated():
 
 LEAVES = ("0", "1", "7", "2.5", "True", "a", "b")
 FORMS = (
-    *("({} + {})", "({} - {})", "({} * {})", "({} / 7)", "({} // 3)", "({} % 5)", "{} ** 2"),
+    *("({} + {})", "({} - {})", "({} * {})", "({} / 7)", "({} // 3)", "({} % 5)", "({}) ** 2"),
     *("-{}", "+{}", "abs({})", "min({}, {})", "max({}, {}, {})"),
     *(
         "({} < {})",
@@ -206,10 +206,15 @@ def test_another_grammar_has_its_own_operators_functions_and_spelling():
     expression = grammar.parse("1 plus twice(4)")
     assert expression.value(evaluator) == 9
     assert expression.text == "1 plus twice(4)"
-    assert list(expression.calls()) == [("twice", [4])]
-    for text in ("1 - 2", "-1", "twice(1, 2)", "min(1, 2)", "1 if 1 else 2", "1 and 2"):
+    assert expression.calls() == [("twice", [4])]
+    for text in ("1 - 2", "-1", "twice(1, 2)", "min(1, 2)", "1 if 1 else 2", "1 and 2", "a"):
         with pytest.raises(InputError, match=r"is not a sum; right would be twice\(1\) \+ 2"):
             grammar.parse(text)
+
+
+def test_calls_are_told_in_the_order_in_which_they_are_written():
+    expression = ARITHMETIC.parse("min(1, 2) / max(3, 4) / abs(5) * ceil(6)")
+    assert expression.calls() == [("min", [1, 2]), ("max", [3, 4]), ("abs", [5]), ("ceil", [6])]
 
 
 def test_only_names_that_are_not_called_need_values():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, field_validator, model_validator
 
 from sim.config.errors import InputError
 from sim.config.expressions import ARITHMETIC, Expression, literal
@@ -48,18 +48,14 @@ def _word(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-Number = Annotated[Expression, BeforeValidator(_reader(None))]
-SizeOf = Annotated[Expression, BeforeValidator(_reader(parse_bytes))]
-TimeOf = Annotated[Expression, BeforeValidator(_reader(parse_seconds))]
+Number = Annotated[InstanceOf[Expression], BeforeValidator(_reader(None))]
+SizeOf = Annotated[InstanceOf[Expression], BeforeValidator(_reader(parse_bytes))]
+TimeOf = Annotated[InstanceOf[Expression], BeforeValidator(_reader(parse_seconds))]
 Word = Annotated[str, BeforeValidator(_word)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
-class _Part(Model):
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-
-class Parameter(_Part):
+class Parameter(Model):
     """An option of the kernel: required unless it has a default."""
 
     unit: Unit = "number"
@@ -79,7 +75,7 @@ class Parameter(_Part):
         return self
 
 
-class Draw(_Part):
+class Draw(Model):
     """Numbers that are drawn by chance, one for each rank."""
 
     distribution: Word = "fixed"
@@ -92,7 +88,7 @@ class Draw(_Part):
     per: Word = "rank"
 
 
-class Files(_Part):
+class Files(Model):
     """A set of files."""
 
     per: Word = "job"
@@ -109,7 +105,7 @@ class Files(_Part):
     collective_metadata: Number = literal(False)
 
 
-class OnFile(_Part):
+class OnFile(Model):
     """Something that ranks do to their file."""
 
     file: Name
@@ -137,7 +133,7 @@ class Move(OnFile):
     member: Number | None = None
 
 
-class MakeDataset(_Part):
+class MakeDataset(Model):
     """Make a dataset in an HDF5 file."""
 
     file: Name
@@ -148,7 +144,7 @@ class MakeDataset(_Part):
     chunk: SizeOf | None = None
 
 
-class MakeGroup(_Part):
+class MakeGroup(Model):
     """Make a group in an HDF5 file; the datasets that follow go there."""
 
     file: Name
@@ -156,23 +152,23 @@ class MakeGroup(_Part):
     member: Number | None = None
 
 
-class Compute(_Part):
+class Compute(Model):
     """Compute, each rank by itself."""
 
     seconds: TimeOf
 
 
-class Share(_Part):
+class Share(Model):
     """Bytes that go between rank 0 and all others."""
 
     size: SizeOf
 
 
-class Nothing(_Part):
+class Nothing(Model):
     """What needs nothing said."""
 
 
-class Repeat(_Part):
+class Repeat(Model):
     """Do phases several times."""
 
     times: Number
@@ -184,7 +180,7 @@ _SHORT = {"compute": "seconds", "bcast": "size", "gather": "size", "scatter": "s
 """What a verb alone with one value means; with all others it is the file."""
 
 
-class Phase(_Part):
+class Phase(Model):
     """One verb, and what it is done to."""
 
     create: Open | None = None
@@ -218,7 +214,7 @@ class Phase(_Part):
         for verb in full.keys() & (cls.model_fields.keys() - {"when", "row"}):
             if full[verb] is None:
                 full[verb] = {}
-            elif not isinstance(full[verb], dict | _Part):
+            elif not isinstance(full[verb], dict | Model):
                 full[verb] = {_SHORT.get(verb, "file"): full[verb]}
         return full
 
@@ -249,14 +245,14 @@ VERBS = tuple(name for name in Phase.model_fields if name not in ("when", "row")
 Repeat.model_rebuild()
 
 
-class Requirement(_Part):
+class Requirement(Model):
     """A condition without which the kernel does not run, and what to say then."""
 
     that: Number
     otherwise: str
 
 
-class Skeleton(_Part):
+class Skeleton(Model):
     """A whole file.
 
     Attributes
@@ -290,7 +286,7 @@ class Skeleton(_Part):
     phases: list[Phase]
 
 
-class Preset(_Part):
+class Preset(Model):
     """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases."""
 
     summary: str
