@@ -37,17 +37,14 @@ class Dimension:
     seconds: int
 
     def __mul__(self, other: Dimension | float) -> Dimension:
-        if not isinstance(other, Dimension):
-            return self
-        return Dimension(self.bytes + other.bytes, self.seconds + other.seconds)
+        by = other if isinstance(other, Dimension) else NUMBER
+        return Dimension(self.bytes + by.bytes, self.seconds + by.seconds)
+
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Dimension | float) -> Dimension:
-        if not isinstance(other, Dimension):
-            return self
-        return Dimension(self.bytes - other.bytes, self.seconds - other.seconds)
-
-    def __rmul__(self, other: float) -> Dimension:
-        return self
+        by = other if isinstance(other, Dimension) else NUMBER
+        return Dimension(self.bytes - by.bytes, self.seconds - by.seconds)
 
     def __rtruediv__(self, other: float) -> Dimension:
         return NUMBER / self

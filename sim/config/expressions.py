@@ -39,22 +39,17 @@ class Expression:
     text: str
     tree: ast.expr = field(compare=False, repr=False)
 
-    def names(self) -> Iterator[str]:
+    def names(self) -> list[str]:
         """Return the names whose values it needs."""
-        called = {id(node.func) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Name) and id(node) not in called:
-                yield node.id
+        return [part.id for part in _parts(self.tree) if isinstance(part, ast.Name)]
 
     def calls(self) -> list[tuple[str, list[Any]]]:
         """Return the functions that it calls, as written, and the literals it calls them with."""
-        called = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        called = [part for part in _parts(self.tree) if isinstance(part, ast.Call)]
+        called.sort(key=lambda call: (call.lineno, call.col_offset))
         return [
-            (
-                ast.unparse(node.func),
-                [one.value for one in node.args if isinstance(one, ast.Constant)],
-            )
-            for node in sorted(called, key=lambda node: (node.lineno, node.col_offset))
+            (ast.unparse(call.func), [one.value for one in call.args if _is_literal(one)])
+            for call in called
         ]
 
     def value(self, evaluator: SimpleEval) -> Any:
@@ -92,13 +87,12 @@ class Grammar:
     example
         What would be right.
     operators
-        The operators, and what they do.
+        Unary, binary and comparing operators, and what they do.
     functions
         How many arguments each function takes.
-    names
-        Whether there may be names.
-    conditions
-        Whether there may be ``A if B else C``, ``and`` and ``or``.
+    parts
+        What else there may be of :class:`ast.Name`, :class:`ast.IfExp` (``A if B else C``) and
+        :class:`ast.BoolOp` (``and``, ``or``).
     spell
         Makes Python of what is written, where it is not.
     """
@@ -107,8 +101,7 @@ class Grammar:
     example: str
     operators: Mapping[type[ast.AST], Callable[..., Any]]
     functions: Mapping[str, range]
-    names: bool = False
-    conditions: bool = False
+    parts: tuple[type[ast.expr], ...] = ()
     spell: Callable[[str], str] = str.strip
 
     def parse(self, text: object) -> Expression:
@@ -122,9 +115,9 @@ class Grammar:
         if isinstance(text, str) and len(text) > _LONGEST:
             raise InputError(f"{len(text)} characters are not {self.noun}; at most {_LONGEST} are")
         tree = self._tree(text) if isinstance(text, str) else None
-        if tree is None or not self._allows(expression := Expression(str(text), tree)):
+        if tree is None or not all(map(self._has, _parts(tree))):
             raise InputError(f"{text!r} is not {self.noun}; right would be {self.example}")
-        return expression
+        return Expression(str(text), tree)
 
     def _tree(self, text: str) -> ast.expr | None:
         """Return what Python reads, if it can read it."""
@@ -135,32 +128,30 @@ class Grammar:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
-    def _allows(self, expression: Expression) -> bool:
-        """Tell whether all parts of an expression are among those that there may be."""
-        names = set(expression.names())
-        named = names.isdisjoint(self.functions) if self.names else not names
-        return named and all(map(self._has, ast.walk(expression.tree)))
-
-    def _has(self, node: ast.AST) -> bool:
-        """Tell whether a part is, by itself."""
-        match node:
+    def _has(self, part: ast.expr) -> bool:
+        """Tell whether a part, by itself, is among those that there may be."""
+        match part:
             case ast.Call(func=ast.Name(id=name), keywords=[]):
-                return len(node.args) in self.functions.get(name, ())
+                return len(part.args) in self.functions.get(name, ())
             case ast.BinOp() | ast.UnaryOp():
-                return type(node.op) in self.operators
+                return type(part.op) in self.operators
             case ast.Compare(ops=[comparison]):
                 return type(comparison) in self.operators
-            case ast.IfExp() | ast.BoolOp():
-                return self.conditions
-            case ast.Name():
-                return True
-            case ast.expr():
-                return _is_literal(node)
-        return True  # operators are looked at where they are used
+            case ast.Name(id=name) if name in self.functions:
+                return False
+        return _is_literal(part) or isinstance(part, self.parts)
 
 
-def _is_literal(node: ast.AST) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float | str)
+def _parts(tree: ast.expr) -> Iterator[ast.expr]:
+    """Return an expression and all that is in it, but for the names of the functions it calls."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and id(node) not in called:
+            yield node
+
+
+def _is_literal(part: ast.expr) -> TypeGuard[ast.Constant]:
+    return isinstance(part, ast.Constant) and isinstance(part.value, bool | int | float | str)
 
 
 def literal(value: float | str) -> Expression:
@@ -192,7 +183,6 @@ ARITHMETIC = Grammar(
     },
     functions={"min": range(2, 100), "max": range(2, 100)}
     | dict.fromkeys(("ceil", "floor", "round", "sqrt", "log2", "abs"), range(1, 2)),
-    names=True,
-    conditions=True,
+    parts=(ast.Name, ast.IfExp, ast.BoolOp),
 )
 """Numbers and words; :class:`sim.config.arithmetic.Arithmetic` evaluates it."""

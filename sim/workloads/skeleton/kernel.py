@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
 
@@ -14,7 +14,7 @@ from sim.config.model import Model
 from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernel import Kernel, KernelJob
 from sim.workloads.skeleton.checks import check
-from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton
+from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton, word
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -147,12 +147,7 @@ def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
     """Return the option of a parameter: its type, and its default and description."""
     kind: Any = _TYPES.get(parameter.unit)
     if parameter.unit == "choice":
-        kind = Annotated[
-            Literal[tuple(parameter.choices)],
-            BeforeValidator(_word),
-        ]
-    elif parameter.unit == "number":
-        kind = Annotated[float, BeforeValidator(_floating)]
+        kind = Annotated[Literal[tuple(parameter.choices)], BeforeValidator(word)]
     if parameter.default is None:
         return kind, Field(description=parameter.description)
     fields: dict[str, Any] = {name: (kind, ...)}
@@ -162,15 +157,6 @@ def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
     except ValidationError as error:
         raise explain(error, f"{path}: parameters.{name}.default", one) from None
     return kind, Field(default, description=parameter.description)
-
-
-def _word(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _floating(value: object) -> object:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return float(cast(int, value)) if whole else value
 
 
 def _preset(path: Path, name: str, preset: Preset) -> type[Kernel]:

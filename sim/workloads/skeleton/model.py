@@ -43,15 +43,15 @@ def _reader(quantity: Any) -> Any:
     return read
 
 
-def _word(value: object) -> object:
-    """Let YAML's own words be words: ``no`` is read as false there."""
+def word(value: object) -> object:
+    """Return a word that YAML takes for a truth value, as ``no``, as a word."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 Number = Annotated[InstanceOf[Expression], BeforeValidator(_reader(None))]
 SizeOf = Annotated[InstanceOf[Expression], BeforeValidator(_reader(parse_bytes))]
 TimeOf = Annotated[InstanceOf[Expression], BeforeValidator(_reader(parse_seconds))]
-Word = Annotated[str, BeforeValidator(_word)]
+Word = Annotated[str, BeforeValidator(word)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
@@ -66,7 +66,7 @@ class Parameter(Model):
     @field_validator("choices", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
-        return [_word(one) for one in value] if isinstance(value, list) else value
+        return [word(one) for one in value] if isinstance(value, list) else value
 
     @model_validator(mode="after")
     def _choices_belong_to_a_choice(self) -> Parameter:
