@@ -7,6 +7,7 @@ counts as one.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Parameter:
     Attributes
     ----------
     expression
-        As written and as parsed: every dotted path is an argument of a function ``value``.
+        As written and as parsed: a dotted path is one name, with ``__`` for its dots.
     """
 
     expression: Expression
@@ -47,33 +48,37 @@ class Parameter:
         InputError
             If the machine has no such value.
         """
-        paths = [path for _, (path,) in self.expression.calls()]
-        if paths == [self.text.strip()]:
-            value = _value(machine, paths[0])
+        paths = {name: name.replace(_DOT, ".") for name in self.expression.names()}
+        if list(paths.values()) == [self.text.strip()]:
+            value = _value(machine, self.text.strip())
             if isinstance(value, str | bool):
                 return value
-        found = {path: _quantity(machine, path) for path in paths}
-        base = self._evaluated({path: quantity.base for path, quantity in found.items()})
-        dimension = self._evaluated({path: one.dimension for path, one in found.items()})
+        found = {name: _quantity(machine, path) for name, path in paths.items()}
+        base = self._evaluated({name: quantity.base for name, quantity in found.items()})
+        dimension = self._evaluated({name: one.dimension for name, one in found.items()})
         return Quantity(float(base), "", 1.0, NUMBER * dimension)
 
-    def _evaluated(self, values: Mapping[str, Any]) -> Any:
-        return self.expression.value(SimpleEval(PRODUCTS, {"value": values.__getitem__}, {}))
+    def _evaluated(self, names: Mapping[str, Any]) -> Any:
+        return self.expression.value(SimpleEval(PRODUCTS, {}, names))
 
 
 def parse_parameter(text: object) -> Parameter:
     """Read a parameter; whether a machine has it, :meth:`Parameter.of` says; else InputError."""
-    return text if isinstance(text, Parameter) else Parameter(_PARAMETERS.parse(text))
+    if isinstance(text, Parameter):
+        return text
+    expression = _PARAMETERS.parse(text)
+    if not all(_DOT in name for name in expression.names()):
+        raise _PARAMETERS.refusal(text)
+    return Parameter(expression)
 
 
-_PATH = re.compile(r"[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)+")
-
+_DOT = "__"
 _PARAMETERS = Grammar(
     noun="a parameter",
     example="lustre.capacity or lustre.osts * lustre.oss_rate",
     operators=PRODUCTS,
-    functions={"value": range(1, 2)},
-    spell=partial(_PATH.sub, r"value('\g<0>')"),
+    parts=(ast.Name,),
+    spell=partial(re.compile(r"(?<=[a-z0-9])\.(?=[a-z])").sub, _DOT),
 )
 
 

@@ -100,7 +100,7 @@ class Grammar:
     noun: str
     example: str
     operators: Mapping[type[ast.AST], Callable[..., Any]]
-    functions: Mapping[str, range]
+    functions: Mapping[str, range] = field(default_factory=dict)
     parts: tuple[type[ast.expr], ...] = ()
     spell: Callable[[str], str] = str.strip
 
@@ -116,8 +116,12 @@ class Grammar:
             raise InputError(f"{len(text)} characters are not {self.noun}; at most {_LONGEST} are")
         tree = self._tree(text) if isinstance(text, str) else None
         if tree is None or not all(map(self._has, _parts(tree))):
-            raise InputError(f"{text!r} is not {self.noun}; right would be {self.example}")
+            raise self.refusal(text)
         return Expression(str(text), tree)
+
+    def refusal(self, text: object) -> InputError:
+        """Return what is to be said of something that is no expression of this kind."""
+        return InputError(f"{text!r} is not {self.noun}; right would be {self.example}")
 
     def _tree(self, text: str) -> ast.expr | None:
         """Return what Python reads, if it can read it."""
