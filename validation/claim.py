@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, ValidationError, model_validator
 
 from sim.config.errors import InputError
 from sim.config.files import explain, read_mapping
@@ -114,8 +114,8 @@ class Claim(Model):
     series: Annotated[dict[str, RunNames], BeforeValidator(_by_text)] = Field(default_factory=dict)
     seeds: Count = 1
     statistic: Statistic = "median"
-    metric: Annotated[Metric | None, BeforeValidator(parse_metric)] = None
-    parameter: Annotated[Parameter | None, BeforeValidator(parse_parameter)] = None
+    metric: Annotated[InstanceOf[Metric] | None, BeforeValidator(parse_metric)] = None
+    parameter: Annotated[InstanceOf[Parameter] | None, BeforeValidator(parse_parameter)] = None
     machine: str | None = None
     nodes: Annotated[tuple[Count, ...], BeforeValidator(_tuple)] = ()
     relation: Relation | None = None

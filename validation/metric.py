@@ -1,8 +1,10 @@
 """What a claim looks at in its runs: ``write(large)``, ``time(a) / time(b)``, ``write``.
 
-A metric is a product of terms. A term is a number, or a function of a run, which is named in its
-brackets; the functions and what they return are listed in :data:`FUNCTIONS`. Without a run, or with
-``*`` in its place, the metric is that of each run of the claim: ``write``, ``write(*) / write(a)``.
+A metric is an expression of numbers and of functions of runs, multiplied or divided. A run is named
+in the brackets of the function, and behind it stand what words the function takes, all without
+quotes: ``write(56 x 8m)`` is read as ``write("56 x 8m")``. The functions and what they return are
+listed in :data:`FUNCTIONS`. Without a run, or with ``*`` in its place, the metric is that of each
+run of the claim: ``write``, ``write(*) / write(a)``.
 """
 
 from __future__ import annotations
@@ -10,9 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from simpleeval import SimpleEval
 
 from sim.config.errors import InputError
-from validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension
+from sim.config.expressions import Expression, Grammar
+from validation.quantity import BYTES, NUMBER, PER_SECOND, PRODUCTS, RATE, SECONDS, Dimension
 
 EACH = "*"
 """In place of a run: each run of the claim."""
@@ -72,24 +79,6 @@ FUNCTIONS = {
 Look = Callable[[str, str, tuple[str, ...]], float]
 """Returns what a function is of a run: called with function, run and the words after the run."""
 
-_TERM = re.compile(
-    r"\s*(?:(?P<number>\d+\.?\d*)|(?P<name>[a-z_]+)\s*(?:\(\s*(?P<words>[^()]*?)\s*\))?)\s*"
-)
-
-
-@dataclass(frozen=True)
-class Term:
-    """One factor of a metric; ``power`` is 1, or -1 where it is divided by.
-
-    ``function`` is empty for a plain number, which is ``factor``.
-    """
-
-    power: int
-    function: str = ""
-    run: str = EACH
-    words: tuple[str, ...] = ()
-    factor: float = 1.0
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -97,33 +86,32 @@ class Metric:
 
     Attributes
     ----------
-    text
-        As written.
-    terms
-        Its factors.
+    expression
+        As written and as parsed: every function has the run and its words as arguments.
     """
 
-    text: str
-    terms: tuple[Term, ...]
+    expression: Expression
+
+    @property
+    def text(self) -> str:
+        """The metric as written."""
+        return self.expression.text
 
     @property
     def dimension(self) -> Dimension:
         """What the metric measures."""
-        found = NUMBER
-        for term in self.terms:
-            if term.function:
-                found = found.over(term.power, FUNCTIONS[term.function].dimension)
-        return found
+        found = self._evaluated(lambda function, *_: FUNCTIONS[function].dimension)
+        return found if isinstance(found, Dimension) else NUMBER
 
     @property
     def runs(self) -> tuple[str, ...]:
         """The runs that it names, each once; ``*`` if it looks at each."""
-        return tuple(dict.fromkeys(term.run for term in self.terms if term.function))
+        return tuple(dict.fromkeys(run for _, (run, *_) in self.expression.calls()))
 
     @property
     def of_machine(self) -> bool:
         """Whether it is about a machine and a number of nodes, and not about runs."""
-        return any(FUNCTIONS[term.function].of_machine for term in self.terms if term.function)
+        return any(FUNCTIONS[function].of_machine for function, _ in self.expression.calls())
 
     @property
     def of_each(self) -> bool:
@@ -132,16 +120,16 @@ class Metric:
 
     def value(self, look: Look, each: str = EACH) -> float:
         """Return the metric; ``each`` is the run that stands for ``*``."""
-        product = 1.0
-        for term in self.terms:
-            run = each if term.run == EACH else term.run
-            found = look(term.function, run, term.words) if term.function else term.factor
-            product = product * found if term.power > 0 else _quotient(product, found)
-        return product
 
+        def looked(function: str, run: str, *words: str) -> float:
+            return look(function, each if run == EACH else run, words)
 
-def _quotient(above: float, below: float) -> float:
-    return above / below if below else float("inf")
+        return float(self._evaluated(looked))
+
+    def _evaluated(self, function: Callable[..., Any]) -> Any:
+        """Return the product; ``function`` is called with a function's name, the run and words."""
+        functions = {name: partial(function, name) for name in FUNCTIONS}
+        return self.expression.value(SimpleEval(PRODUCTS, functions, {}))
 
 
 def parse_metric(text: object) -> Metric:
@@ -154,41 +142,35 @@ def parse_metric(text: object) -> Metric:
     """
     if isinstance(text, Metric):
         return text
-    if not isinstance(text, str):
-        raise InputError(
-            f"{text!r} is not a metric; right would be write(RUN) or write(A) / read(B)"
-        )
-    terms, at, power = [], 0, 1
-    while True:
-        match = _TERM.match(text, at)
-        if match is None:
-            raise InputError(
-                f"{text!r} is not a metric, from {text[at:]!r} on; right would be write(RUN) or "
-                "write(A) / read(B)"
-            )
-        terms.append(_term(power, match))
-        at = match.end()
-        if at == len(text):
-            return Metric(text, tuple(terms))
-        if text[at] not in "*/":
-            raise InputError(f"{text!r} is not a metric: {text[at]!r} is neither * nor /")
-        power, at = (1 if text[at] == "*" else -1), at + 1
+    expression = _METRICS.parse(text)
+    for name, (run, *words) in expression.calls():
+        function = FUNCTIONS[name]
+        if not all([run, *words]) or not function.needed <= len(words) <= function.most:
+            first = [] if function.of_machine else ["RUN"]
+            takes = ", ".join([*first, *["WORD"] * function.needed])
+            raise InputError(f"{text!r}: right would be {name}({takes})")
+    return Metric(expression)
 
 
-def _term(power: int, match: re.Match[str]) -> Term:
-    """Return one factor, its function known and its words as many as the function takes."""
-    if match["number"]:
-        return Term(power, factor=float(match["number"]))
-    name, written = match["name"], match["words"]
-    if name not in FUNCTIONS:
-        raise InputError(f"{name!r} is no metric; there are {', '.join(FUNCTIONS)}")
-    function = FUNCTIONS[name]
+_TERM = re.compile(r"(?<![\w.])(?P<name>[a-z_]+)\s*(\((?P<words>[^()]*)\))?")
+
+
+def _quoted(match: re.Match[str]) -> str:
+    """Return a function of a run as Python has it: with the run, and with quotes."""
+    name, written = match["name"], (match["words"] or "").strip()
     words = [word.strip() for word in written.split(",")] if written else []
-    run = EACH if function.of_machine or not words else words.pop(0)
-    if not run or not function.needed <= len(words) <= function.most:
-        takes = ", ".join([*([] if function.of_machine else ["RUN"]), *["WORD"] * function.needed])
-        raise InputError(f"{match[0].strip()!r}: right would be {name}({takes})")
-    return Term(power, name, run, tuple(words))
+    if not words or (name in FUNCTIONS and FUNCTIONS[name].of_machine):
+        words.insert(0, EACH)
+    return f"{name}({', '.join(map(repr, words))})"
+
+
+_METRICS = Grammar(
+    noun="a metric",
+    example=f"write(RUN) or write(A) / read(B); the functions are {', '.join(FUNCTIONS)}",
+    operators=PRODUCTS,
+    functions=dict.fromkeys(FUNCTIONS, range(1, 9)),
+    spell=partial(_TERM.sub, _quoted),
+)
 
 
 def check_runs(metric: Metric, runs: Sequence[str]) -> None:

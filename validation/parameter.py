@@ -7,15 +7,20 @@ counts as one.
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from simpleeval import SimpleEval
 
 from sim.config.errors import InputError
+from sim.config.expressions import Expression, Grammar
 from sim.config.files import nearest
 from sim.config.machine import Machine
-from validation.quantity import NUMBER, Dimension, Quantity, parse_quantity
-
-_PATH = re.compile(r"[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)+")
+from validation.quantity import NUMBER, PRODUCTS, Quantity, parse_quantity
 
 
 @dataclass(frozen=True)
@@ -24,14 +29,16 @@ class Parameter:
 
     Attributes
     ----------
-    text
-        As written.
-    factors
-        Each a dotted path or a number, with its power: 1, or -1 where it is divided by.
+    expression
+        As written and as parsed: a dotted path is one name, with ``__`` for its dots.
     """
 
-    text: str
-    factors: tuple[tuple[str | float, int], ...]
+    expression: Expression
+
+    @property
+    def text(self) -> str:
+        """The parameter as written."""
+        return self.expression.text
 
     def of(self, machine: Machine) -> Quantity | str | bool:
         """Return what it is on a machine; a word or a truth value as it stands there.
@@ -41,36 +48,38 @@ class Parameter:
         InputError
             If the machine has no such value.
         """
-        if len(self.factors) == 1 and isinstance(path := self.factors[0][0], str):
-            value = _value(machine, path)
+        paths = {name: name.replace(_DOT, ".") for name in self.expression.names()}
+        if list(paths.values()) == [self.text.strip()]:
+            value = _value(machine, self.text.strip())
             if isinstance(value, str | bool):
                 return value
-        base, dimension = 1.0, NUMBER
-        for factor, power in self.factors:
-            found = _quantity(machine, factor)
-            base *= found.base**power
-            dimension = dimension.over(power, found.dimension)
-        return Quantity(base, "", 1.0, dimension)
+        found = {name: _quantity(machine, path) for name, path in paths.items()}
+        base = self._evaluated({name: quantity.base for name, quantity in found.items()})
+        dimension = self._evaluated({name: one.dimension for name, one in found.items()})
+        return Quantity(float(base), "", 1.0, NUMBER * dimension)
+
+    def _evaluated(self, names: Mapping[str, Any]) -> Any:
+        return self.expression.value(SimpleEval(PRODUCTS, {}, names))
 
 
 def parse_parameter(text: object) -> Parameter:
     """Read a parameter; whether a machine has it, :meth:`Parameter.of` says; else InputError."""
     if isinstance(text, Parameter):
         return text
-    parts = re.split(r"\s*([*/])\s*", text.strip()) if isinstance(text, str) else [""]
-    factors: list[tuple[str | float, int]] = []
-    for operator, part in zip(["*", *parts[1::2]], parts[::2], strict=True):
-        power = 1 if operator == "*" else -1
-        if _PATH.fullmatch(part):
-            factors.append((part, power))
-        elif part.replace(".", "", 1).isdecimal():
-            factors.append((float(part), power))
-        else:
-            raise InputError(
-                f"{text!r} is not a parameter; right would be lustre.capacity or "
-                "lustre.osts * lustre.oss_rate"
-            )
-    return Parameter(str(text), tuple(factors))
+    expression = _PARAMETERS.parse(text)
+    if not all(_DOT in name for name in expression.names()):
+        raise _PARAMETERS.refusal(text)
+    return Parameter(expression)
+
+
+_DOT = "__"
+_PARAMETERS = Grammar(
+    noun="a parameter",
+    example="lustre.capacity or lustre.osts * lustre.oss_rate",
+    operators=PRODUCTS,
+    parts=(ast.Name,),
+    spell=partial(re.compile(r"(?<=[a-z0-9])\.(?=[a-z])").sub, _DOT),
+)
 
 
 def _value(machine: Machine, path: str) -> object:
@@ -84,11 +93,6 @@ def _value(machine: Machine, path: str) -> object:
     return found
 
 
-def _quantity(machine: Machine, factor: str | float) -> Quantity:
-    """Return a factor, its dimension as its unit in the machine file says."""
-    if isinstance(factor, float):
-        return parse_quantity(factor)
-    written = machine.values(units=True).get(factor, _value(machine, factor))
-    found = parse_quantity(written)
-    dimension: Dimension = found.dimension
-    return Quantity(found.base, "", 1.0, dimension)
+def _quantity(machine: Machine, path: str) -> Quantity:
+    """Return a value, its dimension as its unit in the machine file says."""
+    return parse_quantity(machine.values(units=True).get(path, _value(machine, path)))

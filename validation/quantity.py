@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import math
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -23,15 +26,28 @@ from sim.config.units import (
 )
 
 
-class Dimension(NamedTuple):
-    """What a number measures, as powers of bytes and of seconds: bytes/s is ``(1, -1)``."""
+@dataclass(frozen=True)
+class Dimension:
+    """What a number measures, as powers of bytes and of seconds: bytes/s is ``(1, -1)``.
+
+    Dimensions can be multiplied and divided, also by plain numbers, as what they are of.
+    """
 
     bytes: int
     seconds: int
 
-    def over(self, power: int, other: Dimension) -> Dimension:
-        """Return the dimension of a product with `other` to the `power` (1, or -1: a quotient)."""
-        return Dimension(self.bytes + power * other.bytes, self.seconds + power * other.seconds)
+    def __mul__(self, other: Dimension | float) -> Dimension:
+        by = other if isinstance(other, Dimension) else NUMBER
+        return Dimension(self.bytes + by.bytes, self.seconds + by.seconds)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Dimension | float) -> Dimension:
+        by = other if isinstance(other, Dimension) else NUMBER
+        return Dimension(self.bytes - by.bytes, self.seconds - by.seconds)
+
+    def __rtruediv__(self, other: float) -> Dimension:
+        return NUMBER / self
 
 
 NUMBER = Dimension(0, 0)
@@ -150,6 +166,17 @@ _FORMATS: dict[Dimension, Callable[[float], str]] = {
     BYTES: lambda base: format_bytes(round(base), 3),
 }
 
+
+def _quotient(above: Any, below: Any) -> Any:
+    return math.inf if below == 0 else above / below
+
+
+PRODUCTS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Mult: operator.mul,
+    ast.Div: _quotient,
+}
+"""The operators of expressions about quantities, for numbers and for their dimensions; a division
+by nothing is infinite."""
 
 Measured = Annotated[Quantity, BeforeValidator(parse_quantity)]
 """A number with its unit."""

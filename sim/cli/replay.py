@@ -136,11 +136,11 @@ def _replay_table(
 ) -> None:
     """Replay a trace table; its ranks fill the nodes unless it is said how many there are."""
     from sim.cli.running import run_and_print
-    from sim.config.machine import load_machine
+    from sim.config.machine import DEFAULT_MACHINE, load_machine
     from sim.config.scenario import Workload
     from sim.workloads.trace_opening import open_trace
 
-    machine = job["machine"] or "theta"
+    machine = job["machine"] or DEFAULT_MACHINE
     trace = open_trace(path, files)
     cores = load_machine(machine).nodes.cores
     nodes, ppn = job["nodes"], job["ppn"]

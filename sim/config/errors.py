@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class InputError(ValueError):
     """Bad input from the outside: a command line, a file, a hint, a log.
@@ -9,3 +12,12 @@ class InputError(ValueError):
     The message is one clear sentence that names the place (file or option), the value found and
     what would be right. The command line prints it and exits with status 2; no traceback.
     """
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put a place in front of whatever InputError is raised within."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error

@@ -43,6 +43,23 @@ def test_each_run_over_one():
     assert metric.value(look, "a") == 3.0
 
 
+@pytest.mark.parametrize("run", ["56 x 8m", "phase II", "3-d one-sided", "8m", "1", "it's", "open"])
+def test_runs_are_named_without_quotes(run):
+    metric = parse_metric(f"6 * write({run}) / read( {run} )")
+    assert metric.runs == (run,)
+    assert metric.value(lambda *asked: {"write": 2.0, "read": 3.0}[asked[0]]) == 4.0
+
+
+def test_brackets_bind():
+    metric = parse_metric("write(a) / (write(b) / read(b))")
+    assert metric.value(look) == 12.0
+    assert metric.dimension == RATE
+
+
+def test_runs_are_told_in_the_order_in_which_they_are_written():
+    assert parse_metric("write(a) / write(b) / write(c) * write(a)").runs == ("a", "b", "c")
+
+
 def test_words_behind_the_run():
     seen = []
     metric = parse_metric("phase(64 nodes, H5Dwrite, 16 MiB) / phase(8, H5Dread)")
@@ -68,13 +85,20 @@ def test_a_division_by_nothing_is_infinite():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("speed(a)", "'speed' is no metric; there are write, read"),
-        ("write(a) + write(b)", "neither"),
-        ("write(a) write(b)", "neither"),
+        ("speed(a)", "'speed\\(a\\)' is not a metric; .* the functions are write, read"),
+        ("write(a) + write(b)", "is not a metric"),
+        ("write(a) ** 2", "is not a metric"),
+        ("Write(a)", "is not a metric"),
+        ("WRITE", "is not a metric"),
+        ("-write(a)", "is not a metric"),
+        ("write(a).real", "is not a metric"),
+        ("write(a) write(b)", "is not a metric"),
+        ("write(read(a))", "is not a metric"),
         ("write(a) /", "is not a metric"),
         ("write((a))", "is not a metric"),
         ("", "is not a metric"),
         ("phase(a)", r"right would be phase\(RUN, WORD\)"),
+        ("phase(, all)", r"right would be phase\(RUN, WORD\)"),
         ("write(a, b)", r"right would be write\(RUN\)"),
         ("mpi(bcast)", r"right would be mpi\(WORD, WORD\)"),
         (3, "3 is not a metric"),

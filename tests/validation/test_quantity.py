@@ -83,6 +83,8 @@ def test_a_rate_is_no_part():
 
 
 def test_dimensions_of_products():
-    assert BYTES.over(-1, SECONDS) == RATE
-    assert RATE.over(1, SECONDS) == BYTES
-    assert RATE.over(-1, RATE) == NUMBER
+    assert BYTES / SECONDS == RATE
+    assert RATE * SECONDS == BYTES
+    assert RATE / RATE == NUMBER
+    assert 2 * RATE / 3 == RATE * 2 == RATE
+    assert 1 / SECONDS == PER_SECOND

@@ -63,7 +63,7 @@ def test_draws_differ_by_step_and_stay_the_same_for_a_seed(tmp_path):
 
     def drawn(step: int, seed: int):
         scope = kernel.scope(node, seed)
-        scope.counters["step"] = step
+        scope.count("step", step)
         return np.asarray(scope["mine"])
 
     assert (drawn(0, 1) == drawn(0, 1)).all()

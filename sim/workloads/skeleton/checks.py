@@ -6,136 +6,131 @@ It is found out when the file is read, so that a misspelt name does not end a ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
 from sim.config.errors import InputError
+from sim.config.expressions import ARITHMETIC, Expression
 from sim.config.files import nearest
 from sim.workloads.skeleton.draws import DISTRIBUTIONS
-from sim.workloads.skeleton.expressions import FUNCTIONS, Expression
-from sim.workloads.skeleton.model import BUILTIN, PATTERNS, Files, Phase, Skeleton
+from sim.workloads.skeleton.model import BUILTIN, PATTERNS, Draw, Files, Move, Open, Phase, Skeleton
 
-WORDS = {
-    "distribution": DISTRIBUTIONS,
-    "pattern": PATTERNS,
-    "api": ("posix", "mpiio", "hdf5"),
-    "directory": ("shared", "own"),
-    "mode": ("read", "write"),
+_WORDS: dict[tuple[type, str], tuple[str, ...]] = {
+    (Draw, "distribution"): DISTRIBUTIONS,
+    (Draw, "per"): ("rank", "node", "job"),
+    (Files, "per"): ("rank", "node", "job", "group"),
+    (Files, "api"): ("posix", "mpiio", "hdf5"),
+    (Files, "directory"): ("shared", "own"),
+    (Open, "mode"): ("read", "write"),
+    (Move, "pattern"): PATTERNS,
 }
 """Fields that hold one of some words, or ``$NAME`` of a parameter that does."""
 
-_PER = {"draws": ("rank", "node", "job"), "files": ("rank", "node", "job", "group")}
 
-
-class Place(NamedTuple):
-    """A value and the dotted path of its field."""
+class _Place(NamedTuple):
+    """A value, the dotted path of its field, and the words that may stand there."""
 
     path: str
     value: Any
+    words: tuple[str, ...] = ()
 
 
 def check(skeleton: Skeleton) -> None:
     """Raise InputError unless the parts of a skeleton go together."""
-    places = list(_walk(skeleton, ""))
-    phases = [place.value for place in places if isinstance(place.value, Phase)]
-    _check_names(skeleton, phases)
-    known = {*BUILTIN, *skeleton.parameters, *skeleton.let, *skeleton.draws, *_counters(phases)}
-    for path, value in places:
+    places = list(_below(skeleton, ""))
+    repeats = [place.value.repeat for place in places if isinstance(place.value, Phase)]
+    counters = sorted({repeat.counter for repeat in repeats if repeat and repeat.counter})
+    _check_names(skeleton, counters)
+    known = [*BUILTIN, *skeleton.parameters, *skeleton.let, *skeleton.draws, *counters]
+    for path, value, words in places:
         if isinstance(value, Expression):
-            for name in value.names():
-                if name not in known:
-                    raise InputError(
-                        f"{path} = {value.text!r}: there is no {name}{nearest(name, known)}"
-                    )
-        _check_word(path, value, skeleton)
+            _check_expression(path, value, known)
+        elif isinstance(value, Phase):
+            _check_phase(path, value, skeleton)
+        elif isinstance(value, Files):
+            _check_files(path, value)
+        elif words:
+            _check_word(path, value, words, skeleton)
     _check_circles(skeleton)
-    for path, phase in places:
-        if isinstance(phase, Phase):
-            _check_phase(path, phase, skeleton)
-    for name, files in skeleton.files.items():
-        _check_files(f"files.{name}", files)
 
 
-def _walk(part: Any, path: str) -> Iterator[Place]:
+def _below(part: Any, path: str) -> Iterator[_Place]:
     """Return everything below a part, with its path."""
-    yield Place(path, part)
-    below: Iterable[tuple[Any, Any]] = ()
+    fields: Iterable[tuple[Any, Any]] = ()
     if isinstance(part, BaseModel):
-        below = ((name, getattr(part, name)) for name in type(part).model_fields)
+        fields = ((name, getattr(part, name)) for name in type(part).model_fields)
     elif isinstance(part, dict):
-        below = part.items()
+        fields = part.items()
     elif isinstance(part, list):
-        below = enumerate(part)
-    for name, value in below:
+        fields = enumerate(part)
+    for name, value in fields:
         if value is not None:
-            yield from _walk(value, f"{path}.{name}" if path else str(name))
+            place = f"{path}.{name}".lstrip(".")
+            yield _Place(place, value, _WORDS.get((type(part), name), ()))
+            yield from _below(value, place)
 
 
-def _counters(phases: list[Phase]) -> list[str]:
-    return [phase.repeat.counter for phase in phases if phase.repeat and phase.repeat.counter]
-
-
-def _check_names(skeleton: Skeleton, phases: list[Phase]) -> None:
-    """Raise InputError if a name means two things."""
-    seen: dict[str, str] = dict.fromkeys((*BUILTIN, *FUNCTIONS), "a name that is there already")
-    groups = {
-        "parameters": list(skeleton.parameters),
-        "let": list(skeleton.let),
-        "draws": list(skeleton.draws),
-        "a counter": sorted(set(_counters(phases))),
+def _check_names(skeleton: Skeleton, counters: list[str]) -> None:
+    """Raise InputError if a name means two things, or a draw names no counter."""
+    taken = dict.fromkeys([*BUILTIN, *ARITHMETIC.functions], "a name that is there already")
+    groups: dict[str, Iterable[str]] = {
+        "parameters": skeleton.parameters,
+        "let": skeleton.let,
+        "draws": skeleton.draws,
+        "a counter": counters,
     }
     for where, names in groups.items():
         for name in names:
-            if name in seen:
-                raise InputError(f"{where}: {name} is also {seen[name]}; each needs its own name")
-            seen[name] = f"in {where}"
+            if name in taken:
+                raise InputError(f"{where}: {name} is also {taken[name]}; each needs its own name")
+            taken[name] = f"in {where}"
     for name, draw in skeleton.draws.items():
-        for counter in draw.anew:
-            if counter not in groups["a counter"]:
-                raise InputError(
-                    f"draws.{name}.anew: {counter} is the counter of no repeat"
-                    f"{nearest(counter, groups['a counter'])}"
-                )
+        for counter in set(draw.anew).difference(counters):
+            hint = nearest(counter, counters)
+            raise InputError(f"draws.{name}.anew: {counter} is the counter of no repeat{hint}")
 
 
-def _check_word(path: str, value: Any, skeleton: Skeleton) -> None:
-    """Raise InputError if a field that holds one of some words holds another."""
-    first, _, field = path.rpartition(".")
-    allowed = WORDS.get(field)
-    if field == "per":
-        allowed = _PER.get(first.partition(".")[0])
-    if allowed is None or not isinstance(value, str) or first.startswith("parameters"):
-        return
-    if not value.startswith("$"):
-        if value not in allowed:
+def _check_expression(path: str, expression: Expression, known: list[str]) -> None:
+    """Raise InputError if an expression has a name that means nothing."""
+    for name in expression.names():
+        if name not in known:
             raise InputError(
-                f"{path} = {value!r}: right would be {', '.join(allowed)}, or $NAME of a parameter"
-                f"{nearest(value, allowed)}"
+                f"{path} = {expression.text!r}: there is no {name}{nearest(name, known)}"
+            )
+
+
+def _check_word(path: str, value: str, words: tuple[str, ...], skeleton: Skeleton) -> None:
+    """Raise InputError if a field that holds one of some words holds another."""
+    right = ", ".join(words)
+    if not value.startswith("$"):
+        if value not in words:
+            raise InputError(
+                f"{path} = {value!r}: right would be {right}, or $NAME of a parameter"
+                f"{nearest(value, words)}"
             )
         return
     parameter = skeleton.parameters.get(value[1:])
-    if parameter is None or not set(parameter.choices) <= set(allowed) or not parameter.choices:
+    if parameter is None or not parameter.choices or not set(parameter.choices) <= set(words):
         raise InputError(
-            f"{path} = {value!r}: right would be a parameter with unit: choice and some of "
-            f"{', '.join(allowed)}"
+            f"{path} = {value!r}: right would be a parameter with unit: choice and some of {right}"
         )
 
 
 def _check_circles(skeleton: Skeleton) -> None:
     """Raise InputError if a value follows from itself."""
-    needs: dict[str, set[str]] = {
-        name: set(expression.names()) for name, expression in skeleton.let.items()
-    }
-    for name, draw in skeleton.draws.items():
-        parts = [value for _, value in _walk(draw, "") if isinstance(value, Expression)]
-        needs[name] = {one for part in parts for one in part.names()}
-    done: set[str] = set()
-    while rest := needs.keys() - done:
-        ready = {name for name in rest if not (needs[name] & rest)}
-        if not ready:
-            raise InputError(f"{', '.join(sorted(rest))}: each needs the value of another of them")
-        done |= ready
+    parts = {**skeleton.let, **skeleton.draws}
+    needs: dict[str, set[str]] = {}
+    for name, part in parts.items():
+        inside = [_Place(name, part), *_below(part, name)]
+        expressions = [one.value for one in inside if isinstance(one.value, Expression)]
+        needs[name] = {other for one in expressions for other in one.names() if other in parts}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as circle:
+        names = ", ".join(sorted(set(circle.args[1])))
+        raise InputError(f"{names}: each needs the value of another of them") from None
 
 
 def _check_phase(path: str, phase: Phase, skeleton: Skeleton) -> None:
@@ -150,7 +145,7 @@ def _check_phase(path: str, phase: Phase, skeleton: Skeleton) -> None:
             f"{path}.{verb}.file: there are no files {name}{nearest(name, skeleton.files)}"
         )
     needs_hdf5 = verb in ("group", "dataset") or getattr(what, "dataset", None) is not None
-    if needs_hdf5 and files.api not in ("hdf5",):
+    if needs_hdf5 and files.api != "hdf5":
         raise InputError(f"{path}.{verb}: files {name} have api: {files.api}; right would be hdf5")
     if verb in ("read", "write") and files.api == "hdf5" and what.dataset is None:
         raise InputError(f"{path}.{verb}.dataset is missing: files {name} have api: hdf5")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,22 +27,6 @@ if TYPE_CHECKING:
 _MOST_FILES = 5_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Setting:
-    """What all files of a skeleton need to know.
-
-    Attributes
-    ----------
-    scope
-        The names.
-    job
-        In which they are used.
-    """
-
-    scope: Scope
-    job: Job
-
-
 class FileGroups(ABC):
     """A set of files: one or more for each group of ranks.
 
@@ -51,15 +34,17 @@ class FileGroups(ABC):
     ----------
     name, spec
         As the skeleton has it.
-    setting
-        Where.
+    scope
+        The names of its expressions.
+    job
+        Where the files are used.
     """
 
-    def __init__(self, name: str, spec: Files, setting: Setting) -> None:
+    def __init__(self, name: str, spec: Files, scope: Scope, job: Job) -> None:
         self.name = name
         self.spec = spec
-        self.scope = setting.scope
-        self.job = setting.job
+        self.scope = scope
+        self.job = job
         self.where = f"files.{name}"
         self.owner = self._owners()
         self.owners = int(self.owner[-1]) + 1
@@ -151,69 +136,69 @@ class FileGroups(ABC):
         self._created |= creating
         self.position[:] = 0
 
-    def file(self, what: OnFile, where: str) -> Integers:
+    def file(self, what: OnFile) -> Integers:
         """Return which file of the set each rank uses, from 0: int64 (ranks,)."""
         if what.number is None:
             return self.owner * self.each
-        number = self.scope.whole(what.number, f"{where}.number")
+        number = self.scope.whole(what.number, "number")
         if number.max() >= self.each:
             raise InputError(
-                f"{where}.number = {what.number.text!r} is {number.max():,}; {self.where} has "
+                f"number = {what.number.text!r} is {number.max():,}; {self.where} has "
                 f"{self.each:,} files for each"
             )
         return self.owner * self.each + number
 
-    def places(self, what: Move, where: str, file: Integers, base: Integers | None) -> Places:
+    def places(self, what: Move, file: Integers, base: Integers | None) -> Places:
         """Return the pieces of all ranks; ``base`` is where they begin if nothing is said."""
         scope = self.scope
-        chosen = scope.true(what.only, f"{where}.only")
-        size = np.where(chosen, scope.whole(what.size, f"{where}.size"), 0)
+        chosen = scope.true(what.only, "only")
+        size = np.where(chosen, scope.whole(what.size, "size"), 0)
         if what.offset is not None:
-            base = scope.whole(what.offset, f"{where}.offset")
+            base = scope.whole(what.offset, "offset")
         elif base is None:
             base = self.position[file]
         stride = None
         if what.stride is not None:
-            stride = scope.one(what.stride, f"{where}.stride", least=1)
+            stride = scope.one(what.stride, "stride", least=1)
         pattern = scope.word(what.pattern)
         return place(
             pattern,
             Sharing.of(file),
             size,
-            self.piece(what, where, size),
+            self.piece(what, size),
             base,
             stride=stride,
-            draws=scope.stream(self.name, where) if pattern in ("boxes", "random") else None,
+            draws=scope.stream(self.name, scope.where) if pattern in ("boxes", "random") else None,
         )
 
-    def transfer(self, what: Move, where: str, size: Integers) -> Integers:
+    def transfer(self, what: Move, size: Integers) -> Integers:
         """Return the bytes of a call: int64 (ranks,); everything in one unless it is said."""
         if what.transfer is None:
             return np.maximum(size, 1)
-        return self.scope.whole(what.transfer, f"{where}.transfer", least=1)
+        return self.scope.whole(what.transfer, "transfer", least=1)
 
-    def piece(self, what: Move, where: str, size: Integers) -> Integers:
+    def piece(self, what: Move, size: Integers) -> Integers:
         """Return the bytes that lie together: int64 (ranks,)."""
-        return self.transfer(what, where, size)
+        return self.transfer(what, size)
 
     @abstractmethod
-    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+    def act(self, batch: Batch, phase: Phase) -> int:
         """Add a phase to a batch; return the bytes that it moves."""
 
 
 class PosixFiles(FileGroups):
     """Files that every rank uses by itself, through POSIX."""
 
-    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+    def act(self, batch: Batch, phase: Phase) -> int:
         """Add a phase to a batch; return the bytes that it moves."""
         what, verb = phase.what, phase.verb
         if isinstance(what, Move):
-            return self._move(batch, what, where, writing=verb == "write")
+            return self._move(batch, what, writing=verb == "write")
         if isinstance(what, Open):
             self.begin(creating=verb == "create")
         self.make()
-        chosen = self.scope.true(what.only, f"{where}.only")
-        file = self.file(what, where)
+        chosen = self.scope.true(what.only, "only")
+        file = self.file(what)
         numbers, ranks = self.files.first + file, np.flatnonzero(chosen)
         if verb == "create":
             kind = np.where(_first_of_each(file[ranks]), Op.CREATE, Op.OPEN)
@@ -226,15 +211,15 @@ class PosixFiles(FileGroups):
         batch.add(kinds[verb], ranks, file=numbers[ranks])
         return 0
 
-    def _move(self, batch: Batch, what: Move, where: str, *, writing: bool) -> int:
+    def _move(self, batch: Batch, what: Move, *, writing: bool) -> int:
         """Let every rank make its calls."""
         if what.piece is not None:
-            raise InputError(f"{where}.piece is for calls of MPI-IO; right would be transfer")
-        if self.scope.holds(what.collective, f"{where}.collective"):
-            raise InputError(f"{where}.collective: POSIX has no collective calls")
+            raise InputError("piece is for calls of MPI-IO; right would be transfer")
+        if self.scope.holds(what.collective, "collective"):
+            raise InputError("collective: POSIX has no collective calls")
         self.make()
-        file = self.file(what, where)
-        places = self.places(what, where, file, None)
+        file = self.file(what)
+        places = self.places(what, file, None)
         runs = runs_of(Accesses(places.rank, places.offset, places.length))
         batch.add(
             Op.WRITE if writing else Op.READ,

@@ -77,37 +77,37 @@ class Hdf5Files(MpiFiles):
         for file in self._hdf5:
             file.flush(batch)
 
-    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+    def act(self, batch: Batch, phase: Phase) -> int:
         """Add a phase to a batch; return the bytes that it moves."""
         if phase.group is not None:
-            self._make_group(batch, phase.group, where)
+            self._make_group(batch, phase.group)
             return 0
         if phase.dataset is not None:
-            self._make_dataset(batch, phase.dataset, where)
+            self._make_dataset(batch, phase.dataset)
             return 0
-        return super().act(batch, phase, where)
+        return super().act(batch, phase)
 
-    def _member(self, what: MakeGroup | MakeDataset | Move, where: str) -> int:
+    def _member(self, what: MakeGroup | MakeDataset | Move) -> int:
         if what.member is None:
             return 0
-        return self.scope.one(what.member, f"{where}.member")
+        return self.scope.one(what.member, "member")
 
-    def _make_group(self, batch: Batch, what: MakeGroup, where: str) -> None:
-        name = f"{what.name}{self._member(what, where):06d}"
+    def _make_group(self, batch: Batch, what: MakeGroup) -> None:
+        name = f"{what.name}{self._member(what):06d}"
         self._group = [file.create_group(batch, name) for file in self._hdf5]
 
-    def _make_dataset(self, batch: Batch, what: MakeDataset, where: str) -> None:
+    def _make_dataset(self, batch: Batch, what: MakeDataset) -> None:
         """Make a dataset, large enough for what all ranks of the file have in it."""
-        member = self._member(what, where)
-        element = self.scope.one(what.element, f"{where}.element", least=1)
-        size = self.scope.whole(what.size, f"{where}.size")
+        member = self._member(what)
+        element = self.scope.one(what.element, "element", least=1)
+        size = self.scope.whole(what.size, "size")
         total = np.zeros(self.owners, np.int64)
         np.add.at(total, self.owner, size)
         if (size % element).any():
-            raise InputError(f"{where}.size = {what.size.text!r} is no multiple of the element")
+            raise InputError(f"size = {what.size.text!r} is no multiple of the element")
         chunk = None
         if what.chunk is not None:
-            chunk = (max(self.scope.one(what.chunk, f"{where}.chunk", least=1) // element, 1),)
+            chunk = (max(self.scope.one(what.chunk, "chunk", least=1) // element, 1),)
         groups: Sequence[Group | None] = self._group or [None] * self.owners
         self._datasets[what.name, member] = [
             file.create_dataset(
@@ -123,24 +123,22 @@ class Hdf5Files(MpiFiles):
         self._sizes[what.name, member] = (element, total)
         self._opened.add((what.name, member))
 
-    def _move(self, batch: Batch, what: Move, where: str, *, writing: bool) -> int:
+    def _move(self, batch: Batch, what: Move, *, writing: bool) -> int:
         """Let the ranks write or read a dataset."""
         assert what.dataset is not None
-        key = (what.dataset, self._member(what, where))
+        key = (what.dataset, self._member(what))
         if key not in self._datasets:
-            raise InputError(
-                f"{where}: there is no dataset {key[0]} of number {key[1]} in {self.name} yet"
-            )
+            raise InputError(f"there is no dataset {key[0]} of number {key[1]} in {self.name} yet")
         self._open_dataset(batch, key)
-        places = self.places(what, where, self.owner, np.zeros(self.scope.ranks, np.int64))
-        self._check_inside(where, key, places)
-        collective = self.scope.holds(what.collective, f"{where}.collective")
+        places = self.places(what, self.owner, np.zeros(self.scope.ranks, np.int64))
+        self._check_inside(key, places)
+        collective = self.scope.holds(what.collective, "collective")
         for file in self._hdf5:
             transfer = replace(file.properties.transfer, collective=collective)
             file.properties = replace(file.properties, transfer=transfer)
-        for calls in self._calls(what, where, places, together=collective):
+        for calls in self._calls(what, places, together=collective):
             for number, file in enumerate(self._hdf5):
-                slab = self._slab(self._of_file(calls, number), number, key, where, collective)
+                slab = self._slab(self._of_file(calls, number), number, key, collective)
                 call = file.write if writing else file.read
                 call(batch, self._datasets[key][number], slab)
         return int(places.length.sum())
@@ -153,18 +151,18 @@ class Hdf5Files(MpiFiles):
             file.open_dataset(batch, self._datasets[key][number])
         self._opened.add(key)
 
-    def _check_inside(self, where: str, key: tuple[str, int], places: Places) -> None:
+    def _check_inside(self, key: tuple[str, int], places: Places) -> None:
         element, total = self._sizes[key]
         if (places.end > total).any():
             raise InputError(
-                f"{where} reaches to {places.end.max():,} bytes of dataset {key[0]}, which has "
+                f"it reaches to {places.end.max():,} bytes of dataset {key[0]}, which has "
                 f"{total.min():,}"
             )
         if (places.offset % element).any() or (places.length % element).any():
-            raise InputError(f"{where}: its calls are no multiples of the {element}-byte elements")
+            raise InputError(f"its calls are no multiples of the {element}-byte elements")
 
     def _slab(
-        self, places: Places, number: int, key: tuple[str, int], where: str, collective: bool
+        self, places: Places, number: int, key: tuple[str, int], collective: bool
     ) -> Hyperslab:
         """Return what each rank selects in one call; many calls of one piece if independent."""
         element, _ = self._sizes[key]
@@ -182,7 +180,7 @@ class Hdf5Files(MpiFiles):
         )
         if not regular.all():
             raise InputError(
-                f"{where}: a collective call for pieces that are not equally far apart; right "
+                "a collective call for pieces that are not equally far apart; right "
                 "would be a transfer of one piece"
             )
         block = np.where(count > 0, length[first], 0)

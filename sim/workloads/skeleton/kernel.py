@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.config.files import explain, read_mapping
 from sim.config.machine import Machine
 from sim.config.model import Model
 from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernel import Kernel
 from sim.workloads.skeleton.checks import check
-from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton
+from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton, word
 from sim.workloads.written import WRITTEN
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ class SkeletonKernel(Kernel):
 
         node = np.repeat(np.arange(scenario.nodes), scenario.ppn)
         scope = self.scope(node, scenario.seed)
-        for number, requirement in enumerate(self.skeleton.require):
-            if not scope.holds(requirement.that, f"{self.name}: require.{number}.that"):
-                raise InputError(f"kernel {self.name}: {requirement.otherwise}")
-        with _named(self.name):
+        with naming(f"kernel {self.name}"):
+            for number, requirement in enumerate(self.skeleton.require):
+                if not scope.holds(requirement.that, f"require.{number}.that"):
+                    raise InputError(requirement.otherwise)
             read, written = self._count(scope)
-        self._moved = read + written
-        if written > machine.lustre.capacity:
-            raise InputError(
-                f"kernel {self.name}: it writes {written / 1e15:.1f} PB; the file system of "
-                f"{machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
-            )
+            self._moved = read + written
+            if written > machine.lustre.capacity:
+                raise InputError(
+                    f"it writes {written / 1e15:.1f} PB; the file system of {machine.name} holds "
+                    f"{machine.lustre.capacity / 1e15:.1f} PB"
+                )
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all phases."""
@@ -72,8 +72,9 @@ class SkeletonKernel(Kernel):
         for step in walk(self.skeleton.phases, scope, "phases"):
             what = step.phase.what
             if isinstance(what, Move):
-                size = scope.whole(what.size, f"{step.where}.size")
-                chosen = scope.true(what.only, f"{step.where}.only")
+                with naming(scope.where):
+                    size = scope.whole(what.size, "size")
+                    chosen = scope.true(what.only, "only")
                 moved[step.phase.verb] += int(size[chosen].sum(dtype=object))
         return moved["read"], moved["write"]
 
@@ -85,22 +86,8 @@ class SkeletonKernel(Kernel):
 
         _, node = np.unique(job.world.node, return_inverse=True)
         scope = self.scope(node, job.seed)
-        with _named(self.name):
+        with naming(f"kernel {self.name}"):
             yield from SkeletonRun(self.skeleton, scope, job).run()
-
-
-class _named:  # noqa: N801  (used as a statement)
-    """Names the kernel in whatever is wrong with it."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, InputError) and not str(error).startswith("kernel "):
-            raise InputError(f"kernel {self._name}: {error}") from error
 
 
 def read_kernel(path: Path, name: str) -> type[Kernel]:
@@ -122,10 +109,8 @@ def read_kernel(path: Path, name: str) -> type[Kernel]:
     if "kernel" in document:
         return _preset(path, name, _model(Preset, document, path))
     skeleton = _model(Skeleton, document, path)
-    try:
+    with naming(str(path)):
         check(skeleton)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
     taken = skeleton.parameters.keys() & {*dir(Kernel), "skeleton", "scope"}
     if taken:
         raise InputError(f"{path}: parameters.{min(taken)}: right would be another name")
@@ -163,12 +148,7 @@ def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
     """Return the option of a parameter: its type, and its default and description."""
     kind: Any = _TYPES.get(parameter.unit)
     if parameter.unit == "choice":
-        kind = Annotated[
-            Literal[tuple(parameter.choices)],
-            BeforeValidator(_word),
-        ]
-    elif parameter.unit == "number":
-        kind = Annotated[float, BeforeValidator(_floating)]
+        kind = Annotated[Literal[tuple(parameter.choices)], BeforeValidator(word)]
     if parameter.default is None:
         return kind, Field(description=parameter.description)
     fields: dict[str, Any] = {name: (kind, ...)}
@@ -178,15 +158,6 @@ def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
     except ValidationError as error:
         raise explain(error, f"{path}: parameters.{name}.default", one) from None
     return kind, Field(default, description=parameter.description)
-
-
-def _word(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _floating(value: object) -> object:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return float(cast(int, value)) if whole else value
 
 
 def _preset(path: Path, name: str, preset: Preset) -> type[Kernel]:

@@ -7,14 +7,15 @@ be ``when`` (a condition for all ranks) and ``row`` (what the phase is called in
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, field_validator, model_validator
 
 from sim.config.errors import InputError
+from sim.config.expressions import ARITHMETIC, Expression, literal
 from sim.config.model import Model
 from sim.config.units import parse_bytes, parse_seconds
-from sim.workloads.skeleton.expressions import Expression, constant, parse
 
 BUILTIN = ("rank", "ranks", "node", "nodes", "ppn", "local")
 """Names that every expression may use; ``rank``, ``node`` and ``local`` (a rank's number on its
@@ -33,36 +34,28 @@ def _reader(quantity: Any) -> Any:
         if isinstance(value, Expression):
             return value
         if isinstance(value, bool | int | float):
-            return constant(value)
-        if not isinstance(value, str):
-            raise InputError(f"{value!r} is no expression; right would be a number or a text")
-        if quantity is not None:
-            try:
-                return constant(quantity(value))
-            except InputError:
-                pass
-        return parse(value)
+            return literal(value)
+        if quantity is not None and isinstance(value, str):
+            with suppress(InputError):
+                return literal(quantity(value))
+        return ARITHMETIC.parse(value)
 
     return read
 
 
-def _word(value: object) -> object:
-    """Let YAML's own words be words: ``no`` is read as false there."""
+def word(value: object) -> object:
+    """Return a word that YAML takes for a truth value, as ``no``, as a word."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
-Number = Annotated[Expression, BeforeValidator(_reader(None))]
-SizeOf = Annotated[Expression, BeforeValidator(_reader(parse_bytes))]
-TimeOf = Annotated[Expression, BeforeValidator(_reader(parse_seconds))]
-Word = Annotated[str, BeforeValidator(_word)]
+Number = Annotated[InstanceOf[Expression], BeforeValidator(_reader(None))]
+SizeOf = Annotated[InstanceOf[Expression], BeforeValidator(_reader(parse_bytes))]
+TimeOf = Annotated[InstanceOf[Expression], BeforeValidator(_reader(parse_seconds))]
+Word = Annotated[str, BeforeValidator(word)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
-class _Part(Model):
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-
-class Parameter(_Part):
+class Parameter(Model):
     """An option of the kernel: required unless it has a default."""
 
     unit: Unit = "number"
@@ -73,7 +66,7 @@ class Parameter(_Part):
     @field_validator("choices", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
-        return [_word(one) for one in value] if isinstance(value, list) else value
+        return [word(one) for one in value] if isinstance(value, list) else value
 
     @model_validator(mode="after")
     def _choices_belong_to_a_choice(self) -> Parameter:
@@ -82,37 +75,37 @@ class Parameter(_Part):
         return self
 
 
-class Draw(_Part):
+class Draw(Model):
     """Numbers that are drawn by chance, one for each rank."""
 
     distribution: Word = "fixed"
     mean: SizeOf
-    spread: Number = constant(0.5)
-    least: SizeOf = constant(1)
+    spread: Number = literal(0.5)
+    least: SizeOf = literal(1)
     most: SizeOf | None = None
-    multiple: SizeOf = constant(1)
+    multiple: SizeOf = literal(1)
     anew: list[Name] = Field(default_factory=list)
     per: Word = "rank"
 
 
-class Files(_Part):
+class Files(Model):
     """A set of files."""
 
     per: Word = "job"
     ranks: Number | None = None
-    count: Number = constant(1)
+    count: Number = literal(1)
     api: Word = "posix"
     stripe_count: Number | None = None
     stripe_size: SizeOf | None = None
     size: SizeOf | None = None
     directory: Word = "shared"
-    direct: Number = constant(False)
+    direct: Number = literal(False)
     series: bool = False
-    alignment: SizeOf = constant(1)
-    collective_metadata: Number = constant(False)
+    alignment: SizeOf = literal(1)
+    collective_metadata: Number = literal(False)
 
 
-class OnFile(_Part):
+class OnFile(Model):
     """Something that ranks do to their file."""
 
     file: Name
@@ -135,23 +128,23 @@ class Move(OnFile):
     pattern: Word = "contiguous"
     offset: SizeOf | None = None
     stride: SizeOf | None = None
-    collective: Number = constant(False)
+    collective: Number = literal(False)
     dataset: Name | None = None
     member: Number | None = None
 
 
-class MakeDataset(_Part):
+class MakeDataset(Model):
     """Make a dataset in an HDF5 file."""
 
     file: Name
     name: Name
     member: Number | None = None
     size: SizeOf
-    element: Number = constant(1)
+    element: Number = literal(1)
     chunk: SizeOf | None = None
 
 
-class MakeGroup(_Part):
+class MakeGroup(Model):
     """Make a group in an HDF5 file; the datasets that follow go there."""
 
     file: Name
@@ -159,23 +152,23 @@ class MakeGroup(_Part):
     member: Number | None = None
 
 
-class Compute(_Part):
+class Compute(Model):
     """Compute, each rank by itself."""
 
     seconds: TimeOf
 
 
-class Share(_Part):
+class Share(Model):
     """Bytes that go between rank 0 and all others."""
 
     size: SizeOf
 
 
-class Nothing(_Part):
+class Nothing(Model):
     """What needs nothing said."""
 
 
-class Repeat(_Part):
+class Repeat(Model):
     """Do phases several times."""
 
     times: Number
@@ -187,7 +180,7 @@ _SHORT = {"compute": "seconds", "bcast": "size", "gather": "size", "scatter": "s
 """What a verb alone with one value means; with all others it is the file."""
 
 
-class Phase(_Part):
+class Phase(Model):
     """One verb, and what it is done to."""
 
     create: Open | None = None
@@ -221,7 +214,7 @@ class Phase(_Part):
         for verb in full.keys() & (cls.model_fields.keys() - {"when", "row"}):
             if full[verb] is None:
                 full[verb] = {}
-            elif not isinstance(full[verb], dict | _Part):
+            elif not isinstance(full[verb], dict | Model):
                 full[verb] = {_SHORT.get(verb, "file"): full[verb]}
         return full
 
@@ -252,14 +245,14 @@ VERBS = tuple(name for name in Phase.model_fields if name not in ("when", "row")
 Repeat.model_rebuild()
 
 
-class Requirement(_Part):
+class Requirement(Model):
     """A condition without which the kernel does not run, and what to say then."""
 
     that: Number
     otherwise: str
 
 
-class Skeleton(_Part):
+class Skeleton(Model):
     """A whole file.
 
     Attributes
@@ -293,7 +286,7 @@ class Skeleton(_Part):
     phases: list[Phase]
 
 
-class Preset(_Part):
+class Preset(Model):
     """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases."""
 
     summary: str

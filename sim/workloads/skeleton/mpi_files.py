@@ -84,16 +84,16 @@ class MpiFiles(FileGroups):
             file.set_flags(self.job.filesystem.plane.tables.files)
         return files
 
-    def act(self, batch: Batch, phase: Phase, where: str) -> int:
+    def act(self, batch: Batch, phase: Phase) -> int:
         """Add a phase to a batch; return the bytes that it moves."""
         what, verb = phase.what, phase.verb
         if not isinstance(what, Move) and getattr(what, "only", None) is not None:
-            raise InputError(f"{where}.only: all ranks that share the file must take part")
+            raise InputError("only: all ranks that share the file must take part")
         if isinstance(what, Open):
             self.begin(creating=verb == "create")
         self.make()
         if isinstance(what, Move):
-            return self._move(batch, what, where, writing=verb == "write")
+            return self._move(batch, what, writing=verb == "write")
         if isinstance(what, Open):
             writing = verb == "create" or self.scope.word(what.mode) == "write"
             self._open(batch, create=verb == "create", writing=writing)
@@ -152,22 +152,22 @@ class MpiFiles(FileGroups):
             for turn, (counts, writing) in enumerate(closed)
         ]
 
-    def piece(self, what: Move, where: str, size: Integers) -> Integers:
+    def piece(self, what: Move, size: Integers) -> Integers:
         """Return the bytes that lie together: those of a call unless it is said."""
-        transfer = self.transfer(what, where, size)
+        transfer = self.transfer(what, size)
         if what.piece is None:
             return transfer
-        piece = self.scope.whole(what.piece, f"{where}.piece", least=1)
+        piece = self.scope.whole(what.piece, "piece", least=1)
         if (transfer % piece).any() and what.transfer is not None:
-            raise InputError(f"{where}.piece = {what.piece.text!r} must divide the transfer")
+            raise InputError(f"piece = {what.piece.text!r} must divide the transfer")
         return piece
 
-    def _move(self, batch: Batch, what: Move, where: str, *, writing: bool) -> int:
+    def _move(self, batch: Batch, what: Move, *, writing: bool) -> int:
         """Let the ranks of each file make their calls, together or each by itself."""
-        places = self.places(what, where, self.owner, None)
+        places = self.places(what, self.owner, None)
         self.position[:] = places.end
-        collective = self.scope.holds(what.collective, f"{where}.collective")
-        for calls in self._calls(what, where, places, together=collective):
+        collective = self.scope.holds(what.collective, "collective")
+        for calls in self._calls(what, places, together=collective):
             for number, file in enumerate(self.mpi_files):
                 mine = self._of_file(calls, number)
                 accesses = Accesses(mine.rank, mine.offset, mine.length)
@@ -178,7 +178,7 @@ class MpiFiles(FileGroups):
                     (file.write_at if writing else file.read_at)(batch, accesses, each=each)
         return int(places.length.sum())
 
-    def _calls(self, what: Move, where: str, places: Places, *, together: bool) -> Iterator[Places]:
+    def _calls(self, what: Move, places: Places, *, together: bool) -> Iterator[Places]:
         """Return the pieces call by call; independent calls of one piece each come at once."""
         if not together and what.piece is None:
             yield places
@@ -186,15 +186,15 @@ class MpiFiles(FileGroups):
         per_call = np.ones(self.scope.ranks, np.int64)
         if what.piece is not None:
             size = np.bincount(places.rank, places.length, self.scope.ranks).astype(np.int64)
-            piece = self.piece(what, where, size)
-            per_call = np.maximum(self.transfer(what, where, size) // piece, 1)
+            piece = self.piece(what, size)
+            per_call = np.maximum(self.transfer(what, size) // piece, 1)
             if what.transfer is None:
                 per_call[:] = max(len(places.rank), 1)
         call = places.turn // per_call[places.rank]
         count = int(call.max(initial=0)) + 1
         if count > _MOST_CALLS:
             raise InputError(
-                f"{where}: {count:,} calls one after the other; right would be at most "
+                f"{count:,} calls one after the other; right would be at most "
                 f"{_MOST_CALLS:,}, by a larger transfer"
             )
         order = np.lexsort((places.offset, places.rank, call))

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
 from sim.workloads.job import LAST_MARK, Job, Waiting
-from sim.workloads.skeleton.fileset import FileGroups, PosixFiles, Setting
+from sim.workloads.skeleton.fileset import FileGroups, PosixFiles
 from sim.workloads.skeleton.hdf5_files import Hdf5Files
 from sim.workloads.skeleton.model import Compute, Files, Share, Skeleton
 from sim.workloads.skeleton.mpi_files import MpiFiles
@@ -53,9 +53,8 @@ class SkeletonRun:
         self._skeleton = skeleton
         self._scope = scope
         self._job = job
-        setting = Setting(scope, job)
         self._files = {
-            name: self._kind(spec)(name, spec, setting) for name, spec in skeleton.files.items()
+            name: self._kind(spec)(name, spec, scope, job) for name, spec in skeleton.files.items()
         }
         self._costs = Collectives(job.machine.mpi, job.world.nodes, job.world.size)
         self._timers = job.filesystem.timers(job.programs)
@@ -130,25 +129,29 @@ class SkeletonRun:
         )
 
     def _add(self, step: Step) -> None:
-        """Add a phase to the batch."""
+        """Add a phase to the batch, or say in which phase something is wrong."""
+        with naming(self._scope.where):
+            self._act(step)
+
+    def _act(self, step: Step) -> None:
         what, verb = step.phase.what, step.phase.verb
         self._verbs.add(verb)
         if isinstance(what, Compute):
             self._end_row()
-            seconds = self._scope.number(what.seconds, f"{step.where}.seconds")
+            seconds = self._scope.number(what.seconds, "seconds")
             if seconds.min() < 0.0:
-                raise InputError(f"{step.where}.seconds is {seconds.min():g}; at least 0 is right")
+                raise InputError(f"seconds is {seconds.min():g}; at least 0 is right")
             self._batch.add(Op.THINK, np.arange(self._scope.ranks), seconds=seconds)
             return
         row = self._begin_row(step)
         if isinstance(what, Share):
             self._share(step, what)
         else:
-            row.moved += self._files[what.file].act(self._batch, step.phase, step.where)
+            row.moved += self._files[what.file].act(self._batch, step.phase)
 
     def _share(self, step: Step, what: Share) -> None:
         """Let bytes go between rank 0 and the others."""
-        size = self._scope.one(what.size, f"{step.where}.size")
+        size = self._scope.one(what.size, "size")
         bcast = step.phase.verb == "bcast"
         self._meet(self._costs.bcast(size) if bcast else self._costs.gatherv(size))
 
@@ -160,7 +163,7 @@ class SkeletonRun:
         self._end_row()
         if len(self._rows) == _MOST_ROWS:
             raise InputError(
-                f"{step.where}: more than {_MOST_ROWS} rows of the table without a barrier between "
+                f"more than {_MOST_ROWS} rows of the table without a barrier between "
                 "them; right would be a barrier in the loop, or a repeat with row: NAME"
             )
         self._row = row = _Row(step.label, step.row, len(self._rows))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sim.config.arithmetic import Arithmetic
 from sim.config.errors import InputError
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Integers
 from sim.workloads.skeleton.draws import draw
-from sim.workloads.skeleton.expressions import Expression
 from sim.workloads.skeleton.model import Draw, Skeleton
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from sim.workloads.skeleton.expressions import Value
+    from sim.config.expressions import Expression
 
 _MOST = 2**62
 
 
-class Scope(Mapping[str, Any]):
-    """Names and their values, some of them worked out only when they are needed.
+class Scope(dict[str, Any]):
+    """Names and their values; those that follow from others are evaluated when first asked for.
 
     Parameters
     ----------
@@ -35,62 +35,69 @@ class Scope(Mapping[str, Any]):
         int64 (ranks,): the node of each rank, from 0, ascending.
     seed
         Of the job: what is drawn follows from it.
+
+    Attributes
+    ----------
+    counters
+        The present values of the counters, those of outer loops first.
+    where
+        The phase whose turn it is, as its path in the file.
     """
 
     def __init__(
         self, skeleton: Skeleton, options: Mapping[str, Any], node: Integers, seed: int
     ) -> None:
+        ranks, nodes = len(node), int(node[-1]) + 1
+        super().__init__(
+            rank=np.arange(ranks),
+            ranks=ranks,
+            node=node,
+            nodes=nodes,
+            ppn=-(-ranks // nodes),
+            local=np.arange(ranks) - np.searchsorted(node, node),
+        )
+        self.update({name: "" if value is None else value for name, value in options.items()})
+        self.ranks = ranks
+        self.counters: dict[str, int] = {}
+        self.where = ""
         self._skeleton = skeleton
         self._seed = seed
-        self.ranks = len(node)
-        first = np.searchsorted(node, node)
-        nodes = int(node[-1]) + 1
-        self._known: dict[str, Value] = {
-            "rank": np.arange(self.ranks),
-            "ranks": self.ranks,
-            "node": node,
-            "nodes": nodes,
-            "ppn": -(-self.ranks // nodes),
-            "local": np.arange(self.ranks) - first,
-            **{name: "" if value is None else value for name, value in options.items()},
-        }
-        self.counters: dict[str, int] = {}
-        self._cache: dict[str, tuple[dict[str, int], Value]] = {}
+        self._arithmetic = Arithmetic(self)
+        self._following: list[str] = []
 
-    def __getitem__(self, name: str) -> Any:
-        if name in self._known:
-            return self._known[name]
-        if name in self.counters:
-            return self.counters[name]
-        cached = self._cache.get(name)
-        if cached is not None and cached[0] == self.counters:
-            return cached[1]
+    def __missing__(self, name: str) -> Any:
+        """Return the value of a name of ``let`` or ``draws``, and keep it."""
         if name in self._skeleton.let:
-            value = self._skeleton.let[name].value(self)
+            value = self._skeleton.let[name].value(self._arithmetic)
         elif name in self._skeleton.draws:
             value = self._drawn(name, self._skeleton.draws[name])
         else:
             raise KeyError(name)
-        self._cache[name] = (dict(self.counters), value)
+        self[name] = value
+        self._following.append(name)
         return value
 
-    def __contains__(self, name: object) -> bool:
-        return name in set(self)
+    def count(self, counter: str, turn: int) -> None:
+        """Set a counter, and forget what may follow from it."""
+        self.counters[counter] = self[counter] = turn
+        self._forget()
 
-    def __iter__(self) -> Iterator[str]:
-        yield from self._known
-        yield from self.counters
-        yield from self._skeleton.let
-        yield from self._skeleton.draws
+    def stop(self, counter: str) -> None:
+        """End a counter, if it ever began."""
+        self.counters.pop(counter, None)
+        self.pop(counter, None)
+        self._forget()
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+    def _forget(self) -> None:
+        for name in self._following:
+            del self[name]
+        self._following.clear()
 
     def word(self, text: str) -> str:
         """Return a word, or that of the parameter that it names: ``$distribution``."""
-        return str(self._known[text[1:]]) if text.startswith("$") else text
+        return str(self[text[1:]]) if text.startswith("$") else text
 
-    def one(self, expression: Expression, where: str, *, least: int = 0) -> int:
+    def one(self, expression: Expression, field: str, *, least: int = 0) -> int:
         """Return a whole number that is the same for all ranks, rounded down.
 
         Raises
@@ -98,60 +105,49 @@ class Scope(Mapping[str, Any]):
         InputError
             If it is less than ``least``, or the ranks differ.
         """
-        values = self.whole(expression, where, least=least)
-        if (values != values[0]).any():
-            raise InputError(f"{where} = {expression.text!r} must be the same for all ranks")
-        return int(values[0])
+        return int(_same(self.whole(expression, field, least=least), expression, field))
 
-    def whole(self, expression: Expression, where: str, *, least: int = 0) -> Integers:
+    def whole(self, expression: Expression, field: str, *, least: int = 0) -> Integers:
         """Return a whole number for each rank, rounded down: int64 (ranks,)."""
-        values = np.floor(self.number(expression, where) + 0.0)
+        value = self._number(expression, field)
+        if not isinstance(value, int):  # which np.floor would round beyond 2^53
+            value = np.floor(value)
+        values = np.full(self.ranks, value, np.int64)
         if values.min() < least:
             raise InputError(
-                f"{where} = {expression.text!r} is {values.min():,.0f}; right would be at least "
+                f"{field} = {expression.text!r} is {values.min():,}; right would be at least "
                 f"{least}"
             )
-        exact = expression.value(self)
-        if isinstance(exact, int):  # beyond 2^53 a float would not do
-            return np.full(self.ranks, exact, np.int64)
-        return np.floor(exact).astype(np.int64) if np.ndim(exact) else values.astype(np.int64)
-
-    def number(self, expression: Expression, where: str) -> Floats:
-        """Return a number for each rank: float64 (ranks,)."""
-        value = expression.value(self)
-        if isinstance(value, str):
-            raise InputError(f"{where} = {expression.text!r} is a word; right would be a number")
-        values = np.broadcast_to(np.asarray(value, np.float64), self.ranks)
-        if not (np.abs(values) <= _MOST).all():
-            raise InputError(f"{where} = {expression.text!r} is larger than 2^62")
         return values
 
-    def true(self, expression: Expression | None, where: str) -> npt.NDArray[np.bool_]:
-        """Return for which ranks a condition holds: bool (ranks,); for all if there is none."""
-        if expression is None:
-            return np.ones(self.ranks, bool)
-        value = expression.value(self)
-        if isinstance(value, str):
-            raise InputError(f"{where} = {expression.text!r} is a word; right would be a condition")
-        return np.broadcast_to(np.asarray(value, bool), self.ranks)
+    def number(self, expression: Expression, field: str) -> Floats:
+        """Return a number for each rank: float64 (ranks,)."""
+        return np.full(self.ranks, self._number(expression, field), np.float64)
 
-    def holds(self, expression: Expression | None, where: str) -> bool:
+    def true(self, expression: Expression | None, field: str) -> npt.NDArray[np.bool_]:
+        """Return for which ranks a condition holds: bool (ranks,); for all if there is none."""
+        value = True if expression is None else self._number(expression, field)
+        return np.full(self.ranks, value, bool)
+
+    def holds(self, expression: Expression | None, field: str) -> bool:
         """Tell whether a condition holds, which must be the same for all ranks."""
-        values = self.true(expression, where)
-        if (values != values[0]).any():
-            raise InputError(
-                f"{where} = {expression.text if expression else ''!r} must be the same for all "
-                "ranks"
-            )
-        return bool(values[0])
+        return expression is None or bool(_same(self.true(expression, field), expression, field))
 
     def stream(self, *name: str | int) -> np.random.Generator:
         """Return a random stream of the job, by name and the present value of all counters."""
         return stream(self._seed, "skeleton", *name, *self.counters.values())
 
+    def _number(self, expression: Expression, field: str) -> Any:
+        """Return the value of an expression, which must be no word."""
+        value = expression.value(self._arithmetic)
+        if isinstance(value, str):
+            raise InputError(f"{field} = {expression.text!r} is a word; right would be a number")
+        if not np.all(np.abs(value) <= _MOST):
+            raise InputError(f"{field} = {expression.text!r} is larger than 2^62")
+        return value
+
     def _drawn(self, name: str, what: Draw) -> Integers:
         """Draw a value of each rank, anew for each value of its counters."""
-        where = f"draws.{name}"
         per = {"rank": self["rank"], "node": self["node"], "job": np.zeros(self.ranks, np.int64)}
         owner = np.asarray(per[self.word(what.per)])
         count = int(owner[-1]) + 1
@@ -160,15 +156,21 @@ class Scope(Mapping[str, Any]):
         drawn = draw(
             stream(self._seed, "skeleton", name, *turns),
             self.word(what.distribution),
-            self.number(what.mean, f"{where}.mean")[first],
-            self.number(what.spread, f"{where}.spread")[first],
+            self.number(what.mean, f"draws.{name}.mean")[first],
+            self.number(what.spread, f"draws.{name}.spread")[first],
             count,
         )
-        multiple = self.whole(what.multiple, f"{where}.multiple", least=1)[first]
-        least = self.number(what.least, f"{where}.least")[first]
-        drawn = np.maximum(drawn, least)
+        multiple = self.whole(what.multiple, f"draws.{name}.multiple", least=1)[first]
+        drawn = np.maximum(drawn, self.number(what.least, f"draws.{name}.least")[first])
         if what.most is not None:
-            drawn = np.minimum(drawn, self.number(what.most, f"{where}.most")[first])
+            drawn = np.minimum(drawn, self.number(what.most, f"draws.{name}.most")[first])
         whole = np.maximum(np.rint(drawn / multiple).astype(np.int64), 1) * multiple
         dealt: Integers = whole[owner]
         return dealt
+
+
+def _same(values: npt.NDArray[Any], expression: Expression, field: str) -> Any:
+    """Return the value that all ranks have."""
+    if (values != values[0]).any():
+        raise InputError(f"{field} = {expression.text!r} must be the same for all ranks")
+    return values[0]

@@ -1,4 +1,4 @@
-"""The order in which the phases of a skeleton come, with its loops and conditions worked out."""
+"""The order in which the phases of a skeleton come, its loops counted and its conditions met."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    phase, where
-        What is to be done, and its field in the file.
+    phase
+        What is to be done.
     label
         The present value of the outermost counter; ``-`` outside all loops.
     row
@@ -26,13 +26,14 @@ class Step(NamedTuple):
     """
 
     phase: Phase
-    where: str
     label: str
     row: str
 
 
 def walk(phases: list[Phase], scope: Scope, where: str) -> Iterator[Step]:
-    """Return the phases in the order in which they come, setting the counters of the scope.
+    """Return the phases in the order in which they come.
+
+    The scope keeps the place and the counters.
 
     Raises
     ------
@@ -59,14 +60,15 @@ def _walk(
         label = next((str(value) for value in scope.counters.values()), "-")
         if phase.repeat is None:
             name = phase.row or f"{phase.verb} {getattr(phase.what, 'file', '')}".strip()
-            yield Step(phase, f"{path}.{phase.verb}", *(whole or (label, name)))
+            scope.where = f"{path}.{phase.verb}"
+            yield Step(phase, *(whole or (label, name)))
             continue
         times = scope.one(phase.repeat.times, f"{path}.repeat.times")
         counter = phase.repeat.counter
         inner = whole or (None if phase.row is None else (label, phase.row))
         for turn in range(times):
             if counter is not None:
-                scope.counters[counter] = turn
+                scope.count(counter, turn)
             yield from _walk(phase.repeat.phases, scope, f"{path}.repeat.phases", inner)
         if counter is not None:
-            scope.counters.pop(counter, None)
+            scope.stop(counter)
