@@ -3,7 +3,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.engine.ordered import (
@@ -31,7 +31,6 @@ def rows_of(ordered: Ordered, list_id: int) -> list[int]:
     return rows
 
 
-@settings(deadline=None)  # the first example may compile
 @given(steps, keys)
 def test_lists_stay_sorted_and_searches_find_what_bisection_finds(
     steps: list[tuple[int, int]], sought: int

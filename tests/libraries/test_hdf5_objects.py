@@ -85,7 +85,7 @@ def test_size_of_a_node(dimensions: int, size: int) -> None:
     assert allocate_chunks(empty, FileSpace(), MetadataCache())[1].node_size == size
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 8000), st.data())
 def test_every_rank_reads_the_root_and_the_way_to_its_chunks(
     chunks: int, data: st.DataObject

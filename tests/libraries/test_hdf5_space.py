@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.libraries.hdf5_space import BLOCK, FileSpace
@@ -65,7 +65,6 @@ requests = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(requests, max_size=30), st.sampled_from([1, 512, 4096]), st.sampled_from([1, 600]))
 def test_nothing_overlaps_and_all_is_aligned(
     asked: list[tuple[str, int]], alignment: int, threshold: int

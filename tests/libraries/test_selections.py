@@ -89,7 +89,7 @@ def bytes_of(pieces: Pieces, row: int, size: int) -> list[tuple[int, int]]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases())
 def test_the_pieces_are_the_selected_elements_in_as_few_runs_as_possible(
     case: tuple[Storage, list[Row]],
@@ -106,7 +106,7 @@ def test_the_pieces_are_the_selected_elements_in_as_few_runs_as_possible(
         assert np.count_nonzero(pieces.row == number) == runs
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases())
 def test_accesses_are_in_the_order_of_the_file_and_touch_nowhere(
     case: tuple[Storage, list[Row]],
@@ -125,7 +125,7 @@ def test_accesses_are_in_the_order_of_the_file_and_touch_nowhere(
         assert (offset[mine][1:] > (offset + length)[mine][:-1]).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(), st.integers(1, 7), st.integers(0, 3))
 def test_calls_are_contiguous_in_file_and_memory_and_cannot_be_longer(
     case: tuple[Storage, list[Row]], block: int, gap: int
@@ -153,7 +153,6 @@ def test_calls_are_contiguous_in_file_and_memory_and_cannot_be_longer(
         assert list(zip(mine.offset.tolist(), mine.length.tolist(), strict=True)) == calls
 
 
-@settings(deadline=None)
 @given(cases())
 def test_chunks_selected_are_those_of_the_elements(case: tuple[Storage, list[Row]]) -> None:
     storage, rows = case
@@ -166,7 +165,6 @@ def test_chunks_selected_are_those_of_the_elements(case: tuple[Storage, list[Row
     assert list(zip(row.tolist(), chunk.tolist(), strict=True)) == expected
 
 
-@settings(deadline=None)
 @given(cases(), st.integers(1, 7))
 def test_pieces_in_memory(case: tuple[Storage, list[Row]], block: int) -> None:
     storage, rows = case

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 import simpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference_locks import Call, History, Lock, PlainLocks, Request, conflict, overlap, run_clients
 
@@ -356,7 +356,6 @@ small = st.integers(0, 6)
 calls = st.builds(Call, st.integers(0, 20), requests(), small, small, st.booleans())
 
 
-@settings(deadline=None)  # the first example may compile
 @given(st.lists(calls, max_size=25))
 def test_the_same_grants_and_blocking_asts_as_the_plain_locks(calls: list[Call]) -> None:
     plain, compiled = (decisions(kind, calls) for kind in (PlainLocks, CompiledLocks))
@@ -383,7 +382,6 @@ def test_the_same_decisions_on_a_contended_object(seed: int) -> None:
     assert sorted(grants(compiled)) == list(range(len(calls)))
 
 
-@settings(deadline=None)  # the first example may compile
 @given(st.lists(requests(), max_size=25))
 def test_conflicting_requests_are_granted_first_come_first_served(asked: list[Request]) -> None:
     """All ask at once; each gives its lock back when it was asked to. Groups go ahead of others."""

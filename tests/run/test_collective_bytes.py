@@ -84,7 +84,7 @@ def write(on: Job, environment: dict[str, str], accesses: Accesses) -> tuple[Mpi
     return file, int(filesystem.plane.tables.files.end[files.first])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @example(
     [(0, 0, 1), (0, 0, 1), (0, 24575, 40960), (4, 0, 12288)],
     {"MPICH_MPIIO_HINTS": "*:romio_cb_write=disable:romio_ds_write=enable"},

@@ -83,7 +83,7 @@ def test_blue_ports_of_theta_are_used_evenly() -> None:
     assert Counter(ports.values()) == {6: 12 * 72, 4: 12 * 24}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shapes())
 def test_wiring_rules_hold_for_every_shape(shape: DragonflyShape) -> None:
     graph = dragonfly(shape, LINKS)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from topology import DragonflyShape, Fabric, parse_node_list, place
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shapes(), st.sampled_from(["contiguous", "random", "spread"]), st.data())
 def test_a_job_gets_free_nodes_once_each(
     shape: DragonflyShape, policy: str, data: st.DataObject

@@ -37,7 +37,7 @@ def asked(draw: st.DrawFn) -> tuple[DragonflyShape, list[tuple[int, int]], int]:
     return shape, pairs, draw(st.integers(-(2**63), 2**64))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(asked())
 def test_routes_are_walks_within_the_hop_limits(
     question: tuple[DragonflyShape, list[tuple[int, int]], int],
@@ -69,7 +69,7 @@ def test_routes_are_walks_within_the_hop_limits(
     assert routes.hops[:, VALIANT].max() <= hop_limits(fabric)[1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(asked(), st.data())
 def test_a_pair_has_the_same_routes_whatever_else_is_asked(
     question: tuple[DragonflyShape, list[tuple[int, int]], int], data: st.DataObject

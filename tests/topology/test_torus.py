@@ -88,7 +88,7 @@ def around(shape: TorusShape, steps: np.ndarray) -> np.ndarray:
     return np.minimum(ahead, shape.extents - ahead)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(shapes())
 def test_rings_are_closed_and_bundles_are_counted(shape: TorusShape) -> None:
     graph = torus(shape, LINKS)
@@ -105,7 +105,7 @@ def test_rings_are_closed_and_bundles_are_counted(shape: TorusShape) -> None:
     assert nx.diameter(graph) == sum(extent // 2 for extent in shape.extents)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(shapes())
 def test_all_routers_see_the_same_network(shape: TorusShape) -> None:
     """Moved by one place along a ring of equal links, a torus is the same torus."""
@@ -117,7 +117,7 @@ def test_all_routers_see_the_same_network(shape: TorusShape) -> None:
         assert graph.edges[moved] == edge
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(shapes())
 def test_media_follow_the_blades_and_the_chassis(shape: TorusShape) -> None:
     graph = torus(shape, LINKS)
@@ -192,7 +192,7 @@ def test_cables_are_no_longer_than_two_places(titan: Fabric) -> None:
     assert (reach.min(axis=1) == 0).all()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(asked())
 def test_routes_are_minimal_and_go_x_then_y_then_z(
     question: tuple[TorusShape, np.ndarray, int],
@@ -221,7 +221,7 @@ def test_routes_are_minimal_and_go_x_then_y_then_z(
     assert hop_limits(fabric)[0] == hop_limits(fabric)[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(asked())
 def test_the_last_candidates_are_the_first_again(
     question: tuple[TorusShape, np.ndarray, int],

@@ -138,7 +138,7 @@ def test_nothing_moved_is_nothing_to_fit():
         propose(trace(1, [(0, TraceOp.CREATE, 0, 0, 0)], 1), "job")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(

@@ -279,7 +279,7 @@ def mixed(seed: int) -> tuple[list[TraceBlock], list[TraceFile]]:
     return [take_rows(whole, slice(at, at + 97)) for at in range(0, len(whole.rank), 97)], files
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 1000))
 def test_pieces_are_no_matter(seed: int) -> None:
     """What ranks do, and when, does not hang on how their lists are cut to spare memory."""

@@ -155,7 +155,7 @@ def traces(draw: st.DrawFn) -> Trace:
     return ListedTrace(5, [TraceFile(name) for name in names], [block])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=ANY)
+@settings(max_examples=40, suppress_health_check=ANY)
 @given(trace=traces(), kind=st.sampled_from([".csv", ".parquet"]))
 def test_what_is_written_is_read_again(
     trace: Trace, kind: str, tmp_path_factory: pytest.TempPathFactory
@@ -219,7 +219,7 @@ def harmless(path: Path) -> None:
     assert "\n" not in sentence
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=ANY)
+@settings(max_examples=60, suppress_health_check=ANY)
 @given(data=st.data(), kind=st.sampled_from([".csv", ".parquet"]))
 def test_damaged_tables_end_in_a_sentence(
     data: st.DataObject, kind: str, tmp_path_factory: pytest.TempPathFactory
@@ -238,7 +238,7 @@ def test_damaged_tables_end_in_a_sentence(
     harmless(path)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=ANY)
+@settings(max_examples=40, suppress_health_check=ANY)
 @given(garbage=st.binary(max_size=500), kind=st.sampled_from([".csv", ".parquet"]))
 def test_garbage_ends_in_a_sentence(
     garbage: bytes, kind: str, tmp_path_factory: pytest.TempPathFactory
