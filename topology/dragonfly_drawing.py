@@ -45,7 +45,7 @@ def draw_dragonfly(figure: Figure, fabric: Fabric) -> None:
     On the left every group is a grid of its routers, the chassis one behind the other, with the
     bundles of blue links between the groups attached where they are plugged in. On the right one
     group is enlarged to show the green links along its chassis and the black ones along its
-    slots; those of one router stand out.
+    slots; the links of one router stand out.
     """
     _draw_groups(figure.add_axes((0.01, 0.01, 0.565, 0.90)), fabric)
     _draw_group(figure.add_axes((0.60, 0.36, 0.385, 0.53)), fabric)

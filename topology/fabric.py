@@ -164,7 +164,7 @@ def build_fabric(
     Theta's real map of service blades is not public; the system's own slides call it irregular.
     So the blades are dealt out by chance, from ``seed``, but evenly: one to every group in turn,
     and within a group one to every chassis in turn. The LNET routers sit on the blades dealt
-    first, one to a blade until every blade has one; those of one blade take turns in its routers.
+    first, one to a blade until every blade has one; on a blade they alternate between its routers.
     Compute nodes fill the remaining blades in the order of the router numbers,
     ``nodes_per_router`` to a router.
 
@@ -210,7 +210,7 @@ def build_fabric(
     blades = _service_blades(
         part["group"][::per_blade], part["chassis"][::per_blade], service_blades, seed
     )
-    # The n-th node of every blade, for n = 0, 1, ...; those of a blade take turns in its routers.
+    # The n-th node of every blade, for n = 0, 1, ...; they alternate between its routers.
     turn = np.arange(service_nodes_per_blade, dtype=np.int32) % per_blade
     service_router = (per_blade * blades + turn[:, None]).ravel()
     on_service_blade = np.isin(np.arange(len(graph)) // per_blade, blades)

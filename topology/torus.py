@@ -66,7 +66,7 @@ class TorusShape:
     Raises
     ------
     ValueError
-        If a number is below one, the blades do not fill the rings of y or the chassis those of z.
+        If a number is below one, blades do not fill the rings of y, or chassis the rings of z.
     """
 
     x: int = 25

@@ -1,18 +1,16 @@
 """Free parameters: what may be fitted, within which bounds, and which machines share it.
 
-They stand in ``validation/parameters.yaml``::
+They stand in ``validation/parameters.yaml``, a list below the word parameters::
 
-Parameters
-----------
       - path: nodes.write_copy_rate
         machines: {theta: 1, cori-knl: 1.06}
         bounds: [100 MB/s, 320 MB/s]
         reason: one Xeon Phi core; what slow and fast single streams reach
 
 A parameter that several machines share is fitted as one: their values keep their ratios. The number
-of a machine says what its value is in proportion to the others': 1 for hardware of the same kind,
-another one where a measurement says how the two differ (a clock, a kind of core). A file that says
-otherwise is refused. The bounds are those of the first machine.
+behind a machine's name is its value in proportion to the others': 1 for hardware of the same kind,
+another one where a measurement says how the two differ (a clock, a kind of core). A machine file
+whose value disagrees is refused. The bounds hold for the first machine.
 """
 
 from __future__ import annotations
@@ -168,7 +166,7 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
 
 
 def _parameter(entry: _Entry, machines: Sequence[Machine], place: str) -> FreeParameter:
-    """Return a parameter, its numbers read as those of its machines."""
+    """Return a parameter; its numbers are read as values of its machines."""
     first = machines[0]
     value = _number(first, entry.path, None, place)
     lower, upper = (_number(first, entry.path, bound, place) for bound in entry.bounds)

@@ -15,7 +15,7 @@ from validation.quantity import NOUNS, NUMBER, Dimension, Fraction, Measured, Qu
 
 
 def _by_text(value: object) -> object:
-    """Let the keys of a mapping, which name runs, be numbers in YAML."""
+    """Turn the keys of a mapping, which name runs and may be numbers in YAML, into text."""
     return {str(key): item for key, item in value.items()} if isinstance(value, dict) else value
 
 
@@ -103,7 +103,7 @@ class Quantiles(Model):
 
 
 def _peak(value: object) -> object:
-    """Let ``true`` stand for a peak of which nothing more is said."""
+    """Read ``true`` as a peak of which nothing more is said."""
     return {} if value is True else value
 
 

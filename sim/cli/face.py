@@ -56,5 +56,5 @@ def _say(sentence: str, status: int) -> int:
 
 
 def _discard_output() -> None:
-    """Let what is still buffered go nowhere, so that Python does not try it again at its end."""
+    """Discard what is still buffered, so that Python does not write it again at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -51,7 +51,7 @@ _CHANGES = {
 
 
 def _defaults_from_log(command: Command) -> Command:
-    """Let options that describe the job have no default: the log tells."""
+    """Take the defaults from options that describe the job: the log tells instead."""
     for option in getattr(command, "__click_params__", ()):
         if option.name in _FROM_LOG:
             option.default, option.show_default = None, False

@@ -61,7 +61,7 @@ from sim.config.units import Count, Seconds
 
 
 def _name(name: str) -> str:
-    """Let a name be one that can stand in a table and in an error."""
+    """Refuse a name that cannot stand in a table and in an error."""
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name) is None:
         raise ValueError(f"{name!r} is no name; right would be letters, digits and _ . + -")
     return name
@@ -75,7 +75,7 @@ MOST_DRAWN = 1000
 
 
 def _tuple(value: object) -> object:
-    """Let a list of YAML be a tuple."""
+    """Turn a list of YAML into a tuple."""
     if isinstance(value, list | tuple):
         return tuple(value)
     raise ValueError(f"{value!r} is no list; right would be [...], or a line with - for each")
@@ -123,7 +123,7 @@ class NodeDraw(Model):
 
 
 def _node_draw(value: object) -> object:
-    """Let a number or a list of numbers stand for what nodes are drawn from."""
+    """Read a number or a list of numbers as what nodes are drawn from."""
     if isinstance(value, list):
         return {"values": value}
     return value if isinstance(value, dict | NodeDraw) else {"values": [value]}
@@ -192,7 +192,7 @@ class Mix(Model):
         How many.
     interval
         Seconds between the starts of two of them, on average: the intervals are exponential, as
-        those of independent arrivals are.
+        between independent arrivals.
     start
         Seconds from the beginning of the simulation to the first interval.
     kinds

@@ -63,8 +63,8 @@ class Lustre(Model):
         How full the OSTs are, 0 to 1; beyond the knee an OST loses speed, in proportion, down to
         the loss when it is full.
     raid_stripe, raid_chunk, partial_stripe_factor
-        Bytes of data in a full stripe of the RAID, those of them on one disk, and how much more
-        work a byte is in a stripe that is written in part.
+        Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
+        a byte is in a stripe that is written in part.
     ost_disks, head_move
         Disks of an OST, and the seconds that one of them is busy with moving its head to a read
         elsewhere (see ``sim.lustre.arrays``).

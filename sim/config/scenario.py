@@ -50,7 +50,7 @@ _KERNEL_FILES = ("name", "trace", "files")
 
 
 def _node_list(value: object) -> object:
-    """Let a node list be one number or several, beside a text."""
+    """Read a node list that is one number or several, beside a text."""
     if isinstance(value, int):
         return (value,)
     return tuple(value) if isinstance(value, list) else value
@@ -84,7 +84,7 @@ class Placement(Model):
 
 
 def _placement(value: object) -> object:
-    """Let a policy stand for a placement: ``placement: random``."""
+    """Read a policy as a placement: ``placement: random``."""
     return {"policy": value} if isinstance(value, str) else value
 
 
@@ -101,12 +101,12 @@ def _arguments(value: object) -> object:
 
 
 def _kernel(value: object) -> object:
-    """Let a name stand for a kernel whose options are all at their defaults."""
+    """Read a name as a kernel whose options are all at their defaults."""
     return {"name": value} if isinstance(value, str) else value
 
 
 def _variables(value: object) -> object:
-    """Let the value of an environment variable be typed as a number."""
+    """Read the value of an environment variable that is typed as a number."""
     if not isinstance(value, dict):
         return value
     return {
@@ -116,7 +116,7 @@ def _variables(value: object) -> object:
 
 
 def _machine(value: object) -> str | Machine:
-    """Let a machine be a name, a path or a whole machine that was read already."""
+    """Accept a name, a path or a whole machine that was read already."""
     if isinstance(value, str | Machine):
         return value
     raise ValueError(f"{value!r} is not a machine; right would be a name, as theta, or a path")
@@ -207,7 +207,7 @@ class Target(Model):
 
 
 def _target(value: object) -> object:
-    """Let a kind stand for a target: ``target: ssd``."""
+    """Read a kind as a target: ``target: ssd``."""
     return {"kind": value} if isinstance(value, str) else value
 
 

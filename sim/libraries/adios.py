@@ -72,13 +72,13 @@ class Writers:
         return index_size(1, self.variables)
 
     def meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
-        """Let all ranks do a collective."""
+        """Add a collective of all ranks."""
         world = self.world
         meeting, count = world.meeting, world.size
         batch.add(Op.MEET, world.owners, file=meeting, count=count, seconds=seconds, timer=timer)
 
     def fill_buffers(self, batch: Batch, size: Integers) -> None:
-        """Let every rank copy what it writes into its buffer: ``adios_write``."""
+        """Copy what every rank writes into its buffer: ``adios_write``."""
         batch.add(Op.WORK, self.world.owners, seconds=size / self.mpi.copy_rate)
 
     def merge_time(self, groups: int) -> float:
@@ -86,7 +86,7 @@ class Writers:
         return groups * (1 + self.variables) * self.mpi.piece_time
 
     def write_global_index(self, batch: Batch, file: int, gathering: float) -> None:
-        """Let rank 0 gather the indices, in so many seconds, and write that of all."""
+        """Gather the indices at rank 0, in so many seconds, and write the global one."""
         ranks, first = self.world.size, self.world.owners[:1]
         length = index_size(ranks, self.variables) + FOOTER
         seconds = gathering + self.merge_time(ranks)
@@ -165,7 +165,7 @@ class Posix:
 def write_once(
     batch: Batch, owner: Integers, file: Integers, offset: Integers, length: Integers, timer: Timer
 ) -> None:
-    """Let each program make one write."""
+    """Add one write of each program."""
     batch.add(
         Op.WRITE,
         owner,

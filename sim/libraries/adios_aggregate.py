@@ -150,7 +150,7 @@ class MpiAggregate:
         return np.array(costs)[which.ravel()]
 
     def _meet_groups(self, batch: Batch, seconds: Floats) -> None:
-        """Let the ranks of each group do a collective."""
+        """Add a collective of the ranks of each group."""
         of = self._groups.of
         batch.add(
             Op.MEET,
@@ -162,12 +162,12 @@ class MpiAggregate:
         )
 
     def _meet_leaders(self, batch: Batch, seconds: float, timer: Timer) -> None:
-        """Let the aggregators do a collective."""
+        """Add a collective of the aggregators."""
         leaders, count = self.aggregators, len(self.aggregators)
         batch.add(Op.MEET, leaders, file=self._leaders, count=count, seconds=seconds, timer=timer)
 
     def _meet_thread(self, batch: Batch, timer: Timer) -> None:
-        """Let the aggregators start their threads, or wait until these have done their work."""
+        """Start the aggregators' threads, or wait until these have done their work."""
         if self._options.threading:
             for owner in (self.aggregators, self._thread):
                 batch.add(Op.MEET, owner, file=self._helpers, count=2, timer=timer)

@@ -70,7 +70,7 @@ class Brigade:
     def close(
         self, batch: Batch, node: Indices, size: Integers, meeting: Integers, file: Integers
     ) -> None:
-        """Let the groups gather and write their blocks.
+        """Gather and write the blocks of the groups.
 
         Parameters
         ----------

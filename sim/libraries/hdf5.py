@@ -305,7 +305,7 @@ class Hdf5File(LibraryFile):
             transfer.multi(batch)
 
     def _look_up(self, batch: Batch, dataset: Dataset, selection: Hyperslab | None) -> None:
-        """Let ranks read of a chunk index what they need to find the chunks that they select.
+        """Read what ranks need of a chunk index to find the chunks that they select.
 
         Without a selection rank 0 looks for all chunks. Chunks are looked up independently even if
         metadata are read collectively.
@@ -372,7 +372,7 @@ class Hdf5File(LibraryFile):
         driver.barrier(batch)
 
     def _load(self, batch: Batch, entries: list[Entry], *, together: bool = False) -> None:
-        """Let the ranks read those of some metadata that they do not have yet."""
+        """Read the metadata that the ranks do not have yet."""
         self._fetch(batch, self._cache.missing(entries), together=together)
 
     def _fetch(self, batch: Batch, entries: list[Entry], *, together: bool) -> None:

@@ -114,7 +114,7 @@ class MetadataCache:
         return address in self._loaded
 
     def missing(self, entries: list[Entry]) -> list[Entry]:
-        """Return those of some entries that must be read, and take them in."""
+        """Return the entries that must be read, and add them to what is in memory."""
         missing = [entry for entry in entries if entry.address not in self._loaded]
         self._loaded.update(entry.address for entry in missing)
         return missing

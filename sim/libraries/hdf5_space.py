@@ -79,7 +79,7 @@ class FileSpace:
         return np.array(addresses, np.int64)
 
     def extend_metadata(self, address: int, size: int, extra: int) -> bool:
-        """Let metadata grow in place, if they end where the block for metadata begins."""
+        """Extend metadata in place, if they end where the block for metadata begins."""
         block = self._metadata
         if address + size != block.address or (extra > block.left and block.end != self.end):
             return False
@@ -134,7 +134,7 @@ class FileSpace:
         return self._at_end(size)
 
     def _grow(self, block: _Block, size: int, gap: int) -> bool:
-        """Let a block at the end of the file grow, and begin after a gap."""
+        """Extend a block, after a gap, if it ends where the file does; return whether it did."""
         if not block.address or block.end != self.end:
             return False
         block.left += size - gap

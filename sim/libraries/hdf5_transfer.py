@@ -102,7 +102,7 @@ class Transfer:
         self._move = driver.write if writing else driver.read
 
     def independent(self, batch: Batch) -> None:
-        """Let every rank move its pieces one after the other."""
+        """Move the pieces of every rank one after the other."""
         pieces = call_pieces(self._selection, self._storage, self._memory)
         self._move(batch, self._calls(pieces), each=True)
 
@@ -151,7 +151,7 @@ class Transfer:
         self._move_single(batch, pieces, begin, chunks)
 
     def _move_single(self, batch: Batch, pieces: Pieces, begin: int, end: int) -> None:
-        """Let every rank move its parts of some chunks, a call for each chunk.
+        """Move the parts that every rank has of some chunks, a call for each chunk.
 
         A call for several pieces of a chunk is one for a datatype; where there are such calls, the
         ranks' first ones go together, then their second ones, and so on.
@@ -182,14 +182,14 @@ class Transfer:
         return Accesses(self._selection.rank[pieces.row], pieces.offset, pieces.length)
 
     def _agree(self, batch: Batch) -> None:
-        """Let the ranks find out whether all of them can do the transfer collectively."""
+        """Find out whether all ranks can do the transfer collectively: an allreduce."""
         self._driver.meet(batch, self._driver.costs.allreduce(_CAUSES))
 
     def _build(self, batch: Batch, pieces: Pieces) -> None:
-        """Let the ranks describe to MPI-IO what they select, if it is in several pieces.
+        """Describe to MPI-IO what the ranks select, if it is in several pieces.
 
         A datatype takes a step for each piece in the file and in memory. MPI-IO itself counts the
-        steps in which it takes the file's apart; those of the memory's are counted here.
+        steps in which it takes the file's apart; the memory's steps are counted here.
         """
         rows = len(self._selection.rank)
         in_file = np.bincount(pieces.row, minlength=rows)

@@ -54,7 +54,7 @@ class MpiDriver:
         return np.arange(self.communicator.size)
 
     def meet(self, batch: Batch, seconds: float) -> None:
-        """Let all ranks do a collective of the library's own."""
+        """Add a collective of the library's own."""
         batch.add(
             Op.MEET,
             self.communicator.owners,
@@ -65,11 +65,11 @@ class MpiDriver:
         )
 
     def barrier(self, batch: Batch) -> None:
-        """Let all ranks meet."""
+        """Add a barrier."""
         self.meet(batch, self.costs.barrier())
 
     def describe(self, batch: Batch, ranks: Integers, pieces: Integers) -> None:
-        """Let ranks take a step in the library for each of so many pieces."""
+        """Add the library's work on each of so many pieces."""
         some = pieces > 0
         owners, seconds = self.communicator.owners[ranks[some]], pieces[some] * self.mpi.piece_time
         batch.add(Op.WORK, owners, seconds=seconds, timer=Timer.METADATA)
@@ -113,7 +113,7 @@ class MpiDriver:
         self.file.sync(batch)
 
     def truncate(self, batch: Batch, end: int, *, unasked: bool) -> None:
-        """Let the file end where its allocated space does, if that has moved since the last time.
+        """Truncate the file to its allocated space, if that has changed since the last time.
 
         Rank 0 looks for the size first, and nothing else happens if it is right, unless the file is
         to be cut ``unasked``.
@@ -127,7 +127,7 @@ class MpiDriver:
         self._settled = end
 
     def _ask_size(self, batch: Batch) -> None:
-        """Let rank 0 find out the file's size, for which the file system asks all its objects."""
+        """Ask for the file's size at rank 0, for which the file system asks all its objects."""
         first = self.communicator.owners[:1]
         batch.add(Op.STAT, first, file=self.file.number, timer=Timer.METADATA)
         self.meet(batch, self.costs.bcast(_OFFSET))

@@ -314,18 +314,18 @@ class PnetcdfFile(LibraryFile):
         )
 
     def _agree_on_records(self, batch: Batch, *, grown: bool) -> None:
-        """Let the ranks find the largest number of records; rank 0 notes it in the header."""
+        """Find the largest number of records of all ranks; rank 0 writes it into the header."""
         self._driver.meet(batch, self._driver.costs.allreduce(_NUMBER))
         if grown:
             self._write_header(batch, _COUNT_OFFSET, 8 if self.properties.version == 5 else 4)
         self._unsaved = False
 
     def _write_header(self, batch: Batch, offset: int, length: int) -> None:
-        """Let rank 0 write a part of the header."""
+        """Write a part of the header at rank 0."""
         self._driver.write(batch, _by_first(offset, length), each=True)
 
     def _each(self, batch: Batch, kind: Op) -> None:
-        """Let every rank open or close the file for itself, beside what all have open together."""
+        """Open or close the file at every rank by itself, beside what all have open together."""
         communicator, number = self._driver.communicator, self._driver.file.number
         batch.add(kind, communicator.owners, file=number, timer=Timer.OPEN)
 

@@ -38,7 +38,7 @@ class Hyperslab:
         int64 (rows, dimensions), in elements. Blocks do not overlap: ``stride >= block`` where
         there are several. A row with a zero in ``count`` or ``block`` selects nothing.
     rank
-        int64 (rows,), ascending: whose it is. Where a rank has several, they are those of several
+        int64 (rows,), ascending: whose it is. Where a rank has several rows, they belong to several
         calls, in order; only independent transfers allow that.
     """
 

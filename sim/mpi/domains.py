@@ -38,7 +38,7 @@ class CollectiveFile:
     communicator
         The ranks that have it open.
     aggregators
-        int64 (aggregators,): those of them that read and write for all, in the order of their file
+        int64 (aggregators,): the ranks that read and write for all, in the order of their file
         domains.
     hints, mpi, costs
         The hints in force; what the MPI library costs; what its collectives cost among

@@ -241,7 +241,7 @@ class MpiFile:
         return AccessCounts(target.stripe_count, target.stripe_size, len(target.aggregators))
 
     def _do_pieces(self, batch: Batch, kinds: list[Op], offset: Integers, end: int) -> None:
-        """Let rank 0 do operations of these kinds on each piece in turn, up to ``end``."""
+        """Add operations of these kinds of rank 0 on each piece in turn, up to ``end``."""
         each = len(kinds)
         batch.add(
             np.tile(np.array(kinds, np.int64), len(offset)),
@@ -254,7 +254,7 @@ class MpiFile:
         )
 
     def _access(self, batch: Batch, accesses: Accesses, *, writing: bool, each: bool) -> None:
-        """Let ranks access the file independently; who has not opened it does so now."""
+        """Access the file independently; a rank that has not opened it does so now."""
         direction = self.counts.writes if writing else self.counts.reads
         self._open_by(batch, np.unique(accesses.rank))
         if each:
@@ -273,7 +273,7 @@ class MpiFile:
         *,
         writing: bool,
     ) -> None:
-        """Let every rank do its part of a collective call by itself, as an independent one.
+        """Do each rank's part of a collective call by itself, as an independent one.
 
         Unless collective buffering is off, the ranks have had to look at all offsets first.
         """
@@ -299,7 +299,7 @@ class MpiFile:
         return small or is_interleaved(accesses)
 
     def _open_by(self, batch: Batch, ranks: Integers) -> None:
-        """Let those of some ranks open the file that have not; take the group lock with it."""
+        """Open the file at the ranks that have not yet; take the group lock with it."""
         closed = np.sort(ranks[~self._is_open[ranks]])
         self._do(batch, Op.OPEN, closed, Timer.OPEN)
         if self._lock_mode == 1:
@@ -307,18 +307,18 @@ class MpiFile:
         self._is_open[closed] = True
 
     def _lock(self, batch: Batch, ranks: Integers) -> None:
-        """Let ranks take part in the group lock of the file."""
+        """Take the group lock of the file at some ranks."""
         self._do(batch, Op.GROUP_LOCK, ranks, Timer.LOCK, offset=self.number + 1)
 
     def _do(
         self, batch: Batch, kind: Op, ranks: Integers, timer: Timer, *, offset: int = 0
     ) -> None:
-        """Let ranks do one operation on the file."""
+        """Add one operation of some ranks on the file."""
         owners = self.communicator.owners[ranks]
         batch.add(kind, owners, file=self.number, offset=offset, timer=timer)
 
     def _meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
-        """Let all ranks do a collective that takes so long."""
+        """Add a collective of all ranks that takes so long."""
         meet(batch, self.communicator, seconds, timer)
 
 

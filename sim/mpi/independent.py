@@ -29,7 +29,7 @@ def access(
     *,
     writing: bool,
 ) -> None:
-    """Let each rank access all its pieces in one call of its own.
+    """Access all pieces of each rank in one call of its own.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def call_each(
     *,
     writing: bool,
 ) -> None:
-    """Let ranks make one contiguous call for each piece, in the order given.
+    """Add one contiguous call for each piece, in the order given.
 
     The parameters are those of :func:`access`; the pieces of a rank may come in any order.
     """
@@ -103,7 +103,7 @@ def joined(accesses: Accesses) -> Accesses:
 
 
 def _flatten(batch: Batch, target: CollectiveFile, pieces: Accesses) -> None:
-    """Let every rank with several pieces go through the list of them."""
+    """Add the time in which every rank with several pieces goes through their list."""
     ranks, count = np.unique(pieces.rank, return_counts=True)
     several = count > 1
     batch.add(

@@ -38,7 +38,7 @@ from sim.mpi.twophase import (
 def write_all(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let all ranks write their pieces in one collective call, by way of the local aggregators.
+    """Write the pieces of all ranks in one collective call, by way of the local aggregators.
 
     The parameters are those of :func:`sim.mpi.twophase.write_all`.
     """
@@ -57,7 +57,7 @@ def write_all(
 def read_all(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let all ranks read their pieces in one collective call, by way of the local aggregators.
+    """Read the pieces of all ranks in one collective call, by way of the local aggregators.
 
     The parameters are those of :func:`sim.mpi.twophase.read_all`.
     """
@@ -124,7 +124,7 @@ class Layer:
         return np.searchsorted(node[self._local], node[rank]).astype(np.int64)
 
     def hand_over(self, batch: Batch, accesses: Accesses) -> None:
-        """Let data pass between the ranks of each node and their local aggregator, in memory.
+        """Pass data between the ranks of each node and their local aggregator, in memory.
 
         That one handles a message of each, reads its list, and merges or parts their pieces.
         """

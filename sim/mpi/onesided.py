@@ -45,7 +45,7 @@ from sim.mpi.twophase import finish_cost, gathering_cost
 def write_all(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let all ranks of a communicator write their pieces in one collective call, one-sided.
+    """Write the pieces of all ranks of a communicator in one collective call, one-sided.
 
     The parameters are those of :func:`sim.mpi.twophase.write_all`.
 

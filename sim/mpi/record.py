@@ -26,7 +26,7 @@ class MpiRecord:
     given, in_force
         The hints that the program passed, by name, and those in force for the file.
     communicator, aggregators
-        The ranks that had it open, and int64 (aggregators,) those of them that wrote or read for
+        The ranks that had it open, and int64 (aggregators,) the ranks that wrote or read for
         the others in collective calls, in the order of their file domains.
     counts
         What was done to it.

@@ -184,14 +184,14 @@ class Script:
         round_: Integers,
         **fields: npt.ArrayLike,
     ) -> None:
-        """Let aggregators do one operation each in some of their rounds.
+        """Add one operation of each aggregator in some of its rounds.
 
         Parameters
         ----------
         kind, timer
             What to do; what its time is added to.
         step
-            Its place in the round, 0 to 15; those of one step follow each other as added.
+            Its place in the round, 0 to 15; operations of one step follow each other as added.
         domain, round_
             int64 (n,): the aggregators, by position, and the rounds.
         fields
@@ -214,7 +214,7 @@ class Script:
         low: Integers,
         high: Integers,
     ) -> None:
-        """Let aggregators read or write some of their windows, each with one call.
+        """Read or write some windows of the aggregators, each with one call.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class Script:
         )
 
     def add_meetings(self, round_: Integers, step: int, seconds: float) -> None:
-        """Let all aggregators meet in some rounds, on behalf of all ranks, for a collective.
+        """Add a collective in some rounds, for which the aggregators meet on behalf of all ranks.
 
         The others take part in it too, but what they have to do there they do in good time: the
         aggregators alone can be late, since they alone read and write.
@@ -338,7 +338,7 @@ class RankTimes:
 
 
 def meet(batch: Batch, communicator: Communicator, seconds: float, timer: Timer) -> None:
-    """Let all ranks of a communicator do a collective that takes ``seconds``."""
+    """Add a collective of all ranks of a communicator that takes ``seconds``."""
     batch.add(
         Op.MEET,
         communicator.owners,

@@ -81,7 +81,7 @@ class _Line(NamedTuple):
 def write_sieved(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let ranks write their pieces window by window: read, modify, write.
+    """Write the pieces of ranks window by window: read, modify, write.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def write_sieved(
 def read_sieved(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let ranks read their pieces window by window; the parameters are as for writes."""
+    """Read the pieces of ranks window by window; the parameters are as for writes."""
     sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
     _add(batch, target, sieve, [Op.READ, Op.WORK], [Timer.INDEPENDENT, Timer.INDEPENDENT])
     counts.reads.add_system(sieve.length, stripe_size=target.stripe_size)

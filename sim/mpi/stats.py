@@ -37,8 +37,8 @@ class DirectionCounts:
     bytes
         Bytes that the application gave or asked for.
     system, stripe_sized, system_bytes
-        Calls to the file system, those of exactly one stripe's size, and their bytes. The reads of
-        a read-modify-write are counted in ``modify_read_bytes`` alone.
+        Calls to the file system, how many of them had exactly one stripe's size, and the bytes of
+        all. The reads of a read-modify-write are counted in ``modify_read_bytes`` alone.
     modified
         Windows that were read, modified and written back (RMW).
     modify_read_bytes, rewritten_bytes

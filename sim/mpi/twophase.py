@@ -49,7 +49,7 @@ LOCK_AHEAD_EXTENTS = 500
 def write_all(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let all ranks of a communicator write their pieces in one collective call.
+    """Write the pieces of all ranks of a communicator in one collective call.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def write_all(
 def read_all(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
-    """Let all ranks of a communicator read their pieces in one collective call.
+    """Read the pieces of all ranks of a communicator in one collective call.
 
     The parameters are those of :func:`write_all`. No collective ends the call, but in the last
     round everyone waits for everyone: it ends for all when the last of them has its data.
@@ -228,7 +228,7 @@ def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -
 
 
 def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> None:
-    """Let aggregators ask for locks on stripes to come whenever they leave the last ones.
+    """Request locks on the stripes to come whenever an aggregator leaves the last ones.
 
     An aggregator asks for 500 of its stripes at once, from the one that it is to write, when that
     lies outside what it asked for the last time (MPICH ad_lustre_wrcoll.c, ad_lustre_lock.c). It

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def _aggregation(value: object) -> object:
-    """Let the type of aggregation be the number that ADIOS's XML file gives it."""
+    """Read the type of aggregation by the number that ADIOS's XML file gives it."""
     return {"1": "all-gather", "2": "brigade"}.get(str(value), value)
 
 
 def _osts(value: object) -> object:
-    """Let a list of OSTs be one number."""
+    """Read one number as a list of OSTs."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

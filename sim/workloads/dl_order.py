@@ -57,7 +57,7 @@ class Order:
 
 
 def _shuffled(draws: np.random.Generator, count: int, file: Integers | None) -> Integers:
-    """Return the samples in an order by chance, those of one file together if they have files."""
+    """Return the samples in random order, the samples of one file together if they have files."""
     if file is None:
         return draws.permutation(count)
     _, number = np.unique(file, return_inverse=True)

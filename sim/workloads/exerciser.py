@@ -35,7 +35,7 @@ _MOST_ELEMENTS = 2**31 - 1  # of a rank's buffer: the program counts them in an 
 
 
 def _numbers(value: object) -> object:
-    """Let numbers, one for each dimension, be typed as ``8 8``, ``8,8`` or a list."""
+    """Read numbers, one for each dimension, typed as ``8 8``, ``8,8`` or a list."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*\d+(\s*[\s,]\s*\d+)*\s*", value):
             raise ValueError(f"{value!r} is no list of numbers; right would be 64 64 or 64,64")

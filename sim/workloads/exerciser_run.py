@@ -189,7 +189,7 @@ class ExerciserRun:
         *,
         work: float = 0.0,
     ) -> Generator[simpy.Event, Any, _Result]:
-        """Let all ranks make a call after a barrier, and add its row.
+        """Make a call at all ranks after a barrier, and add its row.
 
         Parameters
         ----------

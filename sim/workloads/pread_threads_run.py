@@ -64,7 +64,7 @@ class PreadThreadsRun:
         job.record("-", "close", times[:, _CLOSE], times[:, _END])
 
     def _read(self, batch: Batch, file: Integers, begin: Integers) -> None:
-        """Let the threads wait for their rank, read every call that is theirs, and tell it."""
+        """Add the threads: they wait for their rank, read their calls, and meet it again."""
         options, job = self._options, self._job
         ranks, pool = job.ranks, options.pool
         rank = np.repeat(np.arange(ranks), pool)

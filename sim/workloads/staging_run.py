@@ -51,7 +51,7 @@ class _Stage:
         self._started = float(job.filesystem.environment.now)
 
     def _calls(self, batch: Batch, kind: Op, file: Integers, offset: Integers | int) -> None:
-        """Let every rank, or its helper, move its bytes of a file call by call."""
+        """Add the calls in which every rank, or its helper, moves its bytes of a file."""
         size, transfer = self._options.size, self._options.transfer
         whole, rest = divmod(size, transfer)
         fields: dict[str, Any] = {"file": file, "stride": transfer}
@@ -70,7 +70,7 @@ class _Stage:
         return batch
 
     def _move_stripes(self, batch: Batch, source: FileSet, target: FileSet, size: int) -> None:
-        """Let the service nodes move files of so many bytes, each what it has of them.
+        """Move files of so many bytes by the service nodes, each what it holds of them.
 
         One of the two sets is on the burst buffer. A service node's programs take its stripes in
         turn; the one with the first stripe of a file on Lustre makes it, and syncs it.
@@ -143,7 +143,7 @@ class StageOut(_Stage):
         self._conclude(ended, float(clock.now))
 
     def _start_flush(self, step: int, files: FileSet) -> None:
-        """Let the helpers flush a step when they are done with those before it."""
+        """Start the flush of a step; it waits for the flush of the step before."""
         before = self._flushed[-1] if self._flushed else None
         process = self._job.filesystem.environment.process(self._flush(step, files, before))
         self._flushed.append(process)
@@ -215,7 +215,7 @@ class StageOut(_Stage):
         return int(refused[self._helpers, FAILED].sum())
 
     def _write_collectively(self, batch: Batch, ranks: Communicator, step: int) -> None:
-        """Let ranks write a step into one file on Lustre, and sync it."""
+        """Write a step into one file on Lustre, and sync it."""
         job, in_force, size = self._job, self._in_force, self._options.size
         files = job.filesystem.allocate(1, in_force.striping, on=LUSTRE)
         job.files[f"{_FILE}.{step}"] = files
@@ -291,7 +291,7 @@ class StageIn(_Stage):
         job.record("all", "application", start, end, options.size * job.ranks * options.steps)
 
     def _stage_in(self, remote: FileSet, copy: FileSet, size: int) -> Waiting:
-        """Let the service nodes read the input from Lustre."""
+        """Read the input from Lustre by the service nodes."""
         job = self._job
         batch = self._stagers()
         self._move_stripes(batch, remote, copy, size)
@@ -301,7 +301,7 @@ class StageIn(_Stage):
         job.record("in", "stage in", times[:, _BEGIN], times[:, _END], size)
 
     def _copy(self, remote: Integers, local: Integers, offset: Integers) -> Waiting:
-        """Let the ranks of each node copy a part each from Lustre to its SSD."""
+        """Copy the input from Lustre to the SSD of each node, a part by each of its ranks."""
         options, job = self._options, self._job
         batch = self._begin()
         batch.add(Op.OPEN, file=remote)

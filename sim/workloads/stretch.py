@@ -18,8 +18,8 @@ class Stretch:
     start, end
         When the first rank began and when the last one ended, in simulated seconds.
     waits, last_waits
-        float64 (causes,): seconds that a rank waited on average, by
-        :class:`~sim.lustre.tables.Cause`; and those of the rank that ended last.
+        float64 (causes,): seconds that a rank waited, by :class:`~sim.lustre.tables.Cause`: on
+        average, and the rank that ended last.
     """
 
     start: float

@@ -156,7 +156,7 @@ def room_for(names: Iterable[str]) -> float:
 
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
-    """Let the y axis have a row for each name, from the top down."""
+    """Give the y axis a row for each name, from the top down."""
     wrapped = [textwrap.fill(name, _NAME) for name in names]
     axes.set_yticks(range(len(wrapped)), wrapped)
     axes.set_ylim(len(wrapped) - 0.5, -0.5)
@@ -164,14 +164,14 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
 
 
 def doublings(axes: Axes, values: Sequence[float], labels: Sequence[str] | None = None) -> None:
-    """Let the x axis count in powers of two, with a tick at each value."""
+    """Scale the x axis in powers of two, with a tick at each value."""
     axes.set_xscale("log", base=2)
     axes.set_xticks(list(values), labels or [f"{value:g}" for value in values])
     axes.set_xticks([], minor=True)
 
 
 def tenfolds(axes: Axes, between: Sequence[float] = (1.0,)) -> None:
-    """Let the y axis count in powers of ten, and in these multiples of them, as plain numbers."""
+    """Scale the y axis in powers of ten; label these multiples of them as plain numbers."""
     from matplotlib.ticker import LogLocator
 
     axes.set_yscale("log")

@@ -21,7 +21,7 @@ def inline_svg(figure: Figure, name: str, described: str) -> str:
     """Return a figure as an ``svg`` element.
 
     It has no background, what is drawn in :data:`~validation.figures.sheet.INK` has the colour of
-    the text around it, and the names within it are those of no other figure. The same figure gives
+    the text around it, and no other figure has the names within it. The same figure gives
     the same text.
 
     Parameters

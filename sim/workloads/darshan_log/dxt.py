@@ -110,7 +110,7 @@ def rest_of(
 
 
 def mark_collective(rows: Rows, members: Integers, collective: dict[Direction, int]) -> Rows | None:
-    """Give numbers to the collective calls among those of a file through MPI-IO.
+    """Assign numbers to the collective calls of MPI-IO on a file.
 
     DXT does not say which calls were collective, the counters say how many. Where a rank made both
     kinds, those that move most are taken for collective; the k-th of each rank belong together.

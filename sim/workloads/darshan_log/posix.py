@@ -127,7 +127,7 @@ def _own(record: Counters) -> Rows:
 
 
 def _alternating(record: Counters, reads: Rows, writes: Rows) -> tuple[Rows, Rows]:
-    """Let reads and writes take turns as often as recorded, if they were made at the same time."""
+    """Alternate reads and writes as often as recorded, if they were made at the same time."""
     window, other = record.window("READ"), record.window("WRITE")
     if not (len(reads.rank) and len(writes.rank) and window and other):
         return reads, writes

@@ -118,7 +118,7 @@ def merge(parts: Sequence[Rows]) -> list[TraceBlock]:
 
 
 def _numbered(file: Indices, coll: Integers) -> Integers:
-    """Return numbers for the collective calls of all files: those of a file counted from 0."""
+    """Return numbers for the collective calls of all files, counted from 0 in each file."""
     found = coll >= 0
     numbered = np.full(len(coll), -1, np.int64)
     if found.any():

@@ -17,7 +17,7 @@ _MOST_ROWS = 20_000_000
 _PAUSE = 0.1  # seconds; computing for longer than that separates two steps...
 _PAUSES = 20.0  # ...if it is also so many times longer than it usually is between two calls
 
-_FAR_MORE = 4.0  # how many times the bytes of one shared file those of another of its series are
+_FAR_MORE = 4.0  # times the bytes of another shared file of its series
 
 _NEARLY_ALL = 0.95  # of the bytes
 

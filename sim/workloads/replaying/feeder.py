@@ -84,7 +84,7 @@ class Feeder:
         self.end: Floats = np.full(self._ranks, began)
 
     def run(self) -> Waiting:
-        """Let all ranks do everything; the SimPy process."""
+        """Replay everything: the SimPy process."""
         room = AT_ONCE - int(self._rows.sum())
         if room > 0:
             self._add_window(room)
@@ -98,7 +98,7 @@ class Feeder:
         )
 
     def _whole(self, window: Window) -> Waiting:
-        """Let all ranks do everything in one go; the window has all collective calls."""
+        """Replay everything in one go; the window has all collective calls."""
         operations, rank = self._everything(window)
         spare = np.zeros(0, OPERATION)
         self._windows[0] = window._replace(operations=spare)  # they are in the list by now
@@ -140,7 +140,7 @@ class Feeder:
         Returns
         -------
         int64 (timers,), int64 (timers,)
-            The code of each timer, and whose it is: sorted by rank, those of one from column 0 on.
+            The code of each timer, and its rank: sorted by rank, each rank's from column 0 on.
         int64 (operations,)
             The column of each operation.
         """
@@ -160,7 +160,7 @@ class Feeder:
             self._plane.tables = self._plane.tables._replace(timers=wider)
 
     def _rank(self, rank: int) -> Waiting:
-        """Let one rank do everything, piece by piece."""
+        """Replay one rank, piece by piece."""
         environment = self._job.filesystem.environment
         programs = self._job.programs[rank : rank + 1]
         going_on = False

@@ -99,7 +99,7 @@ class ReplayFiles:
         return self._resolved[striping, name]
 
     def _allocate(self) -> None:
-        """Create all files, those of one shape at once."""
+        """Create all files, files of one shape at once."""
         shapes: dict[tuple[StripeRequest, bool, bool], list[int]] = {}
         for position, file in enumerate(self._files):
             shape = self._striping(file), file.direct, file.shared_directory
@@ -115,7 +115,7 @@ class ReplayFiles:
                 self._job.files[self._files[position].name] = one
 
     def _fill(self, intake: Intake) -> None:
-        """Let files hold what they hold when the job begins."""
+        """Fill files with what they hold when the job begins."""
         created = intake.totals.calls[:, TraceOp.CREATE].any(axis=-1)
         unknown = np.where(created, 0, intake.totals.read_end)
         given = np.array([file.size for file in self._files], np.int64)

@@ -79,7 +79,7 @@ class Totals:
 
     @classmethod
     def none(cls) -> Totals:
-        """Return those of nothing."""
+        """Return the totals of an empty trace."""
         table = np.zeros((0, len(TraceOp), 3), np.int64)
         return cls(table, table.copy(), np.zeros((0, 2), np.int64), np.zeros(0, np.int64))
 

@@ -18,7 +18,7 @@ def order_of(rank: Integers, call: Integers, names: Integers, place: str) -> Int
     rank
         int64 (n,), ascending: who takes part,
     call
-        int64 (n,): in which call, those of one rank in its order; counted from 0.
+        int64 (n,): in which call, counted from 0, each rank's in its order.
     names
         int64 (calls,): what the trace calls them, for the error message.
     place

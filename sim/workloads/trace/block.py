@@ -37,7 +37,7 @@ class TraceOp(IntEnum):
 
 
 class TraceBlock(NamedTuple):
-    """Rows of any ranks, mixed in any way; those of one rank in the order in which it did them.
+    """Rows of any ranks, mixed in any way; each rank's rows in the order in which it did them.
 
     Attributes
     ----------
