@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.config.machine import load_machine
 from validation.claim import Claim
 from validation.measure import measure, measure_collective
@@ -128,12 +128,10 @@ def judge(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
     """
     if claim.not_expressed:
         return Outcome(claim, Verdict.NONE, without=claim.not_expressed)
-    try:
+    with naming(f"claim {claim.id}"):
         if claim.machine is not None:
             return _judge_machine(claim, claim.machine)
         return _judge_runs(claim, ended)
-    except InputError as error:
-        raise InputError(f"claim {claim.id}: {error}") from error
 
 
 def not_run(claim: Claim) -> Outcome:
