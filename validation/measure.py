@@ -2,27 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
-from sim.config.machine import Machine
 from sim.config.units import parse_bytes
-from validation.metric import FUNCTIONS
+from validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension
 from validation.record import Library, Phase, RunRecord
 
-_Measure = Callable[[RunRecord, Sequence[str]], float]
+if TYPE_CHECKING:
+    from sim.mpi.collectives import Collectives
 
 
-def measure(record: RunRecord, function: str, words: Sequence[str] = ()) -> float:
+@dataclass(frozen=True)
+class Function:
+    """A function of metrics.
+
+    Attributes
+    ----------
+    dimension
+        Of what it returns.
+    measure
+        Called with what is kept of a run, and with the words behind the run.
+    meaning
+        What it returns, in a phrase.
+    of_machine
+        Whether it is called with the collectives of a machine's MPI in place of a run.
+    """
+
+    dimension: Dimension
+    measure: Callable[..., float]
+    meaning: str
+    of_machine: bool = False
+
+    def takes(self, words: Sequence[str]) -> bool:
+        """Tell whether it takes so many words, none of them empty."""
+        try:
+            signature(self.measure).bind(None, *words)
+        except TypeError:
+            return False
+        return all(words)
+
+    @property
+    def usage(self) -> str:
+        """What stands in its brackets, and what it returns."""
+        run, *words = signature(self.measure).parameters.values()
+        needed = [word.name.upper() for word in words if word.default is Parameter.empty]
+        more = "".join(f"[, {word.name.upper()}]" for word in words[len(needed) :])
+        first = [] if self.of_machine else [run.name.upper()]
+        return f"({', '.join([*first, *needed])}{more}), {self.meaning}"
+
+
+def measure(subject: RunRecord | Collectives, function: str, words: Iterable[str] = ()) -> float:
     """Return what a function is of a run.
 
     Parameters
     ----------
-    record
-        Of the run.
+    subject
+        What is kept of the run; for a function of a machine, its collectives among some nodes.
     function
-        A name of :data:`~validation.metric.FUNCTIONS`.
+        A name of :data:`FUNCTIONS`.
     words
         What it takes besides the run.
 
@@ -34,54 +76,29 @@ def measure(record: RunRecord, function: str, words: Sequence[str] = ()) -> floa
     Raises
     ------
     InputError
-        If the run has no such phase, count or cause.
+        If the run has no such phase, count or cause, or MPI no such collective.
     """
-    return _MEASURES[function](record, words)
+    return FUNCTIONS[function].measure(subject, *words)
 
 
-def _phases(record: RunRecord, words: Sequence[str]) -> list[Phase]:
-    """Return the phases of a name, and of a step if there is a second word."""
-    name, step = [*words, ""][:2]
+def _phases(record: RunRecord, name: str, step: str = "") -> list[Phase]:
+    """Return the phases of a name, and of a step if there is one."""
     found = [phase for phase in record.phases if phase.name == name]
-    chosen = [phase for phase in found if not step or phase.step == step]
     if not found:
         names = list(dict.fromkeys(phase.name for phase in record.phases))
         raise InputError(_missing("phase", name, names))
+    chosen = [phase for phase in found if step in ("", phase.step)]
     if not chosen:
         raise InputError(_missing("step", step, [phase.step for phase in found]))
     return chosen
 
 
-def measure_collective(machine: Machine, nodes: int, words: Sequence[str]) -> float:
-    """Return the seconds of a collective of MPI among one rank of each of some nodes.
-
-    Parameters
-    ----------
-    machine
-        Whose MPI.
-    nodes
-        How many.
-    words
-        The collective, as ``allreduce``, and the bytes that each rank has, as ``4 KiB``.
-
-    Raises
-    ------
-    InputError
-        If there is no such collective, or the second word is no size.
-    """
-    from sim.mpi.collectives import Collectives
-
-    costs = Collectives(machine.mpi, nodes, nodes)
-    known = {"bcast": costs.bcast, "allreduce": costs.allreduce, "gather": costs.gather}
-    known |= {"allgather": costs.allgather, "alltoall": costs.alltoall}
-    name, size = words
-    if name not in known:
-        raise InputError(f"{name!r} is no collective; there are {', '.join(known)}")
-    return known[name](parse_bytes(size))
-
-
-def _missing(noun: str, name: str, names: Sequence[str]) -> str:
-    return f"the run has no {noun} {name!r}{nearest(name, names)}; there are {', '.join(names)}"
+def _raw(record: RunRecord, access: str) -> float:
+    """Return the best rate of the aggregators' own calls."""
+    rates = [told.raw_rate for told in _library(record) if told.access == access]
+    if not any(rates):
+        raise InputError(f"no aggregator of the run makes calls to {access}")
+    return max(rates)
 
 
 def _library(record: RunRecord) -> tuple[Library, ...]:
@@ -91,83 +108,96 @@ def _library(record: RunRecord) -> tuple[Library, ...]:
     return record.library
 
 
-def _raw(access: str) -> _Measure:
-    """Return a function: the best rate of the aggregators' own calls."""
-
-    def best(record: RunRecord, _: Sequence[str]) -> float:
-        rates = [told.raw_rate for told in _library(record) if told.access == access]
-        if not any(rates):
-            raise InputError(f"no aggregator of the run makes calls to {access}")
-        return max(rates)
-
-    return best
-
-
-def _of(counts: Mapping[str, float], noun: str, words: Sequence[str]) -> float:
+def _of(counts: Mapping[str, float], noun: str, written: str) -> float:
     """Return one of several numbers by its name."""
-    name = words[-1].lower()
+    name = written.lower()
     if name not in counts:
         raise InputError(_missing(noun, name, list(counts)))
     return float(counts[name])
 
 
-def _rate(record: RunRecord, words: Sequence[str]) -> float:
-    return max(phase.bandwidth for phase in _phases(record, words))
+def _missing(noun: str, name: str, names: Sequence[str]) -> str:
+    return f"the run has no {noun} {name!r}{nearest(name, names)}; there are {', '.join(names)}"
 
 
-def _seconds(record: RunRecord, words: Sequence[str]) -> float:
-    return min(phase.seconds for phase in _phases(record, words or ["write"]))
+def _rate(run: RunRecord, phase: str, step: str = "") -> float:
+    return max(found.bandwidth for found in _phases(run, phase, step))
 
 
-def _part(name: str) -> _Measure:
-    """Return a function: the least seconds of a part of an IOR phase."""
-
-    def least(record: RunRecord, words: Sequence[str]) -> float:
-        return min(
-            _of(phase.parts, "part", [name]) for phase in _phases(record, words or ["write"])
-        )
-
-    return least
+def _seconds(run: RunRecord, phase: str, step: str = "") -> float:
+    return min(found.seconds for found in _phases(run, phase, step))
 
 
-def _named_part(record: RunRecord, words: Sequence[str]) -> float:
-    phase, name, *step = words
-    return min(_of(found.parts, "part", [name]) for found in _phases(record, [phase, *step]))
+def _part(run: RunRecord, phase: str, part: str, step: str = "") -> float:
+    return min(_of(found.parts, "part", part) for found in _phases(run, phase, step))
 
 
-def _memory(record: RunRecord, words: Sequence[str]) -> float:
-    return max(_of(phase.parts, "part", ["memory"]) for phase in _phases(record, words))
+def _operations(run: RunRecord, phase: str = "write") -> float:
+    return max(found.operations for found in _phases(run, phase))
 
 
-def _timer(record: RunRecord, words: Sequence[str]) -> float:
-    """Return the least mean seconds of a timer, 0 if it never ran, of files open to be written."""
-    name, access = [*words, "write"][:2]
-    found = [told for told in _library(record) if told.access == access]
+def _memory(run: RunRecord, phase: str, step: str = "") -> float:
+    return max(_of(found.parts, "part", "memory") for found in _phases(run, phase, step))
+
+
+def _timer(run: RunRecord, timer: str, access: str = "write") -> float:
+    found = [told for told in _library(run) if told.access == access]
     if not found:
         raise InputError(f"no file was open to {access}")
-    return min(told.timers.get(name.lower(), 0.0) for told in found)
+    return min(told.timers.get(timer.lower(), 0.0) for told in found)
 
 
-_MEASURES: dict[str, _Measure] = {
-    "write": lambda record, _: _rate(record, ["write"]),
-    "read": lambda record, _: _rate(record, ["read"]),
-    "raw_write": _raw("write"),
-    "raw_read": _raw("read"),
-    "time": _seconds,
-    "open": _part("open"),
-    "io": _part("io"),
-    "close": _part("close"),
-    "operations": lambda record, words: max(
-        phase.operations for phase in _phases(record, words or ["write"])
+def _mpi(costs: Collectives, collective: str, size: str) -> float:
+    known = {"bcast": costs.bcast, "allreduce": costs.allreduce, "gather": costs.gather}
+    known |= {"allgather": costs.allgather, "alltoall": costs.alltoall}
+    if collective not in known:
+        raise InputError(f"{collective!r} is no collective; there are {', '.join(known)}")
+    return known[collective](parse_bytes(size))
+
+
+FUNCTIONS = {
+    "write": Function(RATE, lambda run: _rate(run, "write"), "IOR: bytes/s, the best repetition"),
+    "read": Function(RATE, lambda run: _rate(run, "read"), "IOR: bytes/s, the best repetition"),
+    "raw_write": Function(
+        RATE, lambda run: _raw(run, "write"), "bytes/s of the aggregators' own write calls"
     ),
-    "phase": _rate,
-    "seconds": _seconds,
-    "part": _named_part,
-    "memory": _memory,
-    "timer": _timer,
-    "aggregators": lambda record, _: max(told.aggregators for told in _library(record)),
-    "stat": lambda record, words: _of(record.stats, "count", words),
-    "wait": lambda record, words: _of(record.waits, "cause", words),
-    "simulated": lambda record, _: record.simulated,
+    "raw_read": Function(
+        RATE, lambda run: _raw(run, "read"), "bytes/s of the aggregators' own read calls"
+    ),
+    "time": Function(
+        SECONDS, lambda run, phase="write": _seconds(run, phase), "IOR: seconds, the least"
+    ),
+    "open": Function(
+        SECONDS, lambda run, phase="write": _part(run, phase, "open"), "IOR: seconds of its opens"
+    ),
+    "io": Function(
+        SECONDS, lambda run, phase="write": _part(run, phase, "io"), "IOR: seconds of transfers"
+    ),
+    "close": Function(
+        SECONDS, lambda run, phase="write": _part(run, phase, "close"), "IOR: seconds of its closes"
+    ),
+    "operations": Function(PER_SECOND, _operations, "IOR: calls/s of the transfers, the most"),
+    "phase": Function(RATE, _rate, "kernel: bytes/s of a phase, the best of its steps"),
+    "seconds": Function(SECONDS, _seconds, "kernel: seconds of a phase, the least of its steps"),
+    "memory": Function(BYTES, _memory, "kernel: bytes of memory that a phase took, the most"),
+    "part": Function(SECONDS, _part, "kernel: seconds of a part of a phase, as adios tells them"),
+    "timer": Function(SECONDS, _timer, "seconds of MPI-IO's timer, the mean of the ranks"),
+    "aggregators": Function(
+        NUMBER,
+        lambda run: max(told.aggregators for told in _library(run)),
+        "ranks that write or read for others, the most of a file",
+    ),
+    "stat": Function(
+        NUMBER,
+        lambda run, count: _of(run.stats, "count", count),
+        "a count of the locks and page caches; sizes in bytes",
+    ),
+    "wait": Function(
+        SECONDS,
+        lambda run, cause: _of(run.waits, "cause", cause),
+        "seconds that a rank waited for a cause, on average",
+    ),
+    "simulated": Function(SECONDS, lambda run: run.simulated, "seconds of the whole run"),
+    "mpi": Function(SECONDS, _mpi, "seconds of a collective of so many bytes", of_machine=True),
 }
-assert _MEASURES.keys() == {name for name in FUNCTIONS if not FUNCTIONS[name].of_machine}
+"""The functions by name."""

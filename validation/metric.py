@@ -2,9 +2,9 @@
 
 A metric is an expression of numbers and of functions of runs, multiplied or divided. A run is named
 in the brackets of the function, and behind it stand what words the function takes, all without
-quotes: ``write(56 x 8m)`` is read as ``write("56 x 8m")``. The functions and what they return are
-listed in :data:`FUNCTIONS`. Without a run, or with ``*`` in its place, the metric is that of each
-run of the claim: ``write``, ``write(*) / write(a)``.
+quotes: ``write(56 x 8m)`` is read as ``write("56 x 8m")``. The functions are those of
+:mod:`validation.measure`. Without a run, or with ``*`` in its place, the metric is that of each run
+of the claim: ``write``, ``write(*) / write(a)``.
 """
 
 from __future__ import annotations
@@ -19,62 +19,12 @@ from simpleeval import SimpleEval
 
 from sim.config.errors import InputError
 from sim.config.expressions import Expression, Grammar
-from validation.quantity import BYTES, NUMBER, PER_SECOND, PRODUCTS, RATE, SECONDS, Dimension
+from validation.measure import FUNCTIONS
+from validation.quantity import NUMBER, PRODUCTS, Dimension
 
 EACH = "*"
 """In place of a run: each run of the claim."""
 
-
-@dataclass(frozen=True)
-class Function:
-    """A function of a run.
-
-    Attributes
-    ----------
-    dimension
-        Of what it returns.
-    needed, most
-        How many words it takes after the run, at least and at most.
-    meaning
-        What it is, in a phrase.
-    of_machine
-        Whether it is a function of a machine and a number of nodes, not of a run, and all its words
-        are its own.
-    """
-
-    dimension: Dimension
-    needed: int
-    most: int
-    meaning: str
-    of_machine: bool = False
-
-
-FUNCTIONS = {
-    "write": Function(RATE, 0, 0, "IOR: bytes/s of the write, the best of the repetitions"),
-    "read": Function(RATE, 0, 0, "IOR: bytes/s of the read, the best of the repetitions"),
-    "raw_write": Function(RATE, 0, 0, "bytes/s of the aggregators' own write calls"),
-    "raw_read": Function(RATE, 0, 0, "bytes/s of the aggregators' own read calls"),
-    "time": Function(SECONDS, 0, 1, "IOR: seconds of the write (or of the phase named), the least"),
-    "open": Function(SECONDS, 0, 1, "IOR: seconds of its opens, the least"),
-    "io": Function(SECONDS, 0, 1, "IOR: seconds of its transfers, the least"),
-    "close": Function(SECONDS, 0, 1, "IOR: seconds of its closes, the least"),
-    "operations": Function(PER_SECOND, 0, 1, "IOR: calls/s of the transfers, the most"),
-    "phase": Function(RATE, 1, 2, "kernel: bytes/s of a phase, the best of its steps, or of one"),
-    "seconds": Function(SECONDS, 1, 2, "kernel: seconds of a phase, the least, or of one step"),
-    "memory": Function(BYTES, 1, 2, "kernel: bytes of memory that a phase took, the most"),
-    "part": Function(SECONDS, 2, 3, "kernel: seconds of a part of a phase, as adios tells them"),
-    "timer": Function(
-        SECONDS, 1, 2, "seconds of MPI-IO's timer in a write (or read), mean of ranks"
-    ),
-    "aggregators": Function(
-        NUMBER, 0, 0, "ranks that write or read for others, the most of a file"
-    ),
-    "stat": Function(NUMBER, 1, 1, "a count of the locks and page caches; sizes in bytes"),
-    "wait": Function(SECONDS, 1, 1, "seconds that a rank waited for a cause, on average"),
-    "simulated": Function(SECONDS, 0, 0, "seconds of the whole run"),
-    "mpi": Function(SECONDS, 2, 2, "seconds of a collective of so many bytes", of_machine=True),
-}
-"""The functions by name."""
 
 Look = Callable[[str, str, tuple[str, ...]], float]
 """Returns what a function is of a run: called with function, run and the words after the run."""
@@ -144,11 +94,8 @@ def parse_metric(text: object) -> Metric:
         return text
     expression = _METRICS.parse(text)
     for name, (run, *words) in expression.calls():
-        function = FUNCTIONS[name]
-        if not all([run, *words]) or not function.needed <= len(words) <= function.most:
-            first = [] if function.of_machine else ["RUN"]
-            takes = ", ".join([*first, *["WORD"] * function.needed])
-            raise InputError(f"{text!r}: right would be {name}({takes})")
+        if not run or not FUNCTIONS[name].takes(words):
+            raise InputError(f"{text!r}: right would be {name}{FUNCTIONS[name].usage}")
     return Metric(expression)
 
 

@@ -10,10 +10,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.config.machine import load_machine
 from validation.claim import Claim
-from validation.measure import measure, measure_collective
+from validation.measure import measure
 from validation.quantity import Quantity
 from validation.record import RunRecord
 from validation.relation import QUANTILES, Relation
@@ -128,12 +128,10 @@ def judge(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
     """
     if claim.not_expressed:
         return Outcome(claim, Verdict.NONE, without=claim.not_expressed)
-    try:
+    with naming(f"claim {claim.id}"):
         if claim.machine is not None:
             return _judge_machine(claim, claim.machine)
         return _judge_runs(claim, ended)
-    except InputError as error:
-        raise InputError(f"claim {claim.id}: {error}") from error
 
 
 def not_run(claim: Claim) -> Outcome:
@@ -277,11 +275,13 @@ def _judge_machine(claim: Claim, name: str) -> Outcome:
         return Outcome(claim, Verdict.FAIL, complaints=(str(error),))
     if claim.parameter is not None:
         return _judge_parameter(claim, claim.parameter.of(machine))
+    from sim.mpi.collectives import Collectives
+
     metric = claim.metric
     assert metric is not None
 
-    def look(_: str, nodes: str, words: tuple[str, ...]) -> float:
-        return measure_collective(machine, int(nodes), words)
+    def look(function: str, nodes: str, words: tuple[str, ...]) -> float:
+        return measure(Collectives(machine.mpi, int(nodes), int(nodes)), function, words)
 
     samples = {nodes: [metric.value(look, nodes)] for nodes in claim.names}
     return _judge_samples(claim, samples, {})

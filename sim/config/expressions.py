@@ -34,10 +34,17 @@ class Expression:
         As written.
     tree
         As parsed.
+    place
+        The field that it stands in, for messages.
     """
 
     text: str
     tree: ast.expr = field(compare=False, repr=False)
+    place: str = ""
+
+    def __str__(self) -> str:
+        """Return it with its field, as a message does."""
+        return f"{self.place} = {self.text!r}" if self.place else repr(self.text)
 
     def names(self) -> list[str]:
         """Return the names whose values it needs."""
@@ -71,9 +78,9 @@ class Expression:
             raise
         except NameNotDefined as missing:
             hint = nearest(missing.name, evaluator.names)
-            raise InputError(f"{self.text!r}: there is no {missing.name}{hint}") from None
+            raise InputError(f"{self}: there is no {missing.name}{hint}") from None
         except _UNFIT as why:
-            raise InputError(f"{self.text!r} has no value: {why}") from None
+            raise InputError(f"{self} has no value: {why}") from None
 
 
 @dataclass(frozen=True)
@@ -104,8 +111,8 @@ class Grammar:
     parts: tuple[type[ast.expr], ...] = ()
     spell: Callable[[str], str] = str.strip
 
-    def parse(self, text: object) -> Expression:
-        """Read an expression.
+    def parse(self, text: object, place: str = "") -> Expression:
+        """Read an expression, which stands in some field.
 
         Raises
         ------
@@ -117,7 +124,7 @@ class Grammar:
         tree = self._tree(text) if isinstance(text, str) else None
         if tree is None or not all(map(self._has, _parts(tree))):
             raise self.refusal(text)
-        return Expression(str(text), tree)
+        return Expression(str(text), tree, place)
 
     def refusal(self, text: object) -> InputError:
         """Return what is to be said of something that is no expression of this kind."""
@@ -158,9 +165,9 @@ def _is_literal(part: ast.expr) -> TypeGuard[ast.Constant]:
     return isinstance(part, ast.Constant) and isinstance(part.value, bool | int | float | str)
 
 
-def literal(value: float | str) -> Expression:
+def literal(value: float | str, place: str = "") -> Expression:
     """Return the expression of a number or of a word."""
-    return Expression(str(value), ast.Constant(value))
+    return Expression(str(value), ast.Constant(value), place)
 
 
 ARITHMETIC = Grammar(

@@ -7,7 +7,8 @@ from run_records import phase, record
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
-from validation.measure import measure, measure_collective
+from sim.mpi.collectives import Collectives
+from validation.measure import FUNCTIONS, measure
 
 RECORD = record(
     5e9,
@@ -66,13 +67,23 @@ def test_says_what_a_run_does_not_have(asked, words):
         measure(RECORD, function, rest)
 
 
+def collectives(nodes: int) -> Collectives:
+    return Collectives(load_machine("theta").mpi, nodes, nodes)
+
+
 def test_a_collective_costs_more_among_more_nodes():
-    theta = load_machine("theta")
-    few, many = (measure_collective(theta, nodes, ["bcast", "4 KiB"]) for nodes in (4, 1024))
+    few, many = (measure(collectives(nodes), "mpi", ["bcast", "4 KiB"]) for nodes in (4, 1024))
     assert 0 < few < many
 
 
 @pytest.mark.parametrize("words", [["shout", "4 KiB"], ["bcast", "four"]])
 def test_refuses_collectives_that_there_are_not(words):
     with pytest.raises(InputError, match=r"'shout' is no collective|'four' is not a size"):
-        measure_collective(load_machine("theta"), 4, words)
+        measure(collectives(4), "mpi", words)
+
+
+def test_each_function_says_what_it_takes_and_is():
+    assert FUNCTIONS["write"].usage == "(RUN), IOR: bytes/s, the best repetition"
+    assert FUNCTIONS["part"].usage.startswith("(RUN, PHASE, PART[, STEP]), kernel: seconds of a")
+    assert FUNCTIONS["mpi"].usage.startswith("(COLLECTIVE, SIZE), seconds of a collective")
+    assert {asked[0] for asked in FOUND} | {"raw_read", "mpi"} == set(FUNCTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -104,9 +105,32 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, part):
     assert str(caught.value).startswith(str(tmp_path / "mine.yaml"))
 
 
-def test_what_only_a_job_can_tell_is_said_with_the_kernel(tmp_path):
-    kernel = read(tmp_path, GOOD.replace("transfer: half", "only: size / 0 > 1")).model_validate({})
-    with pytest.raises(InputError, match=r"phases\.0\.repeat|cannot be worked out"):
+ONLY_A_JOB_CAN_TELL = {
+    "transfer: half": (
+        "only: size / 0 > 1",
+        "phases.0.repeat.phases.2.write: only = 'size / 0 > 1' has no value: divi",
+    ),
+    "times: 3": (
+        "times: rank",
+        "phases.0.repeat: times = 'rank' must be the same for all ranks",
+    ),
+    "size // 2": ("size // 0", "let.half = 'size // 0' has no value: divi"),
+    "spread: 0.1": ("spread: layout", "draws.mine: spread = 'layout' is a word; right would be"),
+    "size: mine": ("size: half - size", "write: size = 'half - size' is -524,288; right would be"),
+    "- {create: data}": ("- {create: data, when: rank > 0}", "phases.0: when = 'rank > 0' must be"),
+    "mean: 2 * half": (
+        "mean: 2.0 ** 64",
+        "mean = '2.0 ** 64' has no value: it is larger than 2^62",
+    ),
+}
+
+
+@pytest.mark.parametrize("part", ONLY_A_JOB_CAN_TELL)
+def test_what_only_a_job_can_tell_is_said_with_its_place(tmp_path, part):
+    other, sentence = ONLY_A_JOB_CAN_TELL[part]
+    assert part in GOOD
+    kernel = read(tmp_path, GOOD.replace(part, other)).model_validate({})
+    with pytest.raises(InputError, match=re.escape(sentence)):
         kernel.bytes_to_move(4)
 
 

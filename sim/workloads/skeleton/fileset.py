@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.config.striping import StripeRequest
 from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
@@ -46,14 +46,14 @@ class FileGroups(ABC):
         self.scope = scope
         self.job = job
         self.where = f"files.{name}"
-        self.owner = self._owners()
-        self.owners = int(self.owner[-1]) + 1
-        self.each = self.scope.one(spec.count, f"{self.where}.count", least=1)
-        if self.owners * self.each > _MOST_FILES:
-            raise InputError(
-                f"{self.where}: {self.owners * self.each:,} files; right would be at most "
-                f"{_MOST_FILES:,}"
-            )
+        with naming(self.where):
+            self.owner = self._owners()
+            self.owners = int(self.owner[-1]) + 1
+            self.each = self.scope.one(spec.count, least=1)
+            if self.owners * self.each > _MOST_FILES:
+                raise InputError(
+                    f"{self.owners * self.each:,} files; right would be at most {_MOST_FILES:,}"
+                )
         self._made = 0
         self._created = False
 
@@ -63,8 +63,8 @@ class FileGroups(ABC):
         per = self.scope.word(self.spec.per)
         if per == "group":
             if self.spec.ranks is None:
-                raise InputError(f"{self.where}: per: group needs ranks: HOW MANY")
-            return ranks // self.scope.one(self.spec.ranks, f"{self.where}.ranks", least=1)
+                raise InputError("per: group needs ranks: HOW MANY")
+            return ranks // self.scope.one(self.spec.ranks, least=1)
         if per == "node":
             return np.asarray(self.scope["node"])
         return ranks if per == "rank" else np.zeros_like(ranks)
@@ -75,10 +75,10 @@ class FileGroups(ABC):
         asked, spec = self.job.striping, self.spec
         count, size = asked.count, asked.size
         if count is None and spec.stripe_count is not None:
-            count = self.scope.one(spec.stripe_count, f"{self.where}.stripe_count", least=-1)
+            count = self.scope.one(spec.stripe_count, least=-1)
             count = min(count, self.job.machine.lustre.osts)
         if size is None and spec.stripe_size is not None:
-            size = self.scope.one(spec.stripe_size, f"{self.where}.stripe_size")
+            size = self.scope.one(spec.stripe_size)
         return StripeRequest(count=count, size=size, offset=asked.offset)
 
     def make(self) -> None:
@@ -89,9 +89,10 @@ class FileGroups(ABC):
     def _make_more(self) -> None:
         """Make new files in place of those there are."""
         count = self.owners * self.each
-        self.files = self._allocate(count)
-        self.position = np.zeros(count, np.int64)
-        self._set_sizes()
+        with naming(self.where):
+            self.files = self._allocate(count)
+            self.position = np.zeros(count, np.int64)
+            self._set_sizes()
         number = f".{self._made}" if self.spec.series else ""
         self.job.files[f"{self.name}{number}"] = self.files
         self._made += 1
@@ -102,7 +103,7 @@ class FileGroups(ABC):
         return self.job.filesystem.allocate(
             count,
             self.striping,
-            direct=self.scope.holds(self.spec.direct, f"{self.where}.direct"),
+            direct=self.scope.holds(self.spec.direct),
             shared_directory=self.scope.word(self.spec.directory) == "shared",
         )
 
@@ -110,7 +111,7 @@ class FileGroups(ABC):
         """Let the files hold what they are said to hold at the start."""
         if self.spec.size is None:
             return
-        size = self.scope.whole(self.spec.size, f"{self.where}.size")
+        size = self.scope.whole(self.spec.size)
         first = np.searchsorted(self.owner, np.arange(self.owners))
         table = self.job.filesystem.plane.tables.files
         table.end[self.files.first : self.files.first + len(self.position)] = np.repeat(
@@ -140,26 +141,25 @@ class FileGroups(ABC):
         """Return which file of the set each rank uses, from 0: int64 (ranks,)."""
         if what.number is None:
             return self.owner * self.each
-        number = self.scope.whole(what.number, "number")
+        number = self.scope.whole(what.number)
         if number.max() >= self.each:
             raise InputError(
-                f"number = {what.number.text!r} is {number.max():,}; {self.where} has "
-                f"{self.each:,} files for each"
+                f"{what.number} is {number.max():,}; {self.where} has {self.each:,} files for each"
             )
         return self.owner * self.each + number
 
     def places(self, what: Move, file: Integers, base: Integers | None) -> Places:
         """Return the pieces of all ranks; ``base`` is where they begin if nothing is said."""
         scope = self.scope
-        chosen = scope.true(what.only, "only")
-        size = np.where(chosen, scope.whole(what.size, "size"), 0)
+        chosen = scope.true(what.only)
+        size = np.where(chosen, scope.whole(what.size), 0)
         if what.offset is not None:
-            base = scope.whole(what.offset, "offset")
+            base = scope.whole(what.offset)
         elif base is None:
             base = self.position[file]
         stride = None
         if what.stride is not None:
-            stride = scope.one(what.stride, "stride", least=1)
+            stride = scope.one(what.stride, least=1)
         pattern = scope.word(what.pattern)
         return place(
             pattern,
@@ -175,7 +175,7 @@ class FileGroups(ABC):
         """Return the bytes of a call: int64 (ranks,); everything in one unless it is said."""
         if what.transfer is None:
             return np.maximum(size, 1)
-        return self.scope.whole(what.transfer, "transfer", least=1)
+        return self.scope.whole(what.transfer, least=1)
 
     def piece(self, what: Move, size: Integers) -> Integers:
         """Return the bytes that lie together: int64 (ranks,)."""
@@ -197,7 +197,7 @@ class PosixFiles(FileGroups):
         if isinstance(what, Open):
             self.begin(creating=verb == "create")
         self.make()
-        chosen = self.scope.true(what.only, "only")
+        chosen = self.scope.true(what.only)
         file = self.file(what)
         numbers, ranks = self.files.first + file, np.flatnonzero(chosen)
         if verb == "create":
@@ -215,7 +215,7 @@ class PosixFiles(FileGroups):
         """Let every rank make its calls."""
         if what.piece is not None:
             raise InputError("piece is for calls of MPI-IO; right would be transfer")
-        if self.scope.holds(what.collective, "collective"):
+        if self.scope.holds(what.collective):
             raise InputError("collective: POSIX has no collective calls")
         self.make()
         file = self.file(what)

@@ -38,10 +38,8 @@ class Hdf5Files(MpiFiles):
         return files
 
     def _properties(self) -> Hdf5Properties:
-        alignment = self.scope.one(self.spec.alignment, f"{self.where}.alignment", least=1)
-        together = self.scope.holds(
-            self.spec.collective_metadata, f"{self.where}.collective_metadata"
-        )
+        alignment = self.scope.one(self.spec.alignment, least=1)
+        together = self.scope.holds(self.spec.collective_metadata)
         return Hdf5Properties(
             alignment=alignment,
             collective_metadata_reads=together,
@@ -90,7 +88,7 @@ class Hdf5Files(MpiFiles):
     def _member(self, what: MakeGroup | MakeDataset | Move) -> int:
         if what.member is None:
             return 0
-        return self.scope.one(what.member, "member")
+        return self.scope.one(what.member)
 
     def _make_group(self, batch: Batch, what: MakeGroup) -> None:
         name = f"{what.name}{self._member(what):06d}"
@@ -99,15 +97,15 @@ class Hdf5Files(MpiFiles):
     def _make_dataset(self, batch: Batch, what: MakeDataset) -> None:
         """Make a dataset, large enough for what all ranks of the file have in it."""
         member = self._member(what)
-        element = self.scope.one(what.element, "element", least=1)
-        size = self.scope.whole(what.size, "size")
+        element = self.scope.one(what.element, least=1)
+        size = self.scope.whole(what.size)
         total = np.zeros(self.owners, np.int64)
         np.add.at(total, self.owner, size)
         if (size % element).any():
-            raise InputError(f"size = {what.size.text!r} is no multiple of the element")
+            raise InputError(f"{what.size} is no multiple of the element")
         chunk = None
         if what.chunk is not None:
-            chunk = (max(self.scope.one(what.chunk, "chunk", least=1) // element, 1),)
+            chunk = (max(self.scope.one(what.chunk, least=1) // element, 1),)
         groups: Sequence[Group | None] = self._group or [None] * self.owners
         self._datasets[what.name, member] = [
             file.create_dataset(
@@ -132,7 +130,7 @@ class Hdf5Files(MpiFiles):
         self._open_dataset(batch, key)
         places = self.places(what, self.owner, np.zeros(self.scope.ranks, np.int64))
         self._check_inside(key, places)
-        collective = self.scope.holds(what.collective, "collective")
+        collective = self.scope.holds(what.collective)
         for file in self._hdf5:
             transfer = replace(file.properties.transfer, collective=collective)
             file.properties = replace(file.properties, transfer=transfer)

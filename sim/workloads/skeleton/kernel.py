@@ -45,8 +45,8 @@ class SkeletonKernel(Kernel):
         node = np.repeat(np.arange(scenario.nodes), scenario.ppn)
         scope = self.scope(node, scenario.seed)
         with naming(f"kernel {self.name}"):
-            for number, requirement in enumerate(self.skeleton.require):
-                if not scope.holds(requirement.that, f"require.{number}.that"):
+            for requirement in self.skeleton.require:
+                if not scope.holds(requirement.that):
                     raise InputError(requirement.otherwise)
             read, written = self._count(scope)
             self._moved = read + written
@@ -73,8 +73,8 @@ class SkeletonKernel(Kernel):
             what = step.phase.what
             if isinstance(what, Move):
                 with naming(scope.where):
-                    size = scope.whole(what.size, "size")
-                    chosen = scope.true(what.only, "only")
+                    size = scope.whole(what.size)
+                    chosen = scope.true(what.only)
                 moved[step.phase.verb] += int(size[chosen].sum(dtype=object))
         return moved["read"], moved["write"]
 

@@ -8,9 +8,17 @@ be ``when`` (a condition for all ranks) and ``row`` (what the phase is called in
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, InstanceOf, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from sim.config.errors import InputError
 from sim.config.expressions import ARITHMETIC, Expression, literal
@@ -30,15 +38,16 @@ Unit: TypeAlias = Literal["size", "time", "rate", "count", "integer", "number", 
 def _reader(quantity: Any) -> Any:
     """Return what reads an expression, or a quantity with its unit in place of one."""
 
-    def read(value: object) -> Expression:
+    def read(value: object, info: ValidationInfo) -> Expression:
+        place = info.field_name or ""
         if isinstance(value, Expression):
             return value
         if isinstance(value, bool | int | float):
-            return literal(value)
+            return literal(value, place)
         if quantity is not None and isinstance(value, str):
             with suppress(InputError):
-                return literal(quantity(value))
-        return ARITHMETIC.parse(value)
+                return literal(quantity(value), place)
+        return ARITHMETIC.parse(value, place)
 
     return read
 
@@ -133,23 +142,20 @@ class Move(OnFile):
     member: Number | None = None
 
 
-class MakeDataset(Model):
-    """Make a dataset in an HDF5 file."""
-
-    file: Name
-    name: Name
-    member: Number | None = None
-    size: SizeOf
-    element: Number = literal(1)
-    chunk: SizeOf | None = None
-
-
 class MakeGroup(Model):
     """Make a group in an HDF5 file; the datasets that follow go there."""
 
     file: Name
     name: Name
     member: Number | None = None
+
+
+class MakeDataset(MakeGroup):
+    """Make a dataset in an HDF5 file."""
+
+    size: SizeOf
+    element: Number = literal(1)
+    chunk: SizeOf | None = None
 
 
 class Compute(Model):
@@ -284,6 +290,11 @@ class Skeleton(Model):
     files: dict[Name, Files]
     before: list[Phase] = Field(default_factory=list)
     phases: list[Phase]
+
+    @field_validator("let")
+    @classmethod
+    def _by_name(cls, let: dict[str, Expression]) -> dict[str, Expression]:
+        return {name: replace(value, place=f"let.{name}") for name, value in let.items()}
 
 
 class Preset(Model):

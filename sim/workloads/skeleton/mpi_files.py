@@ -60,7 +60,7 @@ class MpiFiles(FileGroups):
         """Let the file system choose layouts; make the MPI files, yet to be opened."""
         if count > _MOST_FILES or self.each > 1:
             raise InputError(
-                f"{self.where}: {count:,} files through MPI-IO, {self.each} for each group; right "
+                f"{count:,} files through MPI-IO, {self.each} for each group; right "
                 f"would be one for each and at most {_MOST_FILES:,}, or api: posix"
             )
         files = super()._allocate(count)
@@ -157,16 +157,16 @@ class MpiFiles(FileGroups):
         transfer = self.transfer(what, size)
         if what.piece is None:
             return transfer
-        piece = self.scope.whole(what.piece, "piece", least=1)
+        piece = self.scope.whole(what.piece, least=1)
         if (transfer % piece).any() and what.transfer is not None:
-            raise InputError(f"piece = {what.piece.text!r} must divide the transfer")
+            raise InputError(f"{what.piece} must divide the transfer")
         return piece
 
     def _move(self, batch: Batch, what: Move, *, writing: bool) -> int:
         """Let the ranks of each file make their calls, together or each by itself."""
         places = self.places(what, self.owner, None)
         self.position[:] = places.end
-        collective = self.scope.holds(what.collective, "collective")
+        collective = self.scope.holds(what.collective)
         for calls in self._calls(what, places, together=collective):
             for number, file in enumerate(self.mpi_files):
                 mine = self._of_file(calls, number)

@@ -138,7 +138,7 @@ class SkeletonRun:
         self._verbs.add(verb)
         if isinstance(what, Compute):
             self._end_row()
-            seconds = self._scope.number(what.seconds, "seconds")
+            seconds = self._scope.number(what.seconds)
             if seconds.min() < 0.0:
                 raise InputError(f"seconds is {seconds.min():g}; at least 0 is right")
             self._batch.add(Op.THINK, np.arange(self._scope.ranks), seconds=seconds)
@@ -151,7 +151,7 @@ class SkeletonRun:
 
     def _share(self, step: Step, what: Share) -> None:
         """Let bytes go between rank 0 and the others."""
-        size = self._scope.one(what.size, "size")
+        size = self._scope.one(what.size)
         bcast = step.phase.verb == "bcast"
         self._meet(self._costs.bcast(size) if bcast else self._costs.gatherv(size))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sim.config.arithmetic import Arithmetic
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Integers
 from sim.workloads.skeleton.draws import draw
@@ -67,10 +67,12 @@ class Scope(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         """Return the value of a name of ``let`` or ``draws``, and keep it."""
-        if name in self._skeleton.let:
-            value = self._skeleton.let[name].value(self._arithmetic)
-        elif name in self._skeleton.draws:
-            value = self._drawn(name, self._skeleton.draws[name])
+        let, draws = self._skeleton.let, self._skeleton.draws
+        if name in let:
+            value = let[name].value(self._arithmetic)
+        elif name in draws:
+            with naming(f"draws.{name}"):
+                value = self._drawn(name, draws[name])
         else:
             raise KeyError(name)
         self[name] = value
@@ -97,7 +99,7 @@ class Scope(dict[str, Any]):
         """Return a word, or that of the parameter that it names: ``$distribution``."""
         return str(self[text[1:]]) if text.startswith("$") else text
 
-    def one(self, expression: Expression, field: str, *, least: int = 0) -> int:
+    def one(self, expression: Expression, *, least: int = 0) -> int:
         """Return a whole number that is the same for all ranks, rounded down.
 
         Raises
@@ -105,45 +107,41 @@ class Scope(dict[str, Any]):
         InputError
             If it is less than ``least``, or the ranks differ.
         """
-        return int(_same(self.whole(expression, field, least=least), expression, field))
+        return int(_same(self.whole(expression, least=least), expression))
 
-    def whole(self, expression: Expression, field: str, *, least: int = 0) -> Integers:
+    def whole(self, expression: Expression, *, least: int = 0) -> Integers:
         """Return a whole number for each rank, rounded down: int64 (ranks,)."""
-        value = self._number(expression, field)
+        value = self._number(expression)
         if not isinstance(value, int):  # which np.floor would round beyond 2^53
             value = np.floor(value)
         values = np.full(self.ranks, value, np.int64)
         if values.min() < least:
-            raise InputError(
-                f"{field} = {expression.text!r} is {values.min():,}; right would be at least "
-                f"{least}"
-            )
+            raise InputError(f"{expression} is {values.min():,}; right would be at least {least}")
         return values
 
-    def number(self, expression: Expression, field: str) -> Floats:
+    def number(self, expression: Expression) -> Floats:
         """Return a number for each rank: float64 (ranks,)."""
-        return np.full(self.ranks, self._number(expression, field), np.float64)
+        return np.full(self.ranks, self._number(expression), np.float64)
 
-    def true(self, expression: Expression | None, field: str) -> npt.NDArray[np.bool_]:
+    def true(self, expression: Expression | None) -> npt.NDArray[np.bool_]:
         """Return for which ranks a condition holds: bool (ranks,); for all if there is none."""
-        value = True if expression is None else self._number(expression, field)
-        return np.full(self.ranks, value, bool)
+        return np.full(self.ranks, expression is None or self._number(expression), bool)
 
-    def holds(self, expression: Expression | None, field: str) -> bool:
+    def holds(self, expression: Expression | None) -> bool:
         """Tell whether a condition holds, which must be the same for all ranks."""
-        return expression is None or bool(_same(self.true(expression, field), expression, field))
+        return expression is None or bool(_same(self.true(expression), expression))
 
     def stream(self, *name: str | int) -> np.random.Generator:
         """Return a random stream of the job, by name and the present value of all counters."""
         return stream(self._seed, "skeleton", *name, *self.counters.values())
 
-    def _number(self, expression: Expression, field: str) -> Any:
+    def _number(self, expression: Expression) -> Any:
         """Return the value of an expression, which must be no word."""
         value = expression.value(self._arithmetic)
         if isinstance(value, str):
-            raise InputError(f"{field} = {expression.text!r} is a word; right would be a number")
+            raise InputError(f"{expression} is a word; right would be a number")
         if not np.all(np.abs(value) <= _MOST):
-            raise InputError(f"{field} = {expression.text!r} is larger than 2^62")
+            raise InputError(f"{expression} is larger than 2^62")
         return value
 
     def _drawn(self, name: str, what: Draw) -> Integers:
@@ -156,21 +154,21 @@ class Scope(dict[str, Any]):
         drawn = draw(
             stream(self._seed, "skeleton", name, *turns),
             self.word(what.distribution),
-            self.number(what.mean, f"draws.{name}.mean")[first],
-            self.number(what.spread, f"draws.{name}.spread")[first],
+            self.number(what.mean)[first],
+            self.number(what.spread)[first],
             count,
         )
-        multiple = self.whole(what.multiple, f"draws.{name}.multiple", least=1)[first]
-        drawn = np.maximum(drawn, self.number(what.least, f"draws.{name}.least")[first])
+        multiple = self.whole(what.multiple, least=1)[first]
+        drawn = np.maximum(drawn, self.number(what.least)[first])
         if what.most is not None:
-            drawn = np.minimum(drawn, self.number(what.most, f"draws.{name}.most")[first])
+            drawn = np.minimum(drawn, self.number(what.most)[first])
         whole = np.maximum(np.rint(drawn / multiple).astype(np.int64), 1) * multiple
         dealt: Integers = whole[owner]
         return dealt
 
 
-def _same(values: npt.NDArray[Any], expression: Expression, field: str) -> Any:
+def _same(values: npt.NDArray[Any], expression: Expression) -> Any:
     """Return the value that all ranks have."""
     if (values != values[0]).any():
-        raise InputError(f"{field} = {expression.text!r} must be the same for all ranks")
+        raise InputError(f"{expression} must be the same for all ranks")
     return values[0]

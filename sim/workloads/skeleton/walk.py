@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.workloads.skeleton.model import Phase
 from sim.workloads.skeleton.scope import Scope
 
@@ -55,7 +55,9 @@ def _walk(
     """Return phases; ``whole`` is the label and the row of the loop that is one row as a whole."""
     for index, phase in enumerate(phases):
         path = f"{where}.{index}"
-        if not scope.holds(phase.when, f"{path}.when"):
+        with naming(path):
+            chosen = scope.holds(phase.when)
+        if not chosen:
             continue
         label = next((str(value) for value in scope.counters.values()), "-")
         if phase.repeat is None:
@@ -63,7 +65,8 @@ def _walk(
             scope.where = f"{path}.{phase.verb}"
             yield Step(phase, *(whole or (label, name)))
             continue
-        times = scope.one(phase.repeat.times, f"{path}.repeat.times")
+        with naming(f"{path}.repeat"):
+            times = scope.one(phase.repeat.times)
         counter = phase.repeat.counter
         inner = whole or (None if phase.row is None else (label, phase.row))
         for turn in range(times):
