@@ -36,7 +36,7 @@ Steps = Generator[Event, Any, Any]
 
 FAST = 1e29  # bytes/s: so little time vanishes beside any other
 SIMPLE: dict[str, object] = {
-    "network__message_latency": 1021 / 2**24,
+    "network__message_latency": 16339 / 2**28,
     "network__nic_latency": 0,
     "network__hop_latency": 0,
     "network__nic_rate": FAST,
@@ -54,20 +54,20 @@ SIMPLE: dict[str, object] = {
     "nodes__tree_page_time": 0,
     "nodes__spinlock_handover_time": 0,
     "nodes__rpc_thread_rate": 2**31,
-    "nodes__lock_thread_time": 811 / 2**24,
+    "nodes__lock_thread_time": 12979 / 2**28,
     "lustre__oss_rate": FAST,
-    "lustre__oss_request_time": 307 / 2**24,
+    "lustre__oss_request_time": 4919 / 2**28,
     "lustre__ost_write_rate": 2**27,
     "lustre__ost_read_rate": 2**28,
-    "lustre__ost_request_overhead": 173 / 2**24,
-    "lustre__ost_write_latency": 1409 / 2**24,
+    "lustre__ost_request_overhead": 2767 / 2**28,
+    "lustre__ost_write_latency": 22543 / 2**28,
     "lustre__ost_spread": 0,
     "lustre__fullness_loss": 0,
     "lustre__raid_stripe": 16 << 10,
     "lustre__journal_commit": 0,
     "lustre__mds__journal_commit": 0,
     "lustre__mds__sync_rate": 2**14,
-    "lustre__mds__op_latency": 613 / 2**24,
+    "lustre__mds__op_latency": 9811 / 2**28,
 }
 """The machine's values, ``__`` in place of the dot. Odd numerators keep most events apart."""
 

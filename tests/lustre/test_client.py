@@ -16,7 +16,7 @@ from small_plane import OSTS, PAGE, RPC, Program, SmallPlane, Step
 from sim.lustre.tables import Op, Stat
 
 some = settings(max_examples=40)
-TICK = 1663 / 2**24  # s, apart from all other times
+TICK = 26617 / 2**28  # s, apart from all other times
 MIB = 1 << 20
 
 
