@@ -46,9 +46,7 @@ _COUNTED: dict[Call, tuple[tuple[TraceOp, ...], tuple[int, ...]]] = {
 }
 
 
-def replay(
-    job: Job, intake: Intake, timing: Timing
-) -> Generator[simpy.Event, Any, ReplayOutcome]:
+def replay(job: Job, intake: Intake, timing: Timing) -> Generator[simpy.Event, Any, ReplayOutcome]:
     """Replay a trace on the ranks of a job; add rows, and what MPI-IO has to tell."""
     files = ReplayFiles(job, intake)
     feeder = Feeder(job, intake, files, timing)
