@@ -89,7 +89,7 @@ class PlainLocks:
             for other in obstacles
             if other.request.mode != GROUP and not other.blocking.triggered
         }
-        for other in sorted(asked, key=lambda other: other.number):
+        for other in self.in_turn(asked):
             self.history.append(("blocking", other.number))
             other.blocking.succeed()
         if obstacles or (request.mode == GROUP and self.waiting):
@@ -102,6 +102,10 @@ class PlainLocks:
         self.granted.remove(lock)
         while self.waiting and not self.obstacles(self.waiting[0]):
             self.grant(self.waiting.pop(0))
+
+    def in_turn(self, asked: Iterable[Lock]) -> list[Lock]:
+        """Return the locks asked back in the order of their blocking ASTs."""
+        return sorted(asked, key=lambda other: other.number)
 
     def may_join_group(self, lock: Lock) -> bool:
         return lock.request.mode == GROUP and any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cache_contents import cached_runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import Plan, disjoint_writes, plans
@@ -87,18 +88,6 @@ def test_direct_io_writes_all_that_is_asked_for(plan: Plan) -> None:
     plane.run(plan.programs)
     assert on_disk(plane) == plan.written()
     assert_clean(plane)
-
-
-def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
-    """Return (view, start, stop) of every run of cached bytes."""
-    tables = plane.tables
-    runs = []
-    for view in range(len(tables.views)):
-        run = tables.cached.heads[view, 0]
-        while run >= 0:
-            runs.append((view, int(tables.runs[run].start), int(tables.runs[run].stop)))
-            run = tables.cached.next[run, 0]
-    return runs
 
 
 def assert_cache_is_under_locks(plane: SmallPlane) -> None:

@@ -1,0 +1,904 @@
+"""A Lustre client's OSCs and page cache as plain SimPy, with the locks and OSTs that they talk to.
+
+Slow and meant to be obviously right: the rules that the docstrings of ``sim.lustre.calls``,
+``pages``, ``osc`` and ``ldlm`` state, over Python lists. Bytes and pages are bits of integers: one
+integer for what is cached of an object, and one for each window. The compiled client has to agree
+with it on a machine (``SIMPLE``) whose network takes no time but for the latency of a small
+message, and whose other times and rates are binary fractions: sums of them are exact, so that the
+two agree to the last bit.
+
+Left out: the tree of a file's pages, the node's memory, routers and links (their times are zero),
+disks whose heads move, journals (a commit takes no time), the lock LRU, group locks and lock-ahead,
+reads beyond the end of a file (glimpses), and metadata but for fsync.
+
+What has come to pass that the compiled client may do otherwise stands in ``Clients.excuses``:
+things of two nodes, or replies of two OSTs, that come at the same instant, of which no rule says
+which is first; and what the compiled client knows less exactly.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import simpy
+from reference_locks import EOF, PR, PW, Lock, PlainLocks, Request
+from small_plane import PAGE, Program, Step
+
+from sim.config.machine import Machine
+from sim.lustre.tables import Op
+
+Event = simpy.Event
+Steps = Generator[Event, Any, Any]
+
+FAST = 1e29  # bytes/s: so little time vanishes beside any other
+SIMPLE: dict[str, object] = {
+    "network__message_latency": 16339 / 2**28,
+    "network__nic_latency": 0,
+    "network__hop_latency": 0,
+    "network__nic_rate": FAST,
+    "network__green_rate": FAST,
+    "network__black_rate": FAST,
+    "network__blue_rate": FAST,
+    "lnet__routers_per_group": 1,
+    "lnet__router_latency": 0,
+    "lnet__ib_latency": 0,
+    "lnet__ib_link_rate": FAST,
+    "nodes__cores": 4,
+    "nodes__write_copy_rate": 2**29,
+    "nodes__read_copy_rate": 2**30,
+    "nodes__node_copy_rate": FAST,
+    "nodes__tree_page_time": 0,
+    "nodes__spinlock_handover_time": 0,
+    "nodes__rpc_thread_rate": 2**31,
+    "nodes__lock_thread_time": 12979 / 2**28,
+    "lustre__oss_rate": FAST,
+    "lustre__oss_request_time": 4919 / 2**28,
+    "lustre__ost_write_rate": 2**27,
+    "lustre__ost_read_rate": 2**28,
+    "lustre__ost_request_overhead": 2767 / 2**28,
+    "lustre__ost_write_latency": 22543 / 2**28,
+    "lustre__ost_spread": 0,
+    "lustre__fullness_loss": 0,
+    "lustre__raid_stripe": 16 << 10,
+    "lustre__journal_commit": 0,
+    "lustre__mds__journal_commit": 0,
+    "lustre__mds__sync_rate": 2**14,
+    "lustre__mds__op_latency": 9811 / 2**28,
+}
+"""The machine's values, ``__`` in place of the dot. Odd numerators keep most events apart."""
+
+CALM, URGENT, PRESSING = 0, 1, 2
+DIRTY, WRITING, READING = "dirty", "being written", "being read"
+
+SEEK = 8 * PAGE
+SMALL_FILE = 2 << 20
+LARGEST_RPC = 4 << 20
+
+
+def span(start: int, stop: int) -> int:
+    """Return the bits from ``start`` to ``stop - 1``."""
+    return (1 << max(stop, start)) - (1 << start)
+
+
+def pages(start: int, stop: int) -> int:
+    """Return the pages, as bits, that hold some of the bytes from ``start`` to ``stop - 1``."""
+    return span(start // PAGE, -(-stop // PAGE))
+
+
+class File(NamedTuple):
+    """A file of ``size`` bytes; object ``i`` of it is number ``first + i`` of all."""
+
+    first: int
+    osts: Sequence[int]
+    stripe_size: int
+    size: int
+    direct: bool
+
+
+class RpcStart(NamedTuple):
+    """What the tests compare of a BRW RPC. ``unit`` is its place in the object, in RPC sizes."""
+
+    time: float
+    node: int
+    object: int
+    unit: int
+    size: int
+    write: bool
+
+
+class ServerLocks(PlainLocks):
+    """The locks of one object, whose blocking ASTs leave in the order of the compiled ones."""
+
+    def in_turn(self, asked: Iterable[Lock]) -> list[Lock]:
+        """Writers as their locks lie, then readers, the latest first, then who waits."""
+        granted = [lock for lock in asked if lock in self.granted]
+        writers = sorted(
+            (lock for lock in granted if lock.request.mode == PW), key=lambda lock: lock.start
+        )
+        readers = [lock for lock in reversed(self.granted) if lock in granted]
+        waiters = [lock for lock in self.waiting if lock in set(asked)]
+        return list(dict.fromkeys(writers + readers + waiters))
+
+
+@dataclass(eq=False)
+class Station:
+    """Serves one after the other, in the order of their coming.
+
+    ``tied`` notes whether requests of two nodes came at the same instant: who is first then is
+    nobody's rule.
+    """
+
+    clock: simpy.Environment
+    free: float = 0.0
+    latest: tuple[float, int] = (-1.0, 0)
+    tied: bool = False
+
+    def serve(self, seconds: float, node: int = 0) -> Event:
+        time, other = self.latest
+        self.tied |= time == self.clock.now and other != node
+        self.latest = self.clock.now, node
+        self.free = max(self.free, self.clock.now) + seconds
+        return self.clock.timeout(self.free - self.clock.now)
+
+
+@dataclass(eq=False)
+class Window:
+    """The bytes of one aligned RPC's worth of an object that are dirty or on their way."""
+
+    start: int  # where in the object it begins
+    state: str
+    bits: int  # bytes, counted from its start
+    urgency: int = CALM
+
+    @property
+    def size(self) -> int:
+        return self.bits.bit_count()
+
+    @property
+    def low(self) -> int:
+        return self.start + (self.bits & -self.bits).bit_length() - 1
+
+    @property
+    def high(self) -> int:
+        return self.start + self.bits.bit_length()
+
+    @property
+    def has_holes(self) -> bool:
+        return self.size < self.high - self.low
+
+    def overlaps(self, start: int, stop: int) -> bool:
+        return self.low < stop and start < self.high
+
+
+@dataclass(eq=False)
+class ClientLock:
+    """A lock as its client knows it; ``lock`` is what the server knows."""
+
+    mode: int
+    users: int = 1
+    held: bool = False
+    blocked: bool = False
+    lock: Lock | None = None
+
+    def serves(self, mode: int, start: int, end: int) -> bool:
+        if not self.held or self.blocked or self.lock is None:
+            return False
+        covers = self.lock.start <= start and end <= self.lock.end
+        return covers and self.mode in (mode, PW)
+
+
+class Reader(NamedTuple):
+    """Who waits for pages: those that are still to come, in a list of one, and how to wake it."""
+
+    missing: list[int]
+    come: Event
+
+
+class Return(NamedTuple):
+    """A lock that is to be returned when nothing below it is on its way: ``clean`` then happens."""
+
+    lock: Lock
+    clean: Event
+
+
+@dataclass(eq=False)
+class View:
+    """An object as one node sees it."""
+
+    node: Node
+    object: int
+    osc: Osc
+    inode: Inode
+    cached: int = 0  # pages
+    windows: list[Window] = field(default_factory=list)  # in the order of the object
+    readers: list[Reader] = field(default_factory=list)
+    locks: list[ClientLock] = field(default_factory=list)
+    returning: list[Return] = field(default_factory=list)  # the latest first
+
+    def add(self, window: Window) -> None:
+        bisect.insort(self.windows, window, key=lambda other: other.start)
+
+    def remove(self, window: Window) -> None:
+        """Take out a window that is done; locks can go below which nothing is on its way."""
+        self.windows.remove(window)
+        for lock, clean in list(self.returning):
+            if not self.busy(lock):
+                self.returning.remove(Return(lock, clean))
+                clean.succeed()
+
+    def busy(self, lock: Lock) -> bool:
+        """Tell whether bytes below a lock are dirty or on their way."""
+        return any(window.overlaps(lock.start, lock.end + 1) for window in self.windows)
+
+    def dirty(self, urgency: int = CALM) -> list[Window]:
+        return [w for w in self.windows if w.state == DIRTY and w.urgency >= urgency]
+
+    @property
+    def unsent(self) -> int:
+        return sum(window.size for window in self.dirty())
+
+    @property
+    def outstanding(self) -> list[Window]:
+        return [window for window in self.windows if window.state != READING]
+
+    def hurry(self, start: int, stop: int, urgency: int) -> None:
+        """Let dirty windows with bytes between two offsets go sooner."""
+        for window in self.dirty():
+            if window.overlaps(start, stop):
+                window.urgency = max(window.urgency, urgency)
+
+
+@dataclass(eq=False)
+class Inode:
+    """A file as one node has it open."""
+
+    mutex: simpy.Resource
+    writing: list[tuple[int, int]] = field(default_factory=list)  # ranges of bytes
+    range_free: list[Event] = field(default_factory=list)
+    flushed: list[Event] = field(default_factory=list)  # who waits until nothing is dirty
+    views: list[View] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Node:
+    number: int
+    cores: list[Station]
+    callbacks: Station
+    next_core: int = 0
+    views: dict[int, View] = field(default_factory=dict)
+    inodes: dict[int, Inode] = field(default_factory=dict)
+    oscs: dict[int, Osc] = field(default_factory=dict)
+    eviction: list[View] = field(default_factory=list)  # in the order of their coming
+    came: tuple[float, View | None] = (-1.0, None)  # when pages came last, and of which
+    evicted: float = -1.0  # when pages were evicted last
+
+    @property
+    def dirty(self) -> int:
+        return sum(osc.dirty for osc in self.oscs.values())
+
+    @property
+    def cached(self) -> int:
+        return PAGE * sum(view.cached.bit_count() for view in self.views.values())
+
+
+class Work(NamedTuple):
+    """Bytes of an object to be moved by RPCs; ``done`` is called after each with its size."""
+
+    view: View
+    start: int
+    stop: int
+    write: bool
+    done: Callable[[int], None]
+
+
+@dataclass(eq=False)
+class Osc:
+    """The part of a node that talks to one OST."""
+
+    client: Clients
+    node: Node
+    ost: int
+    grant: int
+    dirty: int = 0  # bytes dirty or being written
+    in_flight: int = 0
+    views: list[View] = field(default_factory=list)  # with unsent bytes, in turn
+    works: deque[Work] = field(default_factory=deque)
+    waiters: deque[Event] = field(default_factory=deque)  # for room
+    woken: float = -1.0  # when some of them were woken last
+
+    def reserve(self, size: int) -> bool:
+        """Take room for dirty bytes; who has nothing dirty gets it whatever its grant."""
+        lustre = self.client.machine.lustre
+        fits = (
+            self.dirty + size <= lustre.max_dirty
+            and self.node.dirty + size <= self.client.machine.nodes.memory // 2
+            and size <= self.grant
+        )
+        if not fits and self.dirty > 0:
+            return False
+        self.dirty += size
+        self.grant = max(self.grant - size, 0)
+        return True
+
+    def pump(self) -> None:
+        """Start RPCs while there may be more in flight and there is something to send."""
+        limit = self.client.machine.lustre.max_rpcs_in_flight
+        while self.in_flight < limit + any(view.dirty(PRESSING) for view in self.views):
+            view = self.view_to_write()
+            if view is not None:
+                self.write_back(view)
+            elif self.works:
+                self.move()
+            else:
+                return
+
+    def view_to_write(self) -> View | None:
+        """Return the next view that makes an RPC; someone's wait for a lock goes before all."""
+        pressing = [view for view in self.views if view.dirty(PRESSING)]
+        full = self.client.machine.lustre.rpc_size
+        making = pressing or [
+            view for view in self.views if self.waiters or view.dirty(URGENT) or view.unsent >= full
+        ]
+        return making[0] if making else None
+
+    def write_back(self, view: View) -> None:
+        """Send the most urgent window of a view with as many of those behind it as fit an RPC."""
+        urgency = max(window.urgency for window in view.dirty())
+        first = view.dirty(urgency)[0]
+        chosen: list[Window] = []
+        for window in view.dirty()[view.dirty().index(first) :]:
+            if sum(w.size for w in chosen) + window.size > self.client.machine.lustre.rpc_size:
+                break
+            chosen.append(window)
+        for window in chosen:
+            window.state = WRITING
+        self.views.remove(view)
+        if view.unsent > 0:
+            self.views.append(view)
+        size = sum(window.size for window in chosen)
+        partial = sum(self.client.partial(w.low, w.high, w.size) for w in chosen)
+        written = self.client.written
+        self.client.start(self, view, first.low, size, partial, True, lambda: written(view, chosen))
+
+    def move(self) -> None:
+        """Cut the next RPC from what is to be read or moved directly."""
+        work = self.works.popleft()
+        rpc_size = self.client.machine.lustre.rpc_size
+        stop = min(work.stop, (work.start // rpc_size + 1) * rpc_size)
+        size = stop - work.start
+        if stop < work.stop:
+            self.works.appendleft(work._replace(start=stop))
+        partial = self.client.partial(work.start, stop, size) if work.write else 0
+        done = work.done
+        self.client.start(
+            self, work.view, work.start, size, partial, work.write, lambda: done(size)
+        )
+
+
+@dataclass(eq=False)
+class Rank:
+    """A reader or writer, and what it knows of its own reads."""
+
+    node: Node
+    core: Station
+    length: int = 0  # of its call
+    next_read: int = -1
+    gap: int = 0
+    striding: bool = False
+    ahead: int = 0
+    ahead_done: int = 0
+
+
+class Clients:
+    """Client nodes whose ranks run programs, and the OSTs of their files."""
+
+    def __init__(self, machine: Machine, nodes: int, per_node: int, files: Sequence[File]) -> None:
+        self.machine = machine
+        self.clock = clock = simpy.Environment()
+        self.files = files
+        osts = range(machine.lustre.osts)
+        self.disks = [Station(clock) for _ in osts]
+        self.request_threads = [Station(clock) for _ in osts]
+        self.mds = Station(clock)
+        self.locks: dict[int, ServerLocks] = {}
+        self.latency = machine.network.message_latency
+        self.nodes = [
+            Node(i, [Station(clock) for _ in range(machine.nodes.cores)], Station(clock))
+            for i in range(nodes)
+        ]
+        for node in self.nodes:
+            grant = machine.lustre.initial_grant
+            node.oscs = {ost: Osc(self, node, ost, grant) for ost in osts}
+        self.ranks = [Rank(node, core) for node in self.nodes for core in node.cores[:per_node]]
+        self.starts: list[RpcStart] = []
+        self.hits = self.misses = self.read_ahead = self.evicted = self.flushed = 0
+        self.excuses: set[str] = set()
+        """What has come to pass that the compiled client may do otherwise."""
+
+    def run(self, programs: Sequence[Program]) -> list[float]:
+        """Run a program a rank; return when each ended."""
+        ended = [0.0] * len(self.ranks)
+
+        def run_rank(i: int) -> Steps:
+            for step in programs[i]:
+                yield from self.step(self.ranks[i], step)
+            ended[i] = self.clock.now
+
+        for i, program in enumerate(programs):
+            if program:
+                self.clock.process(run_rank(i))
+        self.clock.run()
+        if any(station.tied for station in (*self.disks, *self.request_threads, self.mds)):
+            self.excuses.add("requests of two nodes at the same instant")
+        return ended
+
+    def step(self, rank: Rank, step: Step) -> Steps:
+        if step.kind == Op.THINK:
+            yield self.clock.timeout(step.seconds)
+        elif step.kind == Op.FSYNC:
+            yield from self.fsync(rank, step.file)
+        else:
+            act = self.write if step.kind == Op.WRITE else self.read
+            for call in range(step.count):
+                yield from act(rank, step.file, step.offset + call * step.stride, step.length)
+
+    # --------------------------------------------------------------------------------- RPCs
+
+    def start(
+        self,
+        osc: Osc,
+        view: View,
+        low: int,
+        size: int,
+        partial: int,
+        write: bool,
+        done: Callable[[], None],
+    ) -> None:
+        """Start a BRW RPC; ``done`` is called when its reply has come."""
+        unit = low // self.machine.lustre.rpc_size
+        node = osc.node
+        self.starts.append(RpcStart(self.clock.now, node.number, view.object, unit, size, write))
+        osc.in_flight += 1
+        core = node.cores[node.next_core]
+        node.next_core = (node.next_core + 1) % len(node.cores)
+        sent = core.serve(size / self.machine.nodes.rpc_thread_rate)
+
+        def journey() -> Steps:
+            lustre = self.machine.lustre
+            rate = lustre.ost_write_rate if write else lustre.ost_read_rate
+            yield sent
+            # A write: the request, and the server's question for the bulk.
+            yield self.clock.timeout(2 * self.latency if write else self.latency)
+            work = size + (lustre.partial_stripe_factor - 1) * partial
+            yield self.disks[osc.ost].serve(lustre.ost_request_overhead + work / rate, node.number)
+            if write:
+                yield self.clock.timeout(lustre.ost_write_latency + self.latency)
+            osc.in_flight -= 1
+            done()
+            osc.pump()
+
+        self.clock.process(journey())
+
+    def partial(self, low: int, high: int, size: int) -> int:
+        """Return how many of the bytes lie in RAID stripes that they do not fill.
+
+        With holes between them, none is known to be full.
+        """
+        stripe = self.machine.lustre.raid_stripe
+        if size < high - low:
+            return size
+        full = [s for s in range(low // stripe, high // stripe) if s * stripe >= low]
+        return size - len(full) * stripe
+
+    # --------------------------------------------------------------------------------- locks
+
+    def lock(self, view: View, mode: int, start: int, stop: int) -> Steps:
+        """Use a lock of the node that covers whole pages, or ask for one."""
+        first, end = start // PAGE * PAGE, -(-stop // PAGE) * PAGE - 1
+        for own in reversed(view.locks):
+            if own.serves(mode, first, end):
+                own.users += 1
+                return own
+        own = ClientLock(mode)
+        view.locks.append(own)
+        manager = self.locks.setdefault(view.object, ServerLocks(self.clock))
+        yield self.clock.timeout(self.latency)
+        yield self.serve_request(view)
+        own.lock = manager.enqueue(Request(view.node.number, mode, first, end))
+        self.clock.process(self.answer_blocking(view, own, own.lock))
+        at_once = own.lock.granted.triggered
+        yield own.lock.granted
+        yield self.clock.timeout(self.latency)
+        if not at_once:
+            yield self.callback(view)
+        own.held = True
+        return own
+
+    def serve_request(self, view: View) -> Event:
+        """Let a thread of the OSS turn to a small request."""
+        seconds = self.machine.lustre.oss_request_time
+        return self.request_threads[view.osc.ost].serve(seconds, view.node.number)
+
+    def callback(self, view: View) -> Event:
+        """Let the node's thread handle a callback."""
+        return view.node.callbacks.serve(self.machine.nodes.lock_thread_time)
+
+    def answer_blocking(self, view: View, own: ClientLock, lock: Lock) -> Steps:
+        """Let no more of the node use a lock that another wants; give it up if nobody does."""
+        yield lock.blocking
+        if own.held:
+            yield self.clock.timeout(self.latency)
+            yield self.callback(view)
+            own.blocked = True
+            if own.users == 0:
+                self.give_up(view, own, lock)
+        own.blocked = True  # else the news comes with the grant
+
+    def release(self, view: View, own: ClientLock) -> None:
+        own.users -= 1
+        if own.users == 0 and own.blocked and own.lock is not None:
+            self.give_up(view, own, own.lock)
+
+    def give_up(self, view: View, own: ClientLock, lock: Lock) -> None:
+        """Write back what is dirty below a lock, at once; return the lock when that is done."""
+        stop = lock.end + 1
+        view.locks.remove(own)
+        self.flushed += sum(w.size for w in view.outstanding if w.overlaps(lock.start, stop))
+        view.hurry(lock.start, stop, PRESSING)
+        clean = self.clock.event()
+        if view.busy(lock):
+            view.returning.insert(0, Return(lock, clean))
+            view.osc.pump()
+        else:
+            clean.succeed()
+        self.clock.process(self.return_lock(view, lock, clean))
+
+    def return_lock(self, view: View, lock: Lock, clean: Event) -> Steps:
+        """Drop what is cached below a lock that has been given up, and return it."""
+        yield clean
+        stop = lock.end + 1
+        last = view.cached.bit_length() if lock.end == EOF else stop // PAGE
+        below = view.cached & span(lock.start // PAGE, last)
+        if below:
+            view.cached &= ~below
+            yield self.clock.timeout(0)  # one by one, through the tree's lock
+        yield self.clock.timeout(self.latency)
+        yield self.serve_request(view)
+        self.locks[view.object].cancel(lock)
+
+    # --------------------------------------------------------------------------------- calls
+
+    def chunks(self, number: int, start: int, length: int) -> Iterator[tuple[int, int, int, int]]:
+        """Cut bytes of a file at its stripes: object, and where in it; and where in the file."""
+        file = self.files[number]
+        stop = start + length
+        while start < stop:
+            stripe, inside = divmod(start, file.stripe_size)
+            row, column = divmod(stripe, len(file.osts))
+            size = stop - start
+            if len(file.osts) > 1:  # a file of one stripe is never cut
+                size = min(size, file.stripe_size - inside)
+            offset = row * file.stripe_size + inside
+            yield file.first + column, offset, size, start
+            start += size
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Cut bytes of an object at the boundaries of its RPCs."""
+        rpc_size = self.machine.lustre.rpc_size
+        while start < stop:
+            end = min(stop, (start // rpc_size + 1) * rpc_size)
+            yield start, end
+            start = end
+
+    def inode(self, node: Node, number: int) -> Inode:
+        if number not in node.inodes:
+            node.inodes[number] = Inode(simpy.Resource(self.clock))
+        return node.inodes[number]
+
+    def view(self, node: Node, number: int, object_id: int) -> View:
+        if object_id not in node.views:
+            file, inode = self.files[number], self.inode(node, number)
+            osc = node.oscs[file.osts[object_id - file.first]]
+            view = View(node, object_id, osc, inode)
+            node.views[object_id] = view
+            inode.views.append(view)
+        return node.views[object_id]
+
+    def move_directly(self, view: View, start: int, size: int, write: bool) -> Steps:
+        """Hand bytes to the OSC, and wait until all have been moved."""
+        left, moved = [size], self.clock.event()
+
+        def done(part: int) -> None:
+            left[0] -= part
+            if left[0] == 0:
+                moved.succeed()
+
+        view.osc.works.append(Work(view, start, start + size, write, done))
+        view.osc.pump()
+        yield moved
+
+    # --------------------------------------------------------------------------------- writes
+
+    def write(self, rank: Rank, number: int, start: int, length: int) -> Steps:
+        """Write bytes of a file; who writes some of the same on the node has ended before."""
+        inode = self.inode(rank.node, number)
+        while any(low < start + length and start < high for low, high in inode.writing):
+            inode.range_free.append(self.clock.event())
+            yield inode.range_free[-1]
+        inode.writing.append((start, start + length))
+        for object_id, offset, size, _ in self.chunks(number, start, length):
+            view = self.view(rank.node, number, object_id)
+            lock = yield from self.lock(view, PW, offset, offset + size)
+            if self.files[number].direct:
+                yield from self.move_directly(view, offset, size, True)
+            else:
+                for low, high in self.pieces(offset, offset + size):
+                    yield from self.write_piece(rank, view, low, high)
+            self.release(view, lock)
+        inode.writing.remove((start, start + length))
+        waiting, inode.range_free = inode.range_free, []
+        for event in waiting:
+            event.succeed()
+
+    def write_piece(self, rank: Rank, view: View, low: int, high: int) -> Steps:
+        """Copy bytes into the cache once there is room for them; then they are dirty."""
+        osc, size = view.osc, high - low
+        if osc.woken == self.clock.now:
+            self.excuses.add("a writer that comes at the instant at which others are woken")
+        while not osc.reserve(size):
+            osc.waiters.append(self.clock.event())
+            room = osc.waiters[-1]
+            osc.pump()
+            yield room
+        yield rank.core.serve(size / self.machine.nodes.write_copy_rate)
+        osc.dirty -= size - self.soil(view, low, high)  # dirty before: they had their room
+        osc.pump()
+
+    def soil(self, view: View, low: int, high: int) -> int:
+        """Let bytes be dirty; return how many were not."""
+        rpc_size = self.machine.lustre.rpc_size
+        start = low // rpc_size * rpc_size
+        window = next((w for w in view.dirty() if w.start == start), None)
+        if window is None:
+            window = Window(start, DIRTY, 0)
+            view.add(window)
+        added = span(low - start, high - start) & ~window.bits
+        if window.bits and window.has_holes and added.bit_count() < high - low:
+            self.excuses.add("a write over part of what is dirty in a window with holes")
+        window.bits |= added
+        if view.inode.flushed:
+            view.hurry(low, high, URGENT)
+        if view not in view.osc.views:
+            view.osc.views.append(view)
+        self.cache(view, pages(low, high))
+        return added.bit_count()
+
+    def written(self, view: View, windows: list[Window]) -> None:
+        """Let what an RPC has written be clean; its OST promises to take more."""
+        osc, lustre = view.osc, self.machine.lustre
+        osc.dirty -= sum(window.size for window in windows)
+        wish = lustre.max_dirty - osc.dirty - osc.grant
+        osc.grant += max(min(wish, lustre.grant_chunk), 0)
+        for window in windows:
+            view.remove(window)
+        if not any(other.outstanding for other in view.inode.views):
+            waiting, view.inode.flushed = view.inode.flushed, []
+            for event in waiting:
+                event.succeed()
+        room = lustre.max_dirty - osc.dirty
+        while osc.waiters and room > 0:  # as many as find room for a whole RPC each
+            osc.waiters.popleft().succeed()
+            osc.woken = self.clock.now
+            room -= lustre.rpc_size
+
+    def fsync(self, rank: Rank, number: int) -> Steps:
+        """Write back; then, one rank of the node after another: MDS_SYNC, and all OST_SYNCs."""
+        node, file, inode = rank.node, self.files[number], self.inode(rank.node, number)
+        if any(view.outstanding for view in inode.views):
+            inode.flushed.insert(0, self.clock.event())
+            flushed = inode.flushed[0]
+            for object_id in range(file.first, file.first + len(file.osts)):
+                view = node.views.get(object_id)
+                if view is not None and view.unsent > 0:
+                    view.hurry(0, EOF, URGENT)
+                    view.osc.pump()
+            yield flushed
+        with inode.mutex.request() as turn:
+            yield turn
+            mds = self.machine.lustre.mds
+            yield self.clock.timeout(self.latency)
+            yield self.mds.serve(1 / mds.sync_rate, node.number)
+            yield self.clock.timeout(mds.op_latency + self.latency)
+            yield self.clock.all_of([self.clock.process(self.sync(node, ost)) for ost in file.osts])
+
+    def sync(self, node: Node, ost: int) -> Steps:
+        """Ask an OST to make an object durable: there is nothing left to commit."""
+        yield self.clock.timeout(self.latency)
+        seconds = self.machine.lustre.oss_request_time
+        yield self.request_threads[ost].serve(seconds, node.number)
+        yield self.clock.timeout(self.latency)
+
+    # ---------------------------------------------------------------------------------- reads
+
+    def read(self, rank: Rank, number: int, start: int, length: int) -> Steps:
+        """Read bytes of a file: out of the cache, once its pages are there."""
+        self.note_order(rank, start, length)
+        for object_id, offset, size, here in self.chunks(number, start, length):
+            view = self.view(rank.node, number, object_id)
+            lock = yield from self.lock(view, PR, offset, offset + size)
+            if self.files[number].direct:
+                yield from self.move_directly(view, offset, size, False)
+            else:
+                yield from self.read_chunk(rank, number, view, offset, size, here, start + length)
+            self.release(view, lock)
+
+    def read_chunk(
+        self, rank: Rank, number: int, view: View, offset: int, size: int, here: int, end: int
+    ) -> Steps:
+        """Ask for the pages of a chunk and beyond; copy each piece when its pages have come.
+
+        The chunk is at ``offset`` of its object and ``here`` in the file; the call ends at ``end``.
+        """
+        stop = offset + size
+        self.hits += size
+
+        def ask(start: int) -> int:
+            """Ask for the rest of the chunk, as far as pages are asked for at once."""
+            at = here + start - offset
+            limit = self.asked_at_once(rank, number, at, here + size, end)
+            for low, high in self.pieces(start, min(stop, start + limit - at)):
+                asked, _ = self.ask_for_pages(view, low, high)
+                self.count_misses(asked)
+            return limit
+
+        limit = ask(offset)
+        self.read_beyond(rank, number, here + size, limit)
+        for low, high in self.pieces(offset, stop):
+            asked, missing = self.ask_for_pages(view, low, high)
+            self.count_misses(asked)
+            if asked and high < stop:  # evicted since, or too far to be asked for before
+                ask(high)
+            if missing:
+                reader = Reader([missing], self.clock.event())
+                view.readers.insert(0, reader)
+                yield reader.come
+            yield rank.core.serve((high - low) / self.machine.nodes.read_copy_rate)
+
+    def count_misses(self, size: int) -> None:
+        self.misses += size
+        self.hits -= size
+
+    def ask_for_pages(self, view: View, low: int, high: int) -> tuple[int, int]:
+        """Ask for what is not cached of a piece, from the first such page to the last.
+
+        Returns the bytes asked for, none if all those pages are on their way already; and the
+        pages.
+        """
+        absent = pages(low, high) & ~view.cached
+        if not absent:
+            return 0, 0
+        first, stop = (absent & -absent).bit_length() - 1, absent.bit_length()
+        wanted = span(first, stop)
+        start, end = first * PAGE, stop * PAGE
+        reading = [w for w in view.windows if w.state == READING]
+        covering = [w for w in reading if w.low <= start and end <= w.high]
+        rpc_size = self.machine.lustre.rpc_size
+        origin = start // rpc_size * rpc_size
+        if covering and covering[0] is not next(w for w in reading if w.start == origin):
+            self.excuses.add("pages on their way with the second read of a window")
+        if covering:
+            return 0, wanted
+        window = Window(origin, READING, span(start - origin, end - origin))
+        view.add(window)
+        done = self.arrived(view, window)
+        view.osc.works.append(Work(view, start, end, False, done))
+        view.osc.pump()
+        return min(high, end) - max(low, start), wanted
+
+    def arrived(self, view: View, window: Window) -> Callable[[int], None]:
+        """Return what happens when a window has been read."""
+
+        def done(_: int) -> None:
+            come = pages(window.low, window.high)
+            self.cache(view, come)
+            view.remove(window)
+            for reader in list(view.readers):
+                reader.missing[0] &= ~come
+                if not reader.missing[0]:
+                    view.readers.remove(reader)
+                    reader.come.succeed()
+
+        return done
+
+    def note_order(self, rank: Rank, start: int, length: int) -> None:
+        """Read further ahead of who reads in order or in equal strides, not at all of others."""
+        lustre = self.machine.lustre
+        jump = start - rank.next_read
+        in_order = abs(jump) <= SEEK
+        first = rank.next_read < 0
+        if not first and (in_order or jump == rank.gap > 0):
+            rank.ahead = min(rank.ahead + lustre.readahead_step, lustre.readahead)
+            rank.striding = not in_order
+        else:
+            rank.gap = 0 if first else jump
+            rank.striding, rank.ahead, rank.ahead_done = False, 0, 0
+        rank.length, rank.next_read = length, start + length
+
+    def asked_at_once(self, rank: Rank, number: int, at: int, chunk_end: int, end: int) -> int:
+        """Return up to where in the file a reader asks for pages that stands at ``at``.
+
+        To the end of its call, if the read-ahead reaches there, or of its read-ahead; down to a
+        boundary between the largest RPCs, if there is one between. A small file is read whole.
+        """
+        size = self.files[number].size
+        limit = min(end, chunk_end + self.machine.lustre.readahead)
+        if rank.ahead and not rank.striding:
+            if size <= SMALL_FILE:
+                return size
+            limit = max(limit, min(rank.next_read + rank.ahead, size))
+        boundary = limit // LARGEST_RPC * LARGEST_RPC
+        return boundary if boundary > max(rank.ahead_done, at) else limit
+
+    def read_beyond(self, rank: Rank, number: int, chunk_end: int, limit: int) -> None:
+        """Read ahead up to a limit, and then in strides."""
+        size = self.files[number].size
+        if not self.ask_ahead(rank, number, max(rank.ahead_done, chunk_end), limit):
+            return
+        left, length = rank.ahead if rank.striding else 0, rank.length
+        start = rank.next_read + rank.gap
+        while left > 0 and start < size:
+            stop = min(start + min(length, left), size)
+            left -= stop - start
+            if not self.ask_ahead(rank, number, max(rank.ahead_done, start), stop):
+                return
+            start += length + rank.gap
+
+    def ask_ahead(self, rank: Rank, number: int, at: int, limit: int) -> bool:
+        """Ask for pages ahead; say False at the first without a lock."""
+        for object_id, offset, size, here in self.chunks(number, at, max(limit - at, 0)):
+            view = rank.node.views.get(object_id)
+            for low, high in self.pieces(offset, offset + size):
+                if view is None or not any(own.serves(PR, low, high - 1) for own in view.locks):
+                    return False
+                asked, _ = self.ask_for_pages(view, low, high)
+                self.read_ahead += asked
+                rank.ahead_done = here + high - offset
+        return True
+
+    # ---------------------------------------------------------------------------------- cache
+
+    def cache(self, view: View, some: int) -> None:
+        """Put pages into the cache; drop clean ones if the node has too many.
+
+        Those of the view that has been in the cache longest go at once; what is dirty of it stays,
+        and it is the last then.
+        """
+        if not some & ~view.cached:
+            return
+        view.cached |= some
+        node = view.node
+        if view not in node.eviction:
+            node.eviction.append(view)
+        full = self.machine.nodes.memory // 2
+        came, node.came = node.came, (self.clock.now, view)
+        at_once = came[0] == self.clock.now and came[1] is not view
+        if at_once and (node.cached > full or node.evicted == self.clock.now):
+            self.excuses.add("pages of two objects that come at the same instant and do not fit")
+        for old in list(node.eviction):
+            if node.cached <= full:
+                return
+            kept = 0
+            for window in old.outstanding:
+                kept |= pages(window.low, window.high)
+            if old is view and some & kept:
+                self.excuses.add("pages evicted as they are written")
+            self.evicted += (old.cached & ~kept).bit_count() * PAGE
+            node.evicted = self.clock.now
+            old.cached &= kept
+            node.eviction.remove(old)
+            if old.outstanding:
+                node.eviction.append(old)
