@@ -1,4 +1,7 @@
-"""Collective I/O on Theta beside what was published; ``pytest -s`` prints the figures."""
+"""How collective I/O on Theta behaves; ``pytest -s`` prints the figures.
+
+What was published of it, and how near the model comes, stands in ``validation/claims``.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +59,16 @@ def multiplied(multiplier: int, hints: str, **options: object) -> IorResult:
 
 
 def test_with_a_group_lock_raw_writes_go_as_the_aggregators_and_the_call_gains() -> None:
-    """Published is 1.5 times for the call: here the exchange takes too little of it (claim B08)."""
+    """By how much the call gains is a claim (B08), and expected to fail."""
     results = {multiplier: multiplied(multiplier, GROUP) for multiplier in (1, 2, 4)}
     for multiplier, result in results.items():
         print(f"\nlock mode 1, {multiplier} x 48 aggregators: raw file write ", end="")
         print(f"{raw_write(result):.2f} s, {bandwidth(result):.2f} GB/s", end="")
         assert raw_write(result) == pytest.approx(raw_write(results[1]) / multiplier, rel=0.15)
         assert result.stats[Stat.BLOCKING_ASTS] <= OPENING
-    assert 1.5 < bandwidth(results[4]) / bandwidth(results[1]) < 4.5
+    # What a call does beside its raw writes takes no less time with more aggregators.
+    whole = bandwidth(results[4]) / bandwidth(results[1])
+    assert 1 < whole < raw_write(results[1]) / raw_write(results[4])
 
 
 def test_with_extent_locks_more_aggregators_take_locks_from_each_other_and_gain_nothing() -> None:
@@ -89,29 +94,18 @@ def test_lock_ahead_lets_more_aggregators_write_where_the_servers_have_it() -> N
 
 # ------------------------------------------------------------------------------------------ HDF5
 
-PUBLISHED = {1: 0.416, 4: 1.932, 16: 6.557, 64: 9.057, 256: 7.495}
-"""GB/s of HDF5 collective writes, 32 ranks a node (hpc-io/vol-cache, figure ssd_cache).
-
-Its error bars reach from 4.86 to 8.26 with 16 nodes, from 3.85 to 11.14 with 256.
-"""
-
 
 @cache
 def hdf5(nodes: int) -> float:
     return bandwidth(run("-a HDF5 -c -w -b 16m -t 16m", nodes, 32, size="16m"))
 
 
-@pytest.mark.parametrize("nodes", PUBLISHED)
-def test_hdf5_collective_writes_are_near_the_measured_ones(nodes: int) -> None:
-    print(f"\nHDF5, {nodes} nodes: {hdf5(nodes):.3f} GB/s, measured {PUBLISHED[nodes]}", end="")
-    assert hdf5(nodes) == pytest.approx(PUBLISHED[nodes], rel=0.33)
-
-
 def test_hdf5_collective_writes_rise_with_the_nodes_and_saturate() -> None:
+    """Few nodes are bound by their own cores, many by what all share."""
     few, more, most = hdf5(1), hdf5(4), hdf5(16)
     assert few < more / 3 < most / 6
+    assert hdf5(64) > most
     assert hdf5(256) == pytest.approx(hdf5(64), rel=0.05)
-    assert hdf5(256) < 10
 
 
 # --------------------------------------------------------------------- one-sided and two-phase

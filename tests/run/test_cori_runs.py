@@ -1,4 +1,7 @@
-"""Small runs on Cori's two kinds of nodes, beside what was measured there with one core or node."""
+"""How small runs on Cori's two kinds of nodes behave, of one core or node.
+
+What was measured there, and how near the model comes, stands in ``validation/claims``.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,24 @@ from sim.run.simulate import simulate
 
 MIB = 1 << 20
 MACHINES = ("cori-knl", "cori-haswell")
+ONE_CORE = "-w -F -b 256m -t 1m"
 
 
 @cache
-def bandwidth(machine: str, ior: str, nodes: int = 1, ppn: int = 1, count: int = 1) -> float:
+def bandwidth(
+    machine: str,
+    ior: str,
+    nodes: int = 1,
+    ppn: int = 1,
+    count: int = 1,
+    changes: tuple[tuple[str, object], ...] = (),
+) -> float:
     """Simulate IOR with POSIX and return bytes/s of its first phase."""
     result = simulate(
         Scenario.model_validate(
             {
                 "machine": machine,
+                "changes": dict(changes),
                 "nodes": nodes,
                 "ppn": ppn,
                 "striping": {"count": count, "size": "1m"},
@@ -35,44 +47,48 @@ def bandwidth(machine: str, ior: str, nodes: int = 1, ppn: int = 1, count: int =
     return reduce(result.tests[0].records[0]).bandwidth
 
 
-@pytest.mark.parametrize(
-    ("machine", "least", "most"), [("cori-knl", 280e6, 326e6), ("cori-haswell", 939e6, 1126e6)]
-)
-def test_one_core_writes_what_dd_did(machine: str, least: float, most: float) -> None:
-    """The network and one OST keep up with the core: 8 RPCs in flight hide the disks' latency."""
-    assert least < bandwidth(machine, "-w -F -b 256m -t 1m") < most
-
-
 @pytest.mark.parametrize("machine", MACHINES)
-def test_synced_calls_wait_for_the_disks_on_both_kinds_of_nodes(machine: str) -> None:
-    """Dd with oflag=dsync, calls of 1 MiB: 28 to 31 MB/s on Xeon Phi, 38 to 46 on Haswell."""
-    assert 25e6 < bandwidth(machine, "-w -F -Y -b 16m -t 1m") < 46e6
+def test_one_core_writes_at_the_pace_of_its_copies(machine: str) -> None:
+    """The network and one OST keep up with the core."""
+    copy_rate = load_machine(machine).nodes.write_copy_rate
+    assert 0.95 * copy_rate < bandwidth(machine, ONE_CORE) < copy_rate
+
+
+def test_rpcs_in_flight_hide_the_latency_of_the_disks_from_a_fast_core() -> None:
+    one = bandwidth("cori-haswell", ONE_CORE, changes=(("lustre.max_rpcs_in_flight", 1),))
+    assert one < 0.5 * bandwidth("cori-haswell", ONE_CORE)
+
+
+def test_synced_calls_wait_for_the_disks_on_both_kinds_of_nodes() -> None:
+    """Dd with oflag=dsync: a core three times as fast gains little."""
+    synced = "-w -F -Y -b 16m -t 1m"
+    slow, fast = (bandwidth(machine, synced) for machine in MACHINES)
+    assert slow < fast < 1.2 * slow
+    lustre = load_machine(MACHINES[0]).lustre
+    assert fast < MIB / (lustre.ost_write_latency + lustre.journal_commit)
 
 
 def test_direct_writes_are_as_fast_from_either_node_and_linear_in_processes() -> None:
-    direct = "-w -F -B -b 8m -t 256k"
+    direct, call = "-w -F -B -b 8m -t 256k", 256 << 10
     one = bandwidth("cori-knl", direct)
-    assert 20 * MIB < one < 28 * MIB
+    assert one < call / load_machine("cori-knl").lustre.ost_write_latency
     assert bandwidth("cori-haswell", direct) == pytest.approx(one, rel=0.05)
     assert bandwidth("cori-knl", direct, ppn=16) == pytest.approx(16 * one, rel=0.15)
 
 
 def test_a_node_has_a_ceiling_for_buffered_writes() -> None:
-    """Xeon Phi: at most 2.1 to 2.4 GiB/s a node, with 16 processes; 64 are 0.83 times as fast."""
-    job = "-w -F -b 32m -t 1m"
-    eight, sixteen, all_cores = (bandwidth("cori-knl", job, ppn=ppn) for ppn in (8, 16, 64))
-    assert eight < sixteen
-    assert 0.67 < all_cores / sixteen < 0.92
-    assert 2000 * MIB < sixteen < 2450 * MIB
+    """Its memory's; the more cores wait there, the lower it is."""
+    job, copy_rate = "-w -F -b 32m -t 1m", load_machine("cori-knl").nodes.node_copy_rate
+    one, eight, sixteen, all_cores = (bandwidth("cori-knl", job, ppn=ppn) for ppn in (1, 8, 16, 64))
+    assert eight < sixteen < min(12 * one, copy_rate)
+    assert all_cores < 0.95 * sixteen
     assert bandwidth("cori-knl", job, nodes=2, ppn=16) == pytest.approx(2 * sixteen, rel=0.05)
 
 
 def test_one_file_is_slower_than_one_for_each_rank_of_a_node() -> None:
-    """Haswell: 0.25 to 0.75 GB/s into one file, 1.5 to 3.8 GB/s into many."""
     shared = bandwidth("cori-haswell", "-w -e -b 16m -t 1m", ppn=32, count=72)
     apart = bandwidth("cori-haswell", "-w -e -F -b 64m -t 1m", ppn=32)
-    assert 0.25e9 < shared < 0.75e9
-    assert 1.5e9 < apart < 3.8e9
+    assert shared < apart / 2
 
 
 @pytest.mark.parametrize(("machine", "groups"), [("cori-knl", 28), ("cori-haswell", 7)])
