@@ -1,6 +1,7 @@
-"""The published curves of Theta are curves of Lustre's behaviour: each effect, with its figure.
+"""The published curves of Theta are curves of Lustre's behaviour: each effect, and what makes it.
 
-256 nodes x 16 ranks unless said otherwise. ``pytest -s`` prints what ``xc40io ior`` would.
+256 nodes x 16 ranks unless said otherwise. ``pytest -s`` prints what ``xc40io ior`` would. How near
+the figures come to the published ones is said in ``validation/claims``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from itertools import pairwise
 import pytest
 from theta_runs import MIB, rows, run
 
+from sim.config.machine import load_machine
 from sim.lustre.tables import Stat
 from sim.results.ior_phases import IorRow
 from sim.run.result import Result
@@ -47,11 +49,16 @@ def one_node(ranks: int, **cores: object) -> IorRow:
 # ------------------------------------------------------------------------------- a shared file
 
 
-def test_a_shared_file_is_four_times_as_fast_with_8_mib_a_rank_as_with_1() -> None:
-    large, small = shared_file(8).bandwidth, shared_file(1).bandwidth
-    assert large == pytest.approx(60e9, rel=0.25)
-    assert small == pytest.approx(15e9, rel=0.25)
-    assert 3 < large / small < 5
+def test_a_shared_file_is_faster_with_large_blocks_for_journal_commits_take_as_long() -> None:
+    """Where a lock changes hands, the journal is committed, whatever has been written."""
+    assert shared_file(8).bandwidth > 2 * shared_file(1).bandwidth
+    prompt = {
+        mib: rows(
+            run(f"-w -e -b {mib}m -t {mib}m", NODES, PPN, size="8m", lustre__journal_commit=0)
+        )[0].bandwidth
+        for mib in (1, 8)
+    }
+    assert prompt[1] / shared_file(1).bandwidth > prompt[8] / shared_file(8).bandwidth > 1
 
 
 def test_more_osts_are_better() -> None:
@@ -173,9 +180,13 @@ def test_a_shared_file_causes_lock_traffic_and_aligned_stripes_little_of_it() ->
 # -------------------------------------------------------------------------------------- a node
 
 
-def test_a_core_and_a_node_copy_as_slowly_as_knights_landing() -> None:
-    assert 0.1e9 < one_node(1).bandwidth < 0.35e9
-    assert 1.5e9 < one_node(64).bandwidth < 3e9
+def test_one_core_writes_as_it_copies_and_all_of_a_node_as_its_memory_lets_them() -> None:
+    """Beyond what may be dirty, one stream waits for the latency of the array as well."""
+    nodes = load_machine("theta").nodes
+    prompt = one_node(1, lustre__ost_write_latency=0.0).bandwidth
+    assert one_node(1).bandwidth < 0.9 * prompt
+    assert 0.95 * nodes.write_copy_rate < prompt < nodes.write_copy_rate
+    assert 0.6 * nodes.node_copy_rate < one_node(64).bandwidth < nodes.node_copy_rate
 
 
 def test_cores_for_the_system_do_not_hurt() -> None:
