@@ -149,7 +149,9 @@ def test_every_byte_arrives_and_no_sooner_than_a_nic_allows(
         nics = np.bincount(table[:, column], table[:, 2])
         assert took.max() >= nics.max() / rate * (1 - 1e-9)
     assert took.max() <= total / rate + 1e-4 * (1 + len(transfers)) + 4e-9 * total
-    assert not plane.tables.gates.head[plane.tables.gates.left > 0].any()
+    assert not plane.tables.gates.left.any()
+    assert not plane.tables.transfers.left.any()
+    assert not plane.tables.transfers.under_way.any()
 
 
 def test_timers_show_what_each_operation_took() -> None:
