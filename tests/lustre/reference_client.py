@@ -308,6 +308,7 @@ class Osc:
     views: list[View] = field(default_factory=list)  # with unsent bytes, in turn
     works: deque[Work] = field(default_factory=deque)
     waiters: deque[Event] = field(default_factory=deque)  # for room
+    woken: float = -1.0  # when some of them were woken last
 
     def reserve(self, size: int) -> bool:
         """Take room for dirty bytes; who has nothing dirty gets it whatever its grant."""
@@ -561,7 +562,10 @@ class Clients:
         yield clean
         stop = lock.end + 1
         last = view.cached.bit_length() if lock.end == EOF else stop // PAGE
-        view.cached &= ~span(lock.start // PAGE, last)
+        below = view.cached & span(lock.start // PAGE, last)
+        if below:
+            view.cached &= ~below
+            yield self.clock.timeout(0)  # one by one, through the tree's lock
         yield self.clock.timeout(self.latency)
         yield self.serve_request(view)
         self.locks[view.object].cancel(lock)
@@ -643,6 +647,8 @@ class Clients:
     def write_piece(self, rank: Rank, view: View, low: int, high: int) -> Steps:
         """Copy bytes into the cache once there is room for them; then they are dirty."""
         osc, size = view.osc, high - low
+        if osc.woken == self.clock.now:
+            self.excuses.add("a writer that comes at the instant at which others are woken")
         while not osc.reserve(size):
             osc.waiters.append(self.clock.event())
             room = osc.waiters[-1]
@@ -686,6 +692,7 @@ class Clients:
         room = lustre.max_dirty - osc.dirty
         while osc.waiters and room > 0:  # as many as find room for a whole RPC each
             osc.waiters.popleft().succeed()
+            osc.woken = self.clock.now
             room -= lustre.rpc_size
 
     def fsync(self, rank: Rank, number: int) -> Steps:

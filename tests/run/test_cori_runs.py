@@ -42,7 +42,8 @@ def bandwidth(
             }
         )
     )
-    return reduce(result.outcome.tests[0].records[0]).bandwidth
+    assert isinstance(result, IorResult)
+    return reduce(result.tests[0].records[0]).bandwidth
 
 
 @pytest.mark.parametrize("machine", MACHINES)
