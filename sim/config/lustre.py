@@ -59,15 +59,15 @@ class Lustre(Model):
         Relative standard deviation of the rates from OST to OST.
     ost_jitter
         The same from one service of an OST to the next.
-    ost_fullness, fullness_knee, fullness_loss
-        How full the OSTs are, 0 to 1; beyond the knee an OST loses speed, in proportion, down to
-        the loss when it is full.
+    ost_fullness, fullness_spread, fullness_knee, fullness_loss
+        How full the OSTs are, 0 to 1, and the standard deviation from OST to OST; beyond the knee
+        an OST loses speed, in proportion, down to the loss when it is full.
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
         a byte is in a stripe that is written in part.
     ost_disks, head_move
         Disks of an OST, and the seconds that one of them is busy with moving its head to a read
-        elsewhere (see ``sim.lustre.arrays``).
+        elsewhere (see ``sim.lustre.server.disks``).
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
@@ -87,6 +87,9 @@ class Lustre(Model):
         Unused locks that a client keeps for one OST, for each of its cores (lock LRU).
     readahead, readahead_step
         Most bytes read ahead, and by how much the window grows with each read in order.
+    readahead_alignment, readahead_whole
+        A window for reading ahead ends at a multiple of so many bytes, where a BRW RPC of the
+        largest size would; and bytes of a file that is read whole (max_read_ahead_whole_mb).
     lock_ahead
         Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
     capacity
@@ -111,6 +114,7 @@ class Lustre(Model):
     ost_spread: Annotated[float, Field(ge=0, lt=1)]
     ost_jitter: Annotated[float, Field(ge=0, lt=2)]
     ost_fullness: Annotated[float, Field(ge=0, le=1)]
+    fullness_spread: Annotated[float, Field(ge=0)]
     fullness_knee: Annotated[float, Field(ge=0, lt=1)]
     fullness_loss: Annotated[float, Field(ge=0, lt=1)]
     other_reads: Load
@@ -131,6 +135,8 @@ class Lustre(Model):
     unused_locks_per_core: Count
     readahead: Bytes
     readahead_step: Size
+    readahead_alignment: Size
+    readahead_whole: Bytes
     lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]

@@ -23,6 +23,8 @@ class NetworkBase(Model):
         The part of a link's raw rate that carries user data.
     hop_latency
         Seconds through one router, when it is quiet.
+    message_hops
+        Routers that a small message between a node and a server passes.
     nic_rate, nic_latency
         Payload bytes/s into or out of one node, and seconds through its NIC.
     message_latency
@@ -37,6 +39,7 @@ class NetworkBase(Model):
     nodes_per_router: Count
     payload_fraction: Fraction
     hop_latency: Seconds
+    message_hops: Count
     nic_rate: Rate
     nic_latency: Seconds
     message_latency: Seconds

@@ -22,6 +22,11 @@ class Nodes(Model):
         it.
     service_blades, service_nodes_per_blade
         Blades that carry service nodes (LNET routers among them) in place of compute nodes.
+    max_cached_share, max_dirty_share
+        Parts of a node's memory that the Lustre client fills with cached pages at most
+        (``max_cached_mb``), and that may be dirty.
+    pagevec_size
+        Pages that a core collects before it puts them on a list of its NUMA node (PAGEVEC_SIZE).
     placement_seed
         Seed that chooses which blades are service blades, where the real positions are unknown.
     write_copy_rate, read_copy_rate
@@ -48,6 +53,9 @@ class Nodes(Model):
     numa_nodes: Count
     service_blades: Count
     service_nodes_per_blade: Count
+    max_cached_share: Annotated[float, Field(gt=0, le=1)]
+    max_dirty_share: Annotated[float, Field(gt=0, le=1)]
+    pagevec_size: Count
     placement_seed: Annotated[int, Field(ge=0)]
     write_copy_rate: Rate
     read_copy_rate: Rate
@@ -57,6 +65,16 @@ class Nodes(Model):
     rpc_thread_rate: Rate
     lock_threads: Count
     lock_thread_time: Seconds
+
+    @property
+    def max_cached(self) -> int:
+        """Bytes that the client of a node caches at most."""
+        return int(self.memory * self.max_cached_share)
+
+    @property
+    def max_dirty(self) -> int:
+        """Bytes that may be dirty on a node."""
+        return int(self.memory * self.max_dirty_share)
 
     @property
     def service_nodes(self) -> int:

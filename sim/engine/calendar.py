@@ -26,7 +26,7 @@ from sim.engine.pool import Pool, give, make_pool, take
 from sim.engine.types import Floats, Indices, Integers
 
 INDEX_BITS = 25
-KIND_BITS = 3
+KIND_BITS = 4
 ENTITY_BITS = INDEX_BITS + KIND_BITS
 _INDEX_MASK = (1 << INDEX_BITS) - 1
 _ENTITY_MASK = (1 << ENTITY_BITS) - 1

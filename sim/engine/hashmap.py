@@ -26,9 +26,12 @@ def make_map(size: int) -> HashMap:
     return HashMap(np.full(size, _EMPTY, np.int64), np.zeros(size, np.int32), np.zeros(1, np.int64))
 
 
-def enlarge_map(table: HashMap) -> HashMap:
-    """Return the same map in twice the room."""
-    larger = make_map(2 * len(table.keys))
+def enlarge_map(table: HashMap, size: int) -> HashMap:
+    """Return the same map with room for ``size`` keys: at least twice the pairs to come."""
+    room = max(1 << (size - 1).bit_length(), len(table.keys))
+    if room == len(table.keys):
+        return table
+    larger = make_map(room)
     _copy(table, larger)
     return larger
 

@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.calendar import Calendar, enlarge_calendar, make_calendar
+from sim.engine.calendar import Calendar, make_calendar
+from sim.engine.component import Component
 from sim.engine.jit import inlined, njit
-from sim.engine.pool import Pool, enlarge_pool, make_pool
-from sim.engine.types import Floats, Indices, Table, enlarge_table, make_table
+from sim.engine.pool import Pool, make_pool
+from sim.engine.types import Floats, Indices, Table, make_table
 
 STATION = np.dtype(
     [
@@ -74,7 +75,7 @@ class Bins(NamedTuple):
     width: Floats
 
 
-class Network(NamedTuple):
+class Network(Component):
     """All stations, the messages under way and the calendar of their events.
 
     ``path`` (int32) lists the stations of every segment end to end; ``waits`` (messages, kinds)
@@ -86,62 +87,63 @@ class Network(NamedTuple):
     path: Indices
     messages: Table
     waits: Floats
-    spare: Pool
+    spare_messages: Pool
     bins: Bins
 
+    def pending(self) -> int:
+        """Return the most events that can be pending: one a message."""
+        return len(self.messages)
 
-def make_network(
-    stations: Table,
-    path: Indices,
-    *,
-    kinds: int,
-    messages: int,
-    events: int,
-    bins: int,
-    bin_width: float,
-) -> Network:
-    """Return a network at rest.
+    def grow(self, name: str, rows: int) -> None:
+        """Make the table of messages longer."""
+        super().grow(name, rows)
+        waits = np.zeros((rows, self.waits.shape[1]))
+        waits[: len(self.waits)] = self.waits
+        self.waits = waits
+
+
+def make_network(*, kinds: int, messages: int) -> Network:
+    """Return a network without stations, at rest.
 
     Parameters
     ----------
+    kinds
+        How many kinds of stations there are that messages meet.
+    messages
+        Room for messages under way and for pending events.
+    """
+    return Network(
+        calendar=make_calendar(messages),
+        stations=make_table(STATION, 0),
+        path=np.zeros(0, np.int32),
+        messages=make_table(MESSAGE, messages),
+        waits=np.zeros((messages, kinds)),
+        spare_messages=make_pool(messages),
+        bins=_make_bins(2, 2, 1.0),
+    )
+
+
+def set_stations(network: Network, stations: Table, *, bins: int, bin_width: float) -> None:
+    """Give a network its stations.
+
+    Parameters
+    ----------
+    network
+        Without any.
     stations
         Table of ``STATION`` records with rates, overheads, latencies, kinds and rows filled in.
-    path
-        Station numbers of all segments.
-    kinds
-        How many kinds of stations there are.
-    messages, events
-        Room for messages under way and for pending events.
     bins, bin_width
         Number of time bins and their width at the start in seconds.
     """
     stations.first = np.inf
-    rows = int(stations.row.max(initial=-1)) + 1
-    return Network(
-        calendar=make_calendar(events),
-        stations=stations,
-        path=np.ascontiguousarray(path, np.int32),
-        messages=make_table(MESSAGE, messages),
-        waits=np.zeros((messages, kinds)),
-        spare=make_pool(messages),
-        bins=Bins(
-            np.zeros((rows, bins), order="F"),
-            np.zeros((rows, bins), order="F"),
-            np.array([bin_width]),
-        ),
-    )
+    network.stations = stations
+    network.bins = _make_bins(max(int(stations.row.max(initial=-1)) + 1, 2), bins, bin_width)
 
 
-def enlarge_network(network: Network, messages: int, events: int) -> Network:
-    """Return the network with room for more messages and pending events."""
-    waits = np.zeros((messages, network.waits.shape[1]))
-    waits[: len(network.waits)] = network.waits
-    return network._replace(
-        calendar=enlarge_calendar(network.calendar, events),
-        messages=enlarge_table(network.messages, messages),
-        waits=waits,
-        spare=enlarge_pool(network.spare, messages),
-    )
+def _make_bins(rows: int, bins: int, width: float) -> Bins:
+    """Return empty bins."""
+    shape = rows, bins
+    return Bins(np.zeros(shape, order="F"), np.zeros(shape, order="F"), np.array([width]))
 
 
 @njit

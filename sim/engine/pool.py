@@ -1,4 +1,11 @@
-"""Pools: which rows of a table are free to be taken."""
+"""Pools: which rows of a table are free to be taken.
+
+Compiled code cannot make a table longer, so rows must be free before an event takes them. A
+component declares the most rows that one of its events takes (``Component.demands``); the loop
+looks every few events whether as many are free as the events until its next look may take. An
+event that may take many more asks for them before it changes anything (:func:`reserve`) and is
+begun again when the table has been made longer. To take from an empty pool is a defect, and raises.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +13,80 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.jit import inlined
+from sim.engine.jit import inlined, njit
 from sim.engine.types import Indices, Integers
+
+EVENTS_A_LOOK = 16
+"""Events between two looks of the loop at the rows left."""
+
+FREE, NEEDED, WANTED = 0, 1, 2
+"""What ``Pool.counts`` holds."""
+
+
+class NoRowLeftError(Exception):
+    """An event has taken more rows of a table than its component declares."""
 
 
 class Pool(NamedTuple):
-    """Stack of free row numbers: ``rows[: left[0]]`` are free."""
+    """Stack of free row numbers: ``rows[: counts[FREE]]`` are free.
+
+    ``counts`` (int64) holds besides how many rows must be free at a look of the loop, and how many
+    an event has asked for in vain.
+    """
 
     rows: Indices
-    left: Integers
+    counts: Integers
 
 
 def make_pool(size: int) -> Pool:
     """Return a pool in which rows 0 to ``size - 1`` are free; 0 is handed out first."""
-    return Pool(np.arange(size - 1, -1, -1, dtype=np.int32), np.array([size], np.int64))
+    return Pool(np.arange(size - 1, -1, -1, dtype=np.int32), np.array([size, 0, 0], np.int64))
 
 
 def enlarge_pool(pool: Pool, size: int) -> Pool:
-    """Return the pool with rows up to ``size - 1`` added; rows in use stay in use."""
-    old = len(pool.rows)
-    free = pool.rows[: pool.left[0]]
-    rows = np.zeros(size, np.int32)
+    """Return the pool with rows up to ``size - 1`` added; rows in use stay in use.
+
+    Both have the same ``counts``: the old one is no longer to be used.
+    """
+    old, free = len(pool.rows), int(pool.counts[FREE])
     added = size - old
+    rows = np.zeros(size, np.int32)
     rows[:added] = np.arange(size - 1, old - 1, -1)
-    rows[added : added + len(free)] = free
-    return Pool(rows, np.array([added + len(free)], np.int64))
+    rows[added : added + free] = pool.rows[:free]
+    pool.counts[FREE] = added + free
+    return Pool(rows, pool.counts)
 
 
 @inlined
 def take(pool: Pool) -> int:
-    """Take a free row; the caller has made sure that there is one."""
-    pool.left[0] -= 1
-    return pool.rows[pool.left[0]]
+    """Take a free row.
+
+    Raises
+    ------
+    NoRowLeftError
+        If there is none.
+    """
+    left = pool.counts[FREE] - 1
+    if left < 0:
+        raise NoRowLeftError
+    pool.counts[FREE] = left
+    return pool.rows[left]
 
 
 @inlined
 def give(pool: Pool, row: int) -> None:
     """Return a row that is no longer in use."""
-    pool.rows[pool.left[0]] = row
-    pool.left[0] += 1
+    pool.rows[pool.counts[FREE]] = row
+    pool.counts[FREE] += 1
+
+
+@njit
+def reserve(pool: Pool, rows: int) -> bool:
+    """Tell whether an event may take so many rows; if not, note that it wants them.
+
+    What the events after it need until the loop looks again is left to them.
+    """
+    if pool.counts[FREE] - rows > pool.counts[NEEDED]:
+        return True
+    pool.counts[WANTED] = max(pool.counts[WANTED], rows)
+    return False

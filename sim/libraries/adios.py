@@ -20,12 +20,12 @@ from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.types import Integers
 from sim.libraries.adios_index import FOOTER, index_size
-from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSet, FileSystem
-from sim.lustre.tables import Op
+from sim.machine.filesystem import FileSet, FileSystem
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 DEFAULT_STRIPING = StripeRequest(count=1, size=MIB)
 """Striping of the subfiles of MPI_AGGREGATE unless told otherwise, and of the global index."""

@@ -18,11 +18,11 @@ from sim.libraries.adios import DEFAULT_STRIPING, Writers, write_once
 from sim.libraries.adios_brigade import Brigade
 from sim.libraries.adios_groups import AggregateOptions
 from sim.libraries.adios_index import FOOTER, index_size
-from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSet
-from sim.lustre.tables import Op
+from sim.machine.filesystem import FileSet
 from sim.mpi.collectives import Collectives
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 _EAGER = 8 * KIB
 """Longest message that is sent ahead, before anybody asks for it (MPICH_GNI_MAX_EAGER_MSG_SIZE)."""

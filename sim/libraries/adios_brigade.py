@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Indices, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 class _Line(NamedTuple):

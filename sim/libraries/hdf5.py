@@ -57,9 +57,9 @@ from sim.libraries.selections import (
     chunk_grid,
     chunks_selected,
 )
-from sim.lustre.batch import Batch
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
+from sim.plane.batch import Batch
 
 _LARGEST_CHUNK = 4 * GIB - 1
 _FILL_BUFFER = MIB  # bytes that are filled in one go

@@ -26,8 +26,8 @@ from sim.libraries.selections import (
     file_pieces,
     memory_pieces,
 )
-from sim.lustre.batch import Batch
 from sim.mpi.accesses import Accesses
+from sim.plane.batch import Batch
 
 ChunkIo = Literal["automatic", "link", "multi"]
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from sim.config.mpi import Mpi
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 _OFFSET = 8  # bytes of an MPI_Offset
 

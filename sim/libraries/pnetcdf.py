@@ -30,11 +30,11 @@ from sim.config.units import KIB
 from sim.engine.types import Integers
 from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import Hyperslab, Pieces, Storage, file_pieces
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 _ALIGNMENT = 512  # of header and variables, unless they are large or something else is asked for
 _LARGE = 4  # stripes: fixed-size variables of more than so many begin at a stripe

@@ -1,1 +1,1 @@
-"""Lustre: striping, the client's OSCs, LNET, the servers; their data plane and its control side."""
+"""Lustre: striping, locks, the life of RPCs and requests; its clients, servers and LNET."""

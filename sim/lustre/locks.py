@@ -33,10 +33,11 @@ Nothing here knows of time; the caller sends the messages. The rules are those o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
+from sim.engine.component import Component, Demands
 from sim.engine.jit import njit
 from sim.engine.ordered import (
     Ordered,
@@ -48,8 +49,9 @@ from sim.engine.ordered import (
     remove,
 )
 from sim.engine.page import PAGE
-from sim.engine.pool import Pool, enlarge_pool, make_pool
+from sim.engine.pool import Pool, make_pool
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
+from sim.plane.site import Site
 
 MODE_PR = 0
 MODE_PW = 1
@@ -112,14 +114,14 @@ RESOURCE = np.dtype(
 )
 
 
-class Locks(NamedTuple):
+class Locks(Component):
     """The lock tables of the OSTs.
 
     Attributes
     ----------
     locks
         ``LOCK`` records: one row a lock, granted or waiting.
-    spare
+    spare_locks
         Rows of ``locks`` that are free; the caller takes and gives them.
     resources
         ``RESOURCE`` records: one row an object.
@@ -133,43 +135,49 @@ class Locks(NamedTuple):
     """
 
     locks: Table
-    spare: Pool
+    spare_locks: Pool
     resources: Table
     order: Ordered
     asts: Indices
     ast_count: Integers
 
+    @classmethod
+    def build(cls, site: Site) -> Locks:
+        """Return no locks on no objects."""
+        return site.make(cls, **cls.idle(0, site.rows))
 
-def make_locks(resources: int, rows: int) -> Locks:
-    """Return tables for so many objects and so many locks, none of them in use."""
-    return Locks(
-        make_table(LOCK, rows),
-        make_pool(rows),
-        _idle(make_table(RESOURCE, resources), 0),
-        make_ordered(resources, rows),
-        np.zeros(rows, np.int32),
-        np.zeros(1, np.int64),
-    )
+    @staticmethod
+    def idle(resources: int, rows: int) -> dict[str, Any]:
+        """Return the tables for so many objects and so many locks, none of them in use."""
+        return {
+            "locks": make_table(LOCK, rows),
+            "spare_locks": make_pool(rows),
+            "resources": _idle(make_table(RESOURCE, resources), 0),
+            "order": make_ordered(resources, rows),
+            "asts": np.zeros(rows, np.int32),
+            "ast_count": np.zeros(1, np.int64),
+        }
 
+    def demands(self) -> Demands:
+        """Return what a call takes: one lock."""
+        return [(self.spare_locks, 1)]
 
-def enlarge_locks(locks: Locks, rows: int) -> Locks:
-    """Return the same locks with room for ``rows`` of them."""
-    asts = np.zeros(rows, np.int32)
-    asts[: len(locks.asts)] = locks.asts
-    return locks._replace(
-        locks=enlarge_table(locks.locks, rows),
-        spare=enlarge_pool(locks.spare, rows),
-        order=enlarge_ordered(locks.order, len(locks.resources), rows),
-        asts=asts,
-    )
+    def pending(self) -> int:
+        """Return the most events that can be pending: one a lock."""
+        return len(self.locks)
 
+    def grow(self, name: str, rows: int) -> None:
+        """Make the table of locks longer, and what goes by its rows with it."""
+        super().grow(name, rows)
+        self.order = enlarge_ordered(self.order, len(self.resources), rows)
+        asts = np.zeros(rows, np.int32)
+        asts[: len(self.asts)] = self.asts
+        self.asts = asts
 
-def enlarge_resources(locks: Locks, resources: int) -> Locks:
-    """Return the same locks with objects added up to ``resources``."""
-    return locks._replace(
-        resources=_idle(enlarge_table(locks.resources, resources), len(locks.resources)),
-        order=enlarge_ordered(locks.order, resources, len(locks.locks)),
-    )
+    def add_resources(self, count: int) -> None:
+        """Add objects, without a lock, up to ``count``."""
+        self.resources = _idle(enlarge_table(self.resources, count), len(self.resources))
+        self.order = enlarge_ordered(self.order, count, len(self.locks))
 
 
 def _idle(resources: Table, first: int) -> Table:

@@ -6,11 +6,20 @@ last reply has come.
 
 from __future__ import annotations
 
+import numpy as np
+
 from sim.engine.calendar import schedule
-from sim.engine.jit import njit
-from sim.engine.pool import take
-from sim.lustre.events import REQUEST_EVENT
-from sim.lustre.tables import Lustre
+from sim.engine.component import Component, Demands
+from sim.engine.jit import outlined
+from sim.engine.network import Network
+from sim.engine.pool import Pool, make_pool, reserve, take
+from sim.engine.types import Table, make_table
+from sim.lustre.net.lnet import Lnet
+from sim.lustre.server.oss import OssThreads
+from sim.plane.events import REQUEST_EVENT
+from sim.plane.files import Files
+from sim.plane.programs import Programs, wait_for
+from sim.plane.site import Site
 
 # What a request asks for.
 MDS_OPERATION = 1
@@ -22,9 +31,60 @@ SERVER_REQUEST = 6  # of a service node behind DVS
 GLIMPSE_AST = 7  # a glimpse for which the OST asks a client in turn
 
 
-@njit
+REQUEST = np.dtype(  # a small request to a server
+    [
+        ("service", "f8"),
+        ("program", "i4"),
+        ("station", "i4"),
+        ("kind", "i4"),
+        ("object", "i4"),
+        ("node", "i4"),  # of a glimpse AST: the node that is asked
+    ],
+    align=True,
+)
+
+
+class Requests(Component):
+    """All small requests under way.
+
+    Attributes
+    ----------
+    rows
+        ``REQUEST`` records.
+    """
+
+    network: Network
+    files: Files
+    programs: Programs
+    lnet: Lnet
+    osses: OssThreads
+    rows: Table
+    spare_rows: Pool
+
+    @classmethod
+    def build(cls, site: Site) -> Requests:
+        """Return no requests."""
+        rows = make_table(REQUEST, site.rows)
+        return site.make(cls, rows=rows, spare_rows=make_pool(site.rows))
+
+    def demands(self) -> Demands:
+        """Return what an operation takes that asks one server."""
+        return [(self.spare_rows, 1)]
+
+    def pending(self) -> int:
+        """Return the most events that can be pending: one a request."""
+        return len(self.rows)
+
+
+@outlined
+def may_send(requests: Requests, count: int) -> bool:
+    """Tell whether there are rows to send so many requests in one event."""
+    return reserve(requests.spare_rows, count)
+
+
+@outlined
 def send(
-    lustre: Lustre,
+    requests: Requests,
     program_id: int,
     kind: int,
     station: int,
@@ -36,31 +96,25 @@ def send(
 
     ``target`` is the file or the object that it is about.
     """
-    request_id = take(lustre.spare_requests)
-    request = lustre.requests[request_id]
+    request_id = take(requests.spare_rows)
+    request = requests.rows[request_id]
     request.program = program_id
     request.kind = kind
     request.station = station
     request.service = service
     request.object = target
-    arrival = now + lustre.limits.control_latency
-    schedule(lustre.network.calendar, arrival, REQUEST_EVENT, request_id)
+    arrival = now + requests.lnet.control_latency
+    schedule(requests.network.calendar, arrival, REQUEST_EVENT, request_id)
 
 
-@njit
-def send_to_objects(lustre: Lustre, program_id: int, kind: int, file_id: int, now: float) -> None:
+@outlined
+def send_to_objects(
+    requests: Requests, program_id: int, kind: int, file_id: int, now: float
+) -> None:
     """Send a request to the OSS of every stripe object of a file, and wait for all replies."""
-    file = lustre.files[file_id]
-    service = lustre.limits.request_service
-    wait_for(lustre, program_id, file.stripe_count, now)
+    file = requests.files.rows[file_id]
+    service = requests.osses.request_service
+    wait_for(requests.programs, program_id, file.stripe_count, now)
     for object_id in range(file.first_object, file.first_object + file.stripe_count):
-        oss = lustre.objects[object_id].ost // lustre.limits.osts_per_oss
-        send(lustre, program_id, kind, lustre.stations.service + oss, service, object_id, now)
-
-
-@njit
-def wait_for(lustre: Lustre, program_id: int, replies: int, now: float) -> None:
-    """Let a program wait for so many replies."""
-    program = lustre.programs[program_id]
-    program.pending = replies
-    program.ready = now
+        oss = requests.files.objects[object_id].ost // requests.osses.osts_per_oss
+        send(requests, program_id, kind, requests.osses.service + oss, service, object_id, now)

@@ -11,8 +11,6 @@ import numpy as np
 
 from sim.config.machine import Machine
 from sim.engine.types import Integers, Table
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi import independent, intranode, onesided, twophase
 from sim.mpi.accesses import Accesses
 from sim.mpi.aggregators import choose_aggregators
@@ -23,6 +21,8 @@ from sim.mpi.hints import Hints, Switch
 from sim.mpi.rounds import meet
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 PREALLOCATION_PIECE = 16 * 2**20
 """Bytes that ``MPI_File_preallocate`` writes in one go (ROMIO, ADIOI_PREALLOC_BUFSZ)."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Switch
@@ -19,6 +17,8 @@ from sim.mpi.runs import runs_of
 from sim.mpi.sieving import read_sieved, write_sieved
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 def access(

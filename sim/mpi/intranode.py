@@ -15,8 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.domains import CollectiveFile, sum_by, union
@@ -33,6 +31,8 @@ from sim.mpi.twophase import (
     plan_write,
     planning_cost,
 )
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 def write_all(

@@ -24,8 +24,6 @@ import numpy.typing as npt
 from sim.config.errors import InputError
 from sim.config.units import format_bytes
 from sim.engine.types import Floats
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.domains import CollectiveFile, striped_domains
 from sim.mpi.rounds import (
@@ -40,6 +38,8 @@ from sim.mpi.rounds import (
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
 from sim.mpi.twophase import finish_cost, gathering_cost
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 def write_all(

@@ -13,8 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import OPERATION, Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.domains import (
@@ -29,6 +27,8 @@ from sim.mpi.domains import (
 )
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import OPERATION, Op
 
 
 class Turns(NamedTuple):

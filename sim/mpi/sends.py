@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.domains import CollectiveFile, sum_by
 from sim.mpi.rounds import Call, Script, ranges_of
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 class Line(IntEnum):

@@ -24,12 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 class Sieve(NamedTuple):

@@ -20,8 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.domains import CollectiveFile, Windows, even_domains, striped_domains, sum_by
 from sim.mpi.hints import Switch
@@ -38,6 +36,8 @@ from sim.mpi.runs import runs_of
 from sim.mpi.sends import add_exchanges
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 LIST_ENTRY = 16
 """Bytes of an offset and a length, as request lists carry them."""

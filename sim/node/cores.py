@@ -24,9 +24,6 @@ from sim.engine.page import PAGE
 from sim.engine.randomness import stream
 from sim.engine.types import Indices
 
-_PAGES_AT_A_TIME = 14
-"""Pages that a core collects before it puts them on a list (Linux 3.12 pagevec.h, PAGEVEC_SIZE)."""
-
 
 def rank_cores(nodes: int, per_node: int, usable: int, *, bound: bool, seed: int) -> Indices:
     """Choose the core of every rank.
@@ -54,7 +51,7 @@ def rank_cores(nodes: int, per_node: int, usable: int, *, bound: bool, seed: int
     return draws.astype(np.int32)
 
 
-def list_handover(handover: float, numa_nodes: int) -> float:
+def list_handover(handover: float, numa_nodes: int, pagevec_size: int) -> float:
     """Return by how much each core that waits for a node's memory delays the bytes of the others.
 
     A page of the page cache is put on its NUMA node's list of least recently used pages, under a
@@ -69,13 +66,15 @@ def list_handover(handover: float, numa_nodes: int) -> float:
         Seconds that one core which waits for a spinlock delays its release.
     numa_nodes
         Of a compute node.
+    pagevec_size
+        Pages that a core puts on the list at a time.
 
     Returns
     -------
     float
         Seconds a byte and waiting core.
     """
-    return handover / (numa_nodes**2 * _PAGES_AT_A_TIME * PAGE)
+    return handover / (numa_nodes**2 * pagevec_size * PAGE)
 
 
 @njit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
 
 _BYTES = frozenset(
     {

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from sim.lustre.tables import StationKind
+from sim.plane.stations import StationKind
 from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import busiest, loads
 from sim.results.waits import waits

@@ -21,7 +21,8 @@ import numpy as np
 
 from sim.engine.network import Bins
 from sim.engine.types import Floats
-from sim.lustre.tables import Cause, StationKind
+from sim.plane.causes import Cause
+from sim.plane.stations import StationKind
 from sim.results.waits import Wait, phase_waits
 from sim.run.result import Result, StationUse
 from sim.workloads.activity import Activity
@@ -224,8 +225,8 @@ def _busy(result: Result, windows: Windows, everything: Windows) -> Floats:
     length in it. Links and what is in nodes are too many to have bins: what they did is shared out
     over all phases from their first service to their last.
     """
-    network = result.plane.tables.network
-    stations, bins = network.stations, network.bins
+    plane = result.plane
+    stations, bins = plane.stations, plane.bins
     served = stations[stations.requests > 0]
     busy = np.zeros(len(stations))
     spans = served.first, served.free
@@ -240,12 +241,12 @@ def _in_turn(result: Result, peers: slice, windows: Windows, everything: Windows
 
     As far as the time bins can tell; 0 for stations that are not watched.
     """
-    network = result.plane.tables.network
-    rows = network.stations.row[peers]
+    plane = result.plane
+    rows = plane.stations.row[peers]
     if rows[0] < 0:
         return 0.0
-    edges = _edges(network.bins)
-    fullest = network.bins.busy[rows].max(axis=0) >= SATURATED * _overlap(*edges, everything)
+    edges = _edges(plane.bins)
+    fullest = plane.bins.busy[rows].max(axis=0) >= SATURATED * _overlap(*edges, everything)
     return float(_overlap(*edges, windows)[fullest].sum())
 
 

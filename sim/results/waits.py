@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.lustre.tables import Cause
+from sim.plane.causes import Cause
 from sim.run.result import Result
 from sim.workloads.stretch import Stretch
 

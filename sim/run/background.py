@@ -7,7 +7,7 @@ import numpy as np
 from sim.config.machine import Machine
 from sim.config.scenario import Background as AskedBackground
 from sim.engine.randomness import stream
-from sim.lustre.assembly import Background
+from sim.plane.site import Background
 
 
 def background_of(asked: AskedBackground, machine: Machine, seed: int) -> Background:

@@ -6,8 +6,8 @@ import time
 
 from sim.config.errors import InputError
 from sim.engine.types import Integers
-from sim.lustre.stationbook import StationBook
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
+from sim.plane.stationbook import StationBook
 from sim.run.allocation import Allocation, JobAllocator
 from sim.run.placement import PlacedJob
 from sim.run.result import Result
@@ -52,10 +52,8 @@ class JobRun:
         """Return what the job leaves; ``began`` is when everything did, in real seconds."""
         job, placed = self.job, self._placed
         plane, workload = job.filesystem.plane, placed.submission.workload
-        events, rpcs, bulk_bytes = plane.tables.counts.tolist()
-        refused = troubles_of(
-            plane.tables, self._refused(), placed.own_nodes, job.filesystem.storage.kind
-        )
+        events, rpcs, bulk_bytes = plane.counts.tolist()
+        refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
         return Result(
             scenario=job.scenario,
             machine=job.machine,
@@ -74,8 +72,8 @@ class JobRun:
             outcome=self._outcome,
             notes=(*job.notes, *workload.notes(job)),
             troubles=(*refused, *job.troubles),
-            waits=job.all_ranks.waits(plane.tables.waits),
-            stats={stat: int(plane.tables.stats[stat]) for stat in Stat},
+            waits=job.all_ranks.waits(plane.waits),
+            stats={stat: int(plane.stats[stat]) for stat in Stat},
             plane=plane,
             book=book,
         )
@@ -83,6 +81,6 @@ class JobRun:
     def _refused(self) -> Integers:
         """Return the bytes that devices refused to each rank and its helpers: int64 (ranks, 2)."""
         ranks, each = self.job.all_ranks, self._placed.submission.programs
-        own = self.job.filesystem.plane.tables.refused[self._placed.first_program :]
+        own = self.job.filesystem.plane.refused[self._placed.first_program :]
         refused: Integers = own[: len(ranks) * each].reshape(len(ranks), each, -1).sum(axis=1)
         return refused

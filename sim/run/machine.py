@@ -11,12 +11,12 @@ from sim.config.machine import Machine
 from sim.config.scenario import Background
 from sim.engine.environment import Environment
 from sim.engine.types import Indices
-from sim.lustre.assembly import assemble
-from sim.lustre.filesystem import FileSystem
-from sim.lustre.plane import LustrePlane
-from sim.lustre.stationbook import StationBook
 from sim.lustre.striping import Allocator
+from sim.machine.assembly import assemble
+from sim.machine.filesystem import FileSystem
+from sim.machine.plane import Plane
 from sim.mpi.communicator import Communicator
+from sim.plane.stationbook import StationBook
 from sim.run.allocation import JobAllocator
 from sim.run.background import background_of
 from sim.run.fabric import fabric_of
@@ -85,7 +85,7 @@ def build_machine(
 
     def watch() -> None:
         if progress is not None:
-            progress(int(plane.tables.counts[2]), bytes_to_move)
+            progress(int(plane.counts[2]), bytes_to_move)
 
     environment = Environment(plane, watch)
     allocator = Allocator.of(machine.lustre, seed)
@@ -98,7 +98,7 @@ def _job_run(
     placed: PlacedJob,
     machine: Machine,
     environment: Environment,
-    plane: LustrePlane,
+    plane: Plane,
     shared: Allocator,
     compute_nodes: Indices,
 ) -> JobRun:

@@ -11,8 +11,8 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.engine.types import Indices, Integers
-from sim.lustre import assembly
 from sim.node.cores import rank_cores
+from sim.plane.site import Occupants
 from sim.run.submission import Submission
 from sim.run.target import allocated_servers
 from sim.workloads.ranks import Ranks
@@ -91,7 +91,7 @@ def place_jobs(
     return [PlacedJob(*job) for job in zip(*columns, strict=False)]
 
 
-def programs_of(jobs: Sequence[PlacedJob], machine: Machine) -> assembly.Job:
+def programs_of(jobs: Sequence[PlacedJob], machine: Machine) -> Occupants:
     """Put the programs of all ranks of all jobs on nodes and cores, those that stage behind."""
     nodes = [job.nodes for job in jobs]
     core = [_cores(job.submission, machine) for job in jobs]
@@ -107,7 +107,7 @@ def programs_of(jobs: Sequence[PlacedJob], machine: Machine) -> assembly.Job:
         core.append(np.tile(own, len(job.servers)))
     programs = np.repeat(each, [len(part) for part in nodes])
     every = np.concatenate(nodes)
-    return assembly.Job(
+    return Occupants(
         every,
         np.repeat(np.arange(len(every), dtype=np.int32), programs),
         np.concatenate(core),

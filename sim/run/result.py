@@ -11,11 +11,13 @@ import numpy as np
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.engine.types import Floats
-from sim.lustre.filesystem import FileSet
-from sim.lustre.plane import LustrePlane
-from sim.lustre.stationbook import StationBook
-from sim.lustre.tables import Cause, Stat, StationKind
+from sim.machine.filesystem import FileSet
+from sim.machine.plane import Plane
 from sim.mpi.record import MpiRecord
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.stationbook import StationBook
+from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
 from sim.workloads.activity import Activity
 from sim.workloads.row import Row
@@ -142,13 +144,13 @@ class Result:
     troubles: tuple[Trouble, ...]
     waits: Floats
     stats: dict[Stat, int]
-    plane: LustrePlane
+    plane: Plane
     book: StationBook
     at_work: tuple[tuple[float, float], ...] = ()
 
     def stations(self) -> list[StationUse]:
         """Return every station that served anything, in the order of their numbers."""
-        table = self.plane.tables.network.stations
+        table = self.plane.stations
         numbers = np.flatnonzero(table.requests)
         used, book = table[numbers], self.book
         kinds = [_KINDS[kind] for kind in used.kind.tolist()]
@@ -166,7 +168,7 @@ class Result:
         """
         if name not in self._watched:
             raise KeyError(f"no station {name!r} is watched")
-        row, bins = self._watched[name], self.plane.tables.network.bins
+        row, bins = self._watched[name], self.plane.bins
         return Timeline(float(bins.width[0]), bins.bytes[row], bins.busy[row])
 
     def waiting(self) -> dict[Cause, float]:
@@ -176,7 +178,7 @@ class Result:
     @cached_property
     def _watched(self) -> dict[str, int]:
         """The rows of the time bins, by the names of their stations."""
-        rows = self.plane.tables.network.stations.row
+        rows = self.plane.stations.row
         numbers = np.flatnonzero(rows >= 0)
         return {
             self.book.name(number): row

@@ -9,13 +9,13 @@ from sim.config.scenario import Scenario, Target
 from sim.config.service import Service
 from sim.engine.randomness import stream
 from sim.engine.types import Indices
-from sim.lustre.plane import LustrePlane
-from sim.lustre.servers import BURST_BUFFER, HOME, first_server
-from sim.lustre.storage import LUSTRE, Storage
+from sim.machine.plane import Plane
+from sim.storage.places import LUSTRE, Storage
+from sim.storage.servers import BURST_BUFFER, HOME, first_server
 
 
 def storage_of(
-    scenario: Scenario, machine: Machine, plane: LustrePlane, first_node: int, servers: Indices
+    scenario: Scenario, machine: Machine, plane: Plane, first_node: int, servers: Indices
 ) -> Storage:
     """Return where the files of a scenario are; make the allocation that they are in.
 
@@ -25,7 +25,7 @@ def storage_of(
     target = scenario.target
     if target.kind == "ssd":
         for node, seconds in target.lost.items():
-            plane.tables.ssds.lost_at[first_node + node] = seconds
+            plane.lose_ssd(first_node + node, seconds)
         return Storage(kind="ssd")
     if target.kind == "bb":
         assert machine.burst_buffer is not None  # machine_of has looked
@@ -59,7 +59,7 @@ def allocated_servers(scenario: Scenario, machine: Machine) -> Indices:
     return (first_server(machine, BURST_BUFFER) + order).astype(np.int32)
 
 
-def _allocation(target: Target, service: Service, servers: Indices, plane: LustrePlane) -> Storage:
+def _allocation(target: Target, service: Service, servers: Indices, plane: Plane) -> Storage:
     """Allocate parts of the burst buffer."""
     asked = len(servers) * service.granularity if target.capacity is None else target.capacity
     parts = -(-asked // service.granularity)

@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.config.units import format_bytes
 from sim.engine.types import Integers
-from sim.lustre.local import FAILED, REFUSED
-from sim.lustre.tables import Lustre
+from sim.machine.plane import Plane
+from sim.storage.ssd_files import FAILED, REFUSED
 from sim.workloads.trouble import Trouble
 from topology.text import format_count
 
@@ -18,13 +18,13 @@ _WHERE = {
 }
 
 
-def troubles_of(tables: Lustre, refused: Integers, nodes: slice, kind: str) -> tuple[Trouble, ...]:
+def troubles_of(plane: Plane, refused: Integers, nodes: slice, kind: str) -> tuple[Trouble, ...]:
     """Return what went wrong in a job whose files were on a target of this kind.
 
     Parameters
     ----------
-    tables
-        Of the data plane.
+    plane
+        The data plane.
     refused
         int64 (ranks, 2): bytes that found no room, and bytes of lost devices.
     nodes
@@ -47,12 +47,10 @@ def troubles_of(tables: Lustre, refused: Integers, nodes: slice, kind: str) -> t
             "because the SSD of the node was lost."
         )
         found.append(Trouble("EIO", failed, who, text))
-    ssds = tables.ssds[nodes]
-    gone = ssds.lost_at <= tables.clock[0]
-    if gone.any():
-        lost = int(np.where(ssds.gone, ssds.lost_bytes, ssds.used)[gone].sum())
-        some = ", ".join(str(node) for node in np.flatnonzero(gone)[:4].tolist())
-        more = " and others" if gone.sum() > 4 else ""
+    if gone := plane.lost_bytes(nodes):
+        lost = sum(gone.values())
+        some = ", ".join(str(node) for node in list(gone)[:4])
+        more = " and others" if len(gone) > 4 else ""
         text = (
             f"LOST: {format_bytes(lost)} of files were on SSDs when these failed (of the job's "
             f"nodes {some}{more})."

@@ -9,9 +9,9 @@ from sim.engine.types import Integers
 from sim.libraries.adios import Method, Posix, Writers
 from sim.libraries.adios_aggregate import MpiAggregate
 from sim.libraries.adios_groups import WARNED
-from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
 from sim.mpi.timers import Timer
+from sim.plane.operations import Op
 from sim.workloads.adios_kernel import AdiosKernel
 from sim.workloads.adios_need import aggregation, block_sizes, buffer_memory
 from sim.workloads.job import Job

@@ -9,8 +9,9 @@ import numpy as np
 from sim.config.striping import StripeRequest
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
-from sim.lustre.storage import Storage
-from sim.lustre.tables import Op, StationKind
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
+from sim.storage.places import Storage
 from sim.workloads.dl_loading import DlLoading
 from sim.workloads.dl_order import Loading, Order
 from sim.workloads.job import Job
@@ -85,7 +86,7 @@ class DlLoadingRun:
         starts = np.arange(count) * each
         before = np.cumsum(sizes) - sizes
         ends = np.add.reduceat(sizes, starts)
-        job.filesystem.plane.tables.files.end[made.first : made.first + count] = ends
+        job.filesystem.plane.files.end[made.first : made.first + count] = ends
         return made.first, file, before - before[starts][file]
 
     def _order(self, order: Order, epoch: int, file: Integers) -> tuple[Integers, Integers]:
@@ -156,5 +157,5 @@ class DlLoadingRun:
 
 def _mds_seconds(job: Job) -> float:
     """Return the seconds for which the metadata servers have worked so far, for all jobs."""
-    stations = job.filesystem.plane.tables.network.stations
+    stations = job.filesystem.plane.stations
     return float(stations.busy[stations.kind == StationKind.MDS].sum())

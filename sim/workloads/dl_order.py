@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from sim.engine.randomness import stream
 from sim.engine.types import Indices, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 class Order:

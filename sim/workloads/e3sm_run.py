@@ -9,10 +9,10 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from sim.libraries.selections import Hyperslab
-from sim.lustre.tables import Op
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
 from sim.mpi.record import MpiRecord
+from sim.plane.operations import Op
 from sim.workloads.e3sm import FLOAT, E3sm
 from sim.workloads.job import Job
 
@@ -146,7 +146,7 @@ class E3smRun:
             job.machine,
             job.filesystem.meetings(),
         )
-        file.set_flags(job.filesystem.plane.tables.files)
+        file.set_flags(job.filesystem.plane.files)
         properties = PnetcdfProperties(version=5)
         return in_force, PnetcdfFile(file, job.machine.mpi, properties, files.stripe_size)
 

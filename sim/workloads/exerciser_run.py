@@ -14,12 +14,12 @@ from sim.libraries.hdf5 import Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_objects import Group
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab, Memory, grid_positions
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import Hints, InForce, Switch, resolve
 from sim.mpi.record import MpiRecord
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.exerciser import COMPOUND, DOUBLE, Exerciser, Layout
 from sim.workloads.job import Job, Waiting
 from sim.workloads.row import Figure
@@ -242,7 +242,7 @@ class ExerciserRun:
             job.machine,
             job.filesystem.meetings(),
         )
-        file.set_flags(job.filesystem.plane.tables.files)
+        file.set_flags(job.filesystem.plane.files)
         return file
 
     def _properties(self) -> Hdf5Properties:

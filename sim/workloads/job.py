@@ -17,11 +17,12 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSet, FileSystem
-from sim.lustre.tables import Cause, Op
+from sim.machine.filesystem import FileSet, FileSystem
 from sim.mpi.communicator import Communicator
 from sim.mpi.record import MpiRecord
+from sim.plane.batch import Batch
+from sim.plane.causes import Cause
+from sim.plane.operations import Op
 from sim.workloads.activity import Activity
 from sim.workloads.ranks import Ranks
 from sim.workloads.row import Figure, Row
@@ -160,13 +161,13 @@ class Job:
             Seconds that each rank computes when it has done its part; no part of the stretch.
         """
         started = self.filesystem.environment.now
-        before = self.filesystem.plane.tables.waits[self.programs]
+        before = self.filesystem.plane.waits[self.programs]
         batch.add(Op.MARK, np.arange(self.ranks), offset=LAST_MARK)
         if think:
             batch.add(Op.THINK, np.arange(self.ranks), seconds=think)
         yield self.filesystem.run(batch)
         ended = self.filesystem.marks(self.programs)[:, LAST_MARK]
-        waits = self.filesystem.plane.tables.waits[self.programs] - before
+        waits = self.filesystem.plane.waits[self.programs] - before
         waits[:, Cause.THINK] -= think
         # Of those who ended last, whoever waited least for others is whom the others waited for.
         last = np.lexsort((-waits[:, Cause.MEETING], ended))[-1]

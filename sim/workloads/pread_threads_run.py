@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.job import Job
 from sim.workloads.pread_threads import PreadThreads
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Cause, Op
+from sim.plane.batch import Batch
+from sim.plane.causes import Cause
+from sim.plane.operations import Op
 
 
 @dataclass(frozen=True)

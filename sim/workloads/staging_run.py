@@ -9,16 +9,16 @@ import numpy as np
 import simpy
 
 from sim.config.units import format_bytes
-from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSet
-from sim.lustre.local import FAILED
-from sim.lustre.storage import LUSTRE, Storage
-from sim.lustre.tables import Op
+from sim.machine.filesystem import FileSet
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import resolve
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
+from sim.storage.places import LUSTRE, Storage
+from sim.storage.ssd_files import FAILED
 from sim.workloads.job import Job, Waiting
 from sim.workloads.row import Figure
 from sim.workloads.staging import Staging
@@ -211,7 +211,7 @@ class StageOut(_Stage):
 
     def _failed(self) -> int:
         """Return the bytes that helpers could not read so far."""
-        refused = self._job.filesystem.plane.tables.refused
+        refused = self._job.filesystem.plane.refused
         return int(refused[self._helpers, FAILED].sum())
 
     def _write_collectively(self, batch: Batch, ranks: Communicator, step: int) -> None:
@@ -228,7 +228,7 @@ class StageOut(_Stage):
             job.machine,
             job.filesystem.meetings(),
         )
-        file.set_flags(job.filesystem.plane.tables.files)
+        file.set_flags(job.filesystem.plane.files)
         file.open(batch, create=True)
         pieces = Accesses(self._everyone, self._everyone * size, np.full(job.ranks, size, np.int64))
         file.write_at_all(batch, pieces)

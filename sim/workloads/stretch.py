@@ -18,7 +18,7 @@ class Stretch:
     start, end
         When the first rank began and when the last one ended, in simulated seconds.
     waits, last_waits
-        float64 (causes,): seconds that a rank waited, by :class:`~sim.lustre.tables.Cause`: on
+        float64 (causes,): seconds that a rank waited, by :class:`~sim.plane.causes.Cause`: on
         average, and the rank that ended last.
     """
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _CODE = """
 import json, resource, sys
 from sim.config.scenario import Scenario
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
 from sim.run.simulate import simulate
 
 job = json.loads(sys.argv[1])

@@ -13,7 +13,7 @@ from measuring import print_table, theta
 from simpy_models import Work, lean_callbacks, process_per_rpc, theta_write
 
 from sim.config.scenario import Scenario
-from sim.lustre.tables import StationKind
+from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.run.simulate import simulate
 

@@ -15,8 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 import simpy
-
-from sim.engine.streams import StationSpec
+from streams import StationSpec
 
 Steps = Generator[simpy.Event, None, None]
 

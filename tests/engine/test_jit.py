@@ -64,9 +64,7 @@ class Checkout:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         source = Path(sim.__file__).parent
-        for package in ("engine", "lustre", "node"):
-            shutil.copytree(source / package, folder / "sim" / package)
-        shutil.copy(source / "__init__.py", folder / "sim")
+        shutil.copytree(source, folder / "sim", ignore=shutil.ignore_patterns("__pycache__"))
 
     def cache(self) -> str:
         """Return where this version of the sources keeps its compiled code."""
@@ -82,7 +80,7 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["engine/network.py", "lustre/lnet.py", "node/cores.py"])
+@pytest.mark.parametrize("name", ["engine/network.py", "lustre/net/lnet.py", "storage/dvs.py"])
 def test_the_cache_folder_follows_every_compiled_source(checkout: Checkout, name: str) -> None:
     before = checkout.cache()
     assert Path(before).parent == checkout.folder / "cache"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.engine.network import STATION, Network, make_network, serve
-from sim.engine.pool import Pool, enlarge_pool, give, make_pool, take
+from sim.engine.network import STATION, Network, make_network, serve, set_stations
+from sim.engine.pool import FREE, Pool, enlarge_pool, give, make_pool, take
 from sim.engine.types import make_table
 
 BINS, WIDTH = 8, 0.5
@@ -35,8 +35,9 @@ requests = st.lists(
 def one_watched_station() -> Network:
     stations = make_table(STATION, 2)
     stations.row = [-1, 0]
-    path = np.zeros(0, np.int32)
-    return make_network(stations, path, kinds=1, messages=1, events=1, bins=BINS, bin_width=WIDTH)
+    network = make_network(kinds=1, messages=1)
+    set_stations(network, stations, bins=BINS, bin_width=WIDTH)
+    return network
 
 
 @settings(max_examples=200)
@@ -102,4 +103,4 @@ def test_a_larger_pool_keeps_rows_in_use_apart(data: st.DataObject, size: int, m
 
 
 def _rest(pool: Pool) -> list[int]:
-    return [take(pool) for _ in range(int(pool.left[0]))]
+    return [take(pool) for _ in range(int(pool.counts[FREE]))]

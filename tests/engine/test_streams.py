@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simpy_streams import Load, Station, run_by_rule, run_with_resources
-
-from sim.engine.streams import StationSpec, Streams, make_streams, run_streams
+from streams import StationSpec, Streams, make_streams, run_streams
 
 TICK = 2.0**-12
 """Seconds. Rates are powers of two and all else a multiple of this: sums are exact, ties are ties.

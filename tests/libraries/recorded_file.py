@@ -9,9 +9,9 @@ import numpy as np
 
 from sim.config.machine import load_machine
 from sim.config.mpi import Mpi
-from sim.lustre.batch import Batch
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
+from sim.plane.batch import Batch
 
 
 class Call(NamedTuple):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from sim.libraries.adios_brigade import Brigade
 from sim.libraries.adios_groups import split
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 
 class Play:

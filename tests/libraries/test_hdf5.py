@@ -12,8 +12,8 @@ from sim.config.errors import InputError
 from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab, Memory
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 INDEPENDENT = TransferProperties(collective=False)
 SMALL_READS = [(0, 8), (0, 16), (16, 80), (96, 512)]

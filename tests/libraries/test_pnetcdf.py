@@ -11,8 +11,8 @@ from recorded_file import RecordedFile, empty_batch, mpi, of_rank, recorded_file
 from sim.config.errors import InputError
 from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from sim.libraries.selections import Hyperslab
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 MIB = 1 << 20
 

@@ -29,7 +29,7 @@ from reference_locks import EOF, PR, PW, Lock, PlainLocks, Request
 from small_plane import PAGE, Program, Step
 
 from sim.config.machine import Machine
-from sim.lustre.tables import Op
+from sim.plane.operations import Op
 
 Event = simpy.Event
 Steps = Generator[Event, Any, Any]

@@ -15,9 +15,13 @@ import numpy.typing as npt
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
-from sim.lustre.assembly import Background, Job, assemble
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Lustre, Op, Stat, StationKind
+from sim.machine.assembly import assemble
+from sim.machine.tables import Tables
+from sim.plane.batch import Batch
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.site import Background, Occupants
+from sim.plane.stations import StationKind
 from sim.run.fabric import fabric_of
 
 KIB = 1 << 10
@@ -82,13 +86,13 @@ class SmallPlane:
         self.nodes, self.per_node = nodes, per_node
         node = np.repeat(np.arange(nodes, dtype=np.int32), per_node)
         core = np.tile(np.arange(per_node, dtype=np.int32), nodes)
-        job = Job(np.arange(nodes, dtype=np.int32), node, core, 0)
+        job = Occupants(np.arange(nodes, dtype=np.int32), node, core, 0)
         quiet = Background(0.0, 0.0)
         self.plane = assemble(self.machine, fabric_of(self.machine), job, quiet, 1).plane
         self._began = np.zeros(len(node))
 
     @property
-    def tables(self) -> Lustre:
+    def tables(self) -> Tables:
         return self.plane.tables
 
     def add_files(
@@ -127,12 +131,12 @@ class SmallPlane:
             if check is not None:
                 check(self)
         assert ended == [number], "a program waits for ever"
-        return self.tables.marks[batch.programs, 0] - self._began
+        return self.plane.marks[batch.programs, 0] - self._began
 
     def stat(self, stat: Stat) -> int:
-        return int(self.tables.stats[stat])
+        return int(self.plane.stats[stat])
 
     def served(self, kind: StationKind) -> npt.NDArray[np.float64]:
         """Return the bytes that each station of a kind has served."""
-        stations = self.tables.network.stations
+        stations = self.plane.stations
         return np.asarray(stations.bytes[stations.kind == kind])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from small_plane import RPC, SmallPlane, Step
 
 from sim.lustre.locks import MODE_GROUP, MODE_PW
-from sim.lustre.tables import Op, Stat
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
 
 GROUP = 7
 
@@ -86,6 +87,6 @@ def test_a_lock_asked_for_ahead_takes_nothing_from_anybody() -> None:
 def test_locks_of_a_file_that_forbids_growth_are_as_asked_for() -> None:
     plane = SmallPlane(1, 1)
     plane.add_files()
-    plane.tables.files.no_expand = 1
+    plane.tables.files.rows.no_expand = 1
     plane.run([[Step(Op.WRITE, length=RPC, count=4, stride=RPC)]])
     assert plane.stat(Stat.ENQUEUES) == 4

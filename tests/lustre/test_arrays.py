@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, RPC, SmallPlane, Step
 
-from sim.lustre.tables import Op, Stat, StationKind
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 MOVE = 0.010
 CHUNK = RPC // 8
@@ -136,5 +138,5 @@ def test_nothing_is_lost_and_the_array_is_busy_with_bytes_and_moves(
     assert moves(plane) <= reads
     assert osts.busy.sum() <= rpcs * each + reads * 8 * MOVE / 40
     assert osts.busy.sum() >= moves(plane) * 8 * MOVE / 40
-    assert (plane.tables.arrays.waiting.head == -1).all()
-    assert (plane.tables.waiting_reads == -1).all()
+    assert (plane.tables.disks.arrays.waiting.head == -1).all()
+    assert (plane.tables.disks.waiting_reads == -1).all()

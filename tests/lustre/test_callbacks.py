@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.lustre.tables import Op, Stat, StationKind
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 TIME = 500e-6  # of a callback: long beside what a request takes at a server
 some = settings(max_examples=25)
@@ -129,7 +131,7 @@ def test_a_glimpse_asks_the_highest_writer_even_on_its_own_node() -> None:
     plane.run([[low], []])
     plane.run([[Step(Op.STAT)], []])  # it has the whole object, and knows
     assert plane.stat(Stat.GLIMPSE_ASTS) == 0
-    plane.tables.files.no_expand[:] = 1
+    plane.tables.files.rows.no_expand[:] = 1
     plane.run([[], [high]])
     plane.run([[low], []])
     before = callbacks(plane)

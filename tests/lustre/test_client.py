@@ -13,7 +13,8 @@ from plans import Plan, plans
 from reference_client import SIMPLE, Clients, File, RpcStart
 from small_plane import OSTS, PAGE, RPC, Program, SmallPlane, Step
 
-from sim.lustre.tables import Op, Stat
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
 
 some = settings(max_examples=60, derandomize=True)
 """The same examples every time: one in some thousand has two ranks of a node at the same instant,
@@ -63,7 +64,7 @@ class Watch:
 
     def __call__(self, plane: SmallPlane) -> None:
         """Look at all rows: an RPC lives longer than an instant, and its row is written once."""
-        rpcs = plane.tables.rpcs
+        rpcs = plane.tables.bulk.rpcs
         for row in np.flatnonzero(rpcs.bytes):
             rpc = rpcs[row]
             node, number = int(rpc.channel) // OSTS, int(rpc["object"])
@@ -105,13 +106,13 @@ def assert_same_cache(plane: SmallPlane, model: Clients) -> None:
     """Compare what is cached and dirty, the grants, and what has been counted."""
     cached: Counter[tuple[int, int]] = Counter()
     for view_id, start, stop in cached_runs(plane):
-        view = plane.tables.views[view_id]
+        view = plane.tables.cache.views[view_id]
         cached[int(view.node), int(view["object"])] |= (1 << stop // PAGE) - (1 << start // PAGE)
     views = {(n.number, o): view for n in model.nodes for o, view in n.views.items()}
     assert cached == {key: view.cached for key, view in views.items() if view.cached}
     oscs = [osc for node in model.nodes for osc in node.oscs.values()]
-    assert plane.tables.channels.dirty.tolist() == [osc.dirty for osc in oscs]
-    assert plane.tables.channels.grant.tolist() == [osc.grant for osc in oscs]
+    assert plane.tables.osc.channels.dirty.tolist() == [osc.dirty for osc in oscs]
+    assert plane.tables.osc.channels.grant.tolist() == [osc.grant for osc in oscs]
     counted = (model.hits, model.misses, model.read_ahead, model.evicted, model.flushed)
     stats = Stat.HIT_BYTES, Stat.MISS_BYTES, Stat.AHEAD_BYTES, Stat.EVICTED_BYTES
     assert tuple(plane.stat(stat) for stat in (*stats, Stat.FLUSHED_BYTES)) == counted

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from small_plane import KIB, SmallPlane, Step
 
-from sim.lustre.tables import Cause, Op, Stat, StationKind
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 MIB, TIB = 1 << 20, 1 << 40
 
@@ -40,7 +43,7 @@ def test_a_service_node_serves_at_its_rate() -> None:
     took = plane.run([[Step(Op.WRITE, f, 0, 8 * MIB, 4, 8 * MIB)] for f in files])
     assert took.max() == pytest.approx(128 * MIB / 2e9, rel=0.05)
     assert plane.served(StationKind.STORE)[0] == 128 * MIB
-    assert plane.tables.waits[:4, Cause.STORE].max() > 0.3 * took.max()
+    assert plane.tables.programs.waits[:4, Cause.STORE].max() > 0.3 * took.max()
 
 
 def test_stripes_are_dealt_to_the_service_nodes_in_turn() -> None:
@@ -93,11 +96,11 @@ def test_a_full_allocation_refuses_the_rest() -> None:
     plane.volume = plane.plane.add_volume(10 * MIB)
     files = plane.add_remote([[0], [1]])
     plane.run([[Step(Op.WRITE, f, 0, 2 * MIB, 4, 2 * MIB)] for f in files])
-    assert plane.tables.volumes.used[plane.volume] == 10 * MIB
-    assert plane.tables.refused[:, 0].sum() == plane.stat(Stat.NO_SPACE_BYTES) == 6 * MIB
+    assert plane.tables.dvs.volumes.used[plane.volume] == 10 * MIB
+    assert plane.tables.programs.refused[:, 0].sum() == plane.stat(Stat.NO_SPACE_BYTES) == 6 * MIB
     assert plane.served(StationKind.STORE)[:2].sum() == 10 * MIB
     plane.run([[Step(Op.UNLINK, files[0])]])
-    assert plane.tables.volumes.used[plane.volume] < 10 * MIB
+    assert plane.tables.dvs.volumes.used[plane.volume] < 10 * MIB
 
 
 def test_a_read_ends_where_the_file_ends() -> None:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_plane import KIB, RPC, SmallPlane, Step
 
-from sim.lustre.tables import Cause, Op, Stat
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
 
 MIB = 1 << 20
 
@@ -26,7 +28,7 @@ def test_all_leave_a_meeting_when_the_last_has_come_and_the_collective_is_done()
     plane.plane.add_meetings()
     programs = [[Step(Op.THINK, seconds=0.1 * i), meet(3, 0.01)] for i in range(3)]
     assert plane.run(programs) == pytest.approx([0.21] * 3)
-    assert plane.tables.waits[:, Cause.MEETING] == pytest.approx([0.21, 0.11, 0.01])
+    assert plane.tables.programs.waits[:, Cause.MEETING] == pytest.approx([0.21, 0.11, 0.01])
 
 
 def test_a_meeting_takes_place_again_and_again() -> None:
@@ -149,9 +151,9 @@ def test_every_byte_arrives_and_no_sooner_than_a_nic_allows(
         nics = np.bincount(table[:, column], table[:, 2])
         assert took.max() >= nics.max() / rate * (1 - 1e-9)
     assert took.max() <= total / rate + 1e-4 * (1 + len(transfers)) + 4e-9 * total
-    assert not plane.tables.gates.left.any()
-    assert not plane.tables.transfers.left.any()
-    assert not plane.tables.transfers.under_way.any()
+    assert not plane.tables.exchange.gates.left.any()
+    assert not plane.tables.exchange.transfers.left.any()
+    assert not plane.tables.exchange.transfers.under_way.any()
 
 
 def test_timers_show_what_each_operation_took() -> None:
@@ -162,9 +164,9 @@ def test_timers_show_what_each_operation_took() -> None:
         [Step(Op.THINK, seconds=0.125, timer=3), meet(2, 0.5, timer=2)],
     ]
     plane.run(programs)
-    assert plane.tables.timers[0, :4] == pytest.approx([1.0, 0.25, 0.5, 0.0])
-    assert plane.tables.timers[1, :4] == pytest.approx([0.0, 0.0, 0.625, 0.125])
-    assert plane.tables.waits[0, Cause.LIBRARY] == pytest.approx(1.25)
+    assert plane.tables.programs.timers[0, :4] == pytest.approx([1.0, 0.25, 0.5, 0.0])
+    assert plane.tables.programs.timers[1, :4] == pytest.approx([0.0, 0.0, 0.625, 0.125])
+    assert plane.tables.programs.waits[0, Cause.LIBRARY] == pytest.approx(1.25)
 
 
 def test_truncate_takes_the_end_of_every_object_from_all_others() -> None:
@@ -177,7 +179,7 @@ def test_truncate_takes_the_end_of_every_object_from_all_others() -> None:
     # Node 0 has its own lock on the first object; nobody has one on the fourth.
     assert plane.stat(Stat.BLOCKING_ASTS) == plane.stat(Stat.CANCEL_SYNCS) == 2
     assert plane.stat(Stat.FLUSHED_BYTES) == RPC
-    assert plane.tables.files.end[0] == 10 * RPC
+    assert plane.tables.files.rows.end[0] == 10 * RPC
     assert took > plane.machine.lustre.journal_commit
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.engine.types import Table, make_table
-from sim.lustre.journal import JOURNAL, NEVER, commit_periodically, committed_at
+from sim.lustre.server.journal import JOURNAL, NEVER, commit_periodically, committed_at
 
 COMMIT = 8.0
 """Seconds of a commit. All times are whole seconds: sums are exact."""

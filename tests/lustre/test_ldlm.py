@@ -11,8 +11,10 @@ from plans import Plan, plans
 from small_plane import KIB, PAGE, RPC, SmallPlane, Step
 
 from sim.engine.types import Table
+from sim.lustre.ldlm import LockState
 from sim.lustre.locks import MODE_PR, MODE_PW
-from sim.lustre.tables import LockState, Op, Stat
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
 
 some = settings(max_examples=60)
 anything = plans(Op.READ, Op.WRITE, Op.FSYNC, Op.STAT, Op.THINK)
@@ -24,7 +26,7 @@ READ = Step(Op.READ, length=RPC)
 def locks_of(plane: SmallPlane) -> Table:
     """Return all locks, granted or asked for."""
     locks = plane.tables.locks
-    free = locks.spare.rows[: locks.spare.left[0]]
+    free = locks.spare_locks.rows[: locks.spare_locks.counts[0]]
     return locks.locks[np.setdiff1d(np.arange(len(locks.locks)), free)]
 
 
@@ -52,7 +54,7 @@ def test_every_request_is_granted_and_every_lock_given_back_or_kept(plan: Plan) 
     assert not locks.users.any()
     assert not locks.blocked.any()
     assert len(locks) == plane.stat(Stat.ENQUEUES) - plane.stat(Stat.CANCELS)
-    assert plane.tables.channels.lru_count.sum() == len(locks)
+    assert plane.tables.osc.channels.lru_count.sum() == len(locks)
 
 
 @some
@@ -150,7 +152,7 @@ def test_unused_locks_go_when_there_are_too_many() -> None:
     files = plane.add_files(40, size=PAGE)
     plane.run([[Step(Op.READ, file, length=PAGE) for file in files]])
     assert plane.stat(Stat.ENQUEUES) == 40
-    assert plane.tables.channels.lru_count.tolist() == [8] * 4
+    assert plane.tables.osc.channels.lru_count.tolist() == [8] * 4
     assert plane.stat(Stat.LRU_CANCELS) == plane.stat(Stat.CANCELS) == 40 - 4 * 8
     assert sorted(locks_of(plane).resource.tolist()) == list(files[8:])
     # What lay below a lock that went is read again, the rest is in the cache.

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, Program, SmallPlane, Step
 
-from sim.lustre.tables import Cause, Op, Stat, StationKind
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 MIB = 1 << 20
 RATE = 622e6  # bytes/s that the devices write, all alike here
@@ -46,7 +49,7 @@ def test_what_fits_the_cache_costs_the_copy_and_is_written_when_it_is_old() -> N
     # The plane has run on until nothing was left to do: the pages have gone after 30 s.
     assert plane.plane.now == pytest.approx(30.0, rel=0.01)
     assert plane.written == 16 * MIB
-    assert plane.tables.ssds.dirty[0] == 0
+    assert plane.tables.ssds.rows.dirty[0] == 0
 
 
 def test_a_synced_write_goes_at_the_rate_of_the_device() -> None:
@@ -64,13 +67,13 @@ def test_beyond_the_dirty_limit_a_writer_goes_at_the_rate_of_the_device() -> Non
 
     def look(plane: SmallPlane) -> None:
         nonlocal peak
-        peak = max(peak, int(plane.tables.ssds.dirty[0]))
+        peak = max(peak, int(plane.tables.ssds.rows.dirty[0]))
 
     (took,) = plane.run([[whole(Op.WRITE, file, 256 * MIB)]], look)
     assert took == pytest.approx((256 - 28) * MIB / RATE, rel=0.1)
     assert 31 * MIB <= peak <= 32 * MIB
     assert plane.stat(Stat.THROTTLED_BYTES) > 0
-    assert plane.tables.waits[0, Cause.CACHE] > 0.1 * took
+    assert plane.tables.programs.waits[0, Cause.CACHE] > 0.1 * took
 
 
 def test_what_was_written_is_read_from_the_cache() -> None:
@@ -116,8 +119,8 @@ def test_a_read_ends_where_the_file_ends() -> None:
 def test_a_full_device_refuses_the_rest_and_nothing_is_dropped() -> None:
     plane = Local(per_node=2, ssd__capacity=40 * MIB)
     plane.run([[whole(Op.WRITE, file, 24 * MIB)] for file in plane.files])
-    refused = plane.tables.refused[:, 0]
-    assert plane.tables.ssds.used[0] == 40 * MIB
+    refused = plane.tables.programs.refused[:, 0]
+    assert plane.tables.ssds.rows.used[0] == 40 * MIB
     assert refused.sum() == plane.stat(Stat.NO_SPACE_BYTES) == 8 * MIB
     assert plane.written == 40 * MIB
 
@@ -127,12 +130,12 @@ def test_bytes_written_twice_take_room_once_and_unlink_gives_it_back() -> None:
     (file,) = plane.files
     again = [whole(Op.WRITE, file, 16 * MIB), whole(Op.WRITE, file, 16 * MIB)]
     plane.run([again])
-    assert plane.tables.ssds.used[0] == 16 * MIB
+    assert plane.tables.ssds.rows.used[0] == 16 * MIB
     plane.run([[Step(Op.TRUNCATE, file, 4 * MIB)]])
-    assert plane.tables.ssds.used[0] == 4 * MIB
+    assert plane.tables.ssds.rows.used[0] == 4 * MIB
     plane.run([[Step(Op.UNLINK, file)]])
-    assert plane.tables.ssds.used[0] == plane.tables.nodes.cached[0] == 0
-    assert plane.tables.refused.sum() == 0
+    assert plane.tables.ssds.rows.used[0] == plane.tables.cache.nodes.cached[0] == 0
+    assert plane.tables.programs.refused.sum() == 0
 
 
 def test_nobody_writes_back_what_was_unlinked() -> None:
@@ -145,18 +148,18 @@ def test_nobody_writes_back_what_was_unlinked() -> None:
 @pytest.mark.parametrize("lost_at", [0.001, 0.012, 0.03])
 def test_a_lost_device_fails_what_comes_after_and_counts_what_was_on_it(lost_at: float) -> None:
     plane = Local(nodes=2, per_node=2)
-    plane.tables.ssds.lost_at[1] = lost_at
+    plane.tables.ssds.rows.lost_at[1] = lost_at
     programs: list[Program] = [
         [whole(Op.WRITE, file, 8 * MIB), Step(Op.FSYNC, file), whole(Op.READ, file, 8 * MIB)]
         for file in plane.files
     ]
     plane.run(programs)
-    assert plane.tables.refused[:2].sum() == 0
-    failed = plane.tables.refused[2:, 1]
+    assert plane.tables.programs.refused[:2].sum() == 0
+    failed = plane.tables.programs.refused[2:, 1]
     assert failed.sum() == plane.stat(Stat.LOST_BYTES) >= 16 * MIB
-    assert 0 < plane.tables.ssds.lost_bytes[1] <= 16 * MIB
-    assert plane.tables.ssds.used[1] == plane.tables.ssds.dirty[1] == 0
-    assert plane.tables.ssds.used[0] == 16 * MIB
+    assert 0 < plane.tables.ssds.rows.lost_bytes[1] <= 16 * MIB
+    assert plane.tables.ssds.rows.used[1] == plane.tables.ssds.rows.dirty[1] == 0
+    assert plane.tables.ssds.rows.used[0] == 16 * MIB
 
 
 def test_direct_writes_go_past_the_cache() -> None:
@@ -164,7 +167,7 @@ def test_direct_writes_go_past_the_cache() -> None:
     (file,) = plane.add_local(1, direct=True)
     (took,) = plane.run([[whole(Op.WRITE, file, 16 * MIB, 4 * MIB)]])
     assert took == pytest.approx(16 * MIB / RATE, rel=0.02)
-    assert plane.tables.nodes.cached[0] == 0
+    assert plane.tables.cache.nodes.cached[0] == 0
     assert plane.stat(Stat.HIT_BYTES) == 0
 
 
@@ -207,13 +210,13 @@ def test_room_and_dirty_pages_always_add_up(
         return [Step(kind, file, at * unit, size * unit) for kind, at, size in program]
 
     def look(plane: SmallPlane) -> None:
-        ssd = plane.tables.ssds[0]
+        ssd = plane.tables.ssds.rows[0]
         assert 0 <= ssd.used <= 24 * unit
         assert ssd.dirty >= 0
 
     files = plane.files[:1] * 3 if shared else plane.files
     if any(programs):
         plane.run([steps(p, file) for p, file in zip(programs, files, strict=False)], look)
-    assert plane.tables.ssds.dirty[0] == 0
+    assert plane.tables.ssds.rows.dirty[0] == 0
     wanted = sum(size * unit for p in programs for kind, _, size in p if kind == Op.WRITE)
-    assert plane.tables.refused[:, 0].sum() <= wanted
+    assert plane.tables.programs.refused[:, 0].sum() <= wanted

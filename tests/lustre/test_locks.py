@@ -20,11 +20,8 @@ from sim.lustre.locks import (
     Locks,
     cancel,
     compatible,
-    enlarge_locks,
-    enlarge_resources,
     enqueue,
     highest_writer,
-    make_locks,
     reprocess,
 )
 
@@ -32,9 +29,13 @@ KIB, MIB = 1 << 10, 1 << 20
 Extent = tuple[int, int]
 
 
+def no_locks(resources: int, rows: int) -> Locks:
+    return Locks(**Locks.idle(resources, rows))
+
+
 def ask(locks: Locks, request: Request, resource: int = 0) -> int:
     """Fill in a request as a client would, and enqueue it; return its row."""
-    row = int(take(locks.spare))
+    row = int(take(locks.spare_locks))
     lock = locks.locks[row]
     lock.resource, lock.owner, lock.mode = resource, request.owner, request.mode
     lock.group, lock.no_expand = request.gid, request.no_expand
@@ -71,12 +72,12 @@ def release(locks: Locks, row: int) -> list[int]:
     granted = []
     while (head := reprocess(locks, resource)) >= 0:
         granted.append(int(head))
-    give(locks.spare, row)
+    give(locks.spare_locks, row)
     return granted
 
 
 def new_locks(rows: int = 100) -> Locks:
-    return make_locks(1, rows)
+    return no_locks(1, rows)
 
 
 # ------------------------------------------------------------------ examples worked out by hand
@@ -264,9 +265,10 @@ def test_the_highest_writer_is_found_whoever_it_is() -> None:
 
 
 def test_enlarged_tables_keep_their_locks_and_objects() -> None:
-    locks = make_locks(1, 2)
+    locks = no_locks(1, 2)
     first, second = write(locks, 0, 0, MIB), write(locks, 1, 0, MIB)
-    locks = enlarge_resources(enlarge_locks(locks, 8), 2)
+    locks.grow("locks", 8)
+    locks.add_resources(2)
     third = write(locks, 2, 0, MIB, resource=1)
     assert extent(locks, third) == (0, EOF)
     assert extent(locks, write(locks, 3, 0, MIB)) is None
@@ -282,7 +284,7 @@ class CompiledLocks:
     """The compiled locks of one object behind the face of the plain ones."""
 
     clock: simpy.Environment
-    locks: Locks = field(default_factory=lambda: make_locks(1, 600))
+    locks: Locks = field(default_factory=lambda: no_locks(1, 600))
     by_row: dict[int, Lock] = field(default_factory=dict)
     granted: list[Lock] = field(default_factory=list)
     history: History = field(default_factory=list)

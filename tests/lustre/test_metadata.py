@@ -8,14 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, OSTS, PAGE, RPC, Program, SmallPlane, Step
 
-from sim.lustre.tables import Cause, Op, Stat, StationKind
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 MODIFYING = [Op.CREATE, Op.UNLINK, Op.MKDIR]
 
 
 def round_trip(plane: SmallPlane) -> float:
     """Return what an operation takes at least, in seconds: there and back, and the MDS's own."""
-    return 2 * plane.tables.limits.control_latency + plane.machine.lustre.mds.op_latency
+    return 2 * plane.tables.lnet.control_latency + plane.machine.lustre.mds.op_latency
 
 
 @pytest.mark.parametrize("kind", [*MODIFYING, Op.CLOSE])
@@ -59,7 +62,7 @@ def test_a_storm_of_creates_takes_what_the_osts_need_for_the_objects(
             [Step(Op.CREATE, file) for file in files[node::nodes]] for node in range(nodes)
         ]
         took.append(plane.run(programs).max())
-    objects = few.tables.objects
+    objects = few.tables.files.objects
     needed = (np.bincount(objects.ost).max() - stock) / rate
     assert took[0] >= max(took[1], needed)
 
@@ -121,7 +124,7 @@ def test_ranks_of_a_node_sync_one_after_another() -> None:
         plane = SmallPlane(nodes, per_node)
         plane.add_files()
         took.append(plane.run([[Step(Op.FSYNC)]] * 8).max())
-        assert (plane.tables.waits[:, Cause.MUTEX].max() > 0) == (per_node > 1)
+        assert (plane.tables.programs.waits[:, Cause.MUTEX].max() > 0) == (per_node > 1)
     assert took[0] > 6 * took[1]
 
 
@@ -132,8 +135,8 @@ def test_an_fsync_waits_for_what_others_of_the_node_have_dirty_and_not_for_other
     small = Step(Op.WRITE, length=8 * KIB)
     other_file = Step(Op.WRITE, 1, length=8 * KIB)
     plane.run([[small], [later, Step(Op.FSYNC)], [other_file], []])
-    assert plane.tables.waits[1, Cause.FLUSH] > 0
-    assert plane.tables.nodes.dirty.tolist() == [0, 8 * KIB]
+    assert plane.tables.programs.waits[1, Cause.FLUSH] > 0
+    assert plane.tables.osc.clients.dirty.tolist() == [0, 8 * KIB]
 
 
 def test_a_second_fsync_commits_nothing() -> None:
@@ -157,7 +160,7 @@ def test_writers_of_a_node_exclude_each_other_where_they_overlap(
         [Step(Op.WRITE, offset=start * PAGE, length=size * PAGE)] for start, size in extents
     ]
     took = plane.run(programs)
-    waits = plane.tables.waits
+    waits = plane.tables.programs.waits
     began = waits[:, Cause.RANGE]  # all start together
     for i, (start, size) in enumerate(extents):
         for j, (other, length) in enumerate(extents[:i]):
@@ -180,5 +183,5 @@ def test_the_same_range_of_two_files_or_of_two_nodes_is_free() -> None:
         plane = SmallPlane(nodes, per_node)
         plane.add_files(2, direct=True)
         plane.run(programs)
-        assert not plane.tables.waits[:, Cause.RANGE].any()
+        assert not plane.tables.programs.waits[:, Cause.RANGE].any()
         assert plane.served(StationKind.OST).sum() == 2 * RPC

@@ -8,23 +8,25 @@ from hypothesis import strategies as st
 from plans import Plan, plans
 from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.lustre.tables import Cause, Op, StationKind
+from sim.plane.causes import Cause
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 some = settings(max_examples=60)
 anything = plans(Op.READ, Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)
 
 
 def assert_limits(plane: SmallPlane) -> None:
-    tables, limits = plane.tables, plane.tables.limits
-    osc = tables.channels
+    tables = plane.tables
+    osc = tables.osc.channels
     assert osc.dirty.min() >= 0
-    assert osc.dirty.max() <= limits.max_dirty
+    assert osc.dirty.max() <= tables.osc.max_dirty
     assert osc.grant.min() >= 0
     assert osc.in_flight.min() >= 0
     # One more while someone waits for the lock above the pages.
-    assert osc.in_flight.max() <= limits.rpcs_in_flight + 1
+    assert osc.in_flight.max() <= tables.osc.rpcs_in_flight + 1
     of_node = osc.dirty.reshape(plane.nodes, OSTS).sum(axis=1)
-    assert tables.nodes.dirty.tolist() == of_node.tolist()
+    assert tables.osc.clients.dirty.tolist() == of_node.tolist()
 
 
 @some
@@ -40,8 +42,8 @@ def test_a_client_without_grants_gets_on(plan: Plan, grant: int) -> None:
     plane = plan.plane(size=1 << 20, **sizes)
     plane.run(plan.programs, assert_limits)
     # What an OST has promised is never more than the client wishes for.
-    osc = plane.tables.channels
-    assert (osc.dirty + osc.grant <= max(plane.tables.limits.max_dirty, grant)).all()
+    osc = plane.tables.osc.channels
+    assert (osc.dirty + osc.grant <= max(plane.tables.osc.max_dirty, grant)).all()
 
 
 @some
@@ -56,7 +58,7 @@ def test_an_rpc_keeps_to_one_window_of_the_object(plan: Plan) -> None:
                 start = step.offset + call * step.stride
                 touched += -(-(start + step.length) // RPC) - start // RPC
     plane.run(plan.programs)
-    assert plane.tables.counts[1] == touched
+    assert plane.tables.programs.counts[1] == touched
 
 
 def test_full_rpcs_go_by_themselves_and_the_rest_stays() -> None:
@@ -64,7 +66,7 @@ def test_full_rpcs_go_by_themselves_and_the_rest_stays() -> None:
     plane.add_files()
     plane.run([[Step(Op.WRITE, length=2 * RPC + PAGE)]])
     assert plane.served(StationKind.OST).sum() == 2 * RPC
-    assert plane.tables.nodes.dirty[0] == PAGE
+    assert plane.tables.osc.clients.dirty[0] == PAGE
     plane.run([[Step(Op.FSYNC)]])
     assert plane.served(StationKind.OST).sum() == 2 * RPC + PAGE
 
@@ -73,8 +75,8 @@ def test_pieces_of_an_rpc_are_written_together() -> None:
     plane = SmallPlane(1)
     plane.add_files()
     plane.run([[Step(Op.WRITE, length=PAGE, count=16, stride=PAGE)]])
-    assert plane.tables.counts[1] == 1
-    assert plane.tables.counts[2] == RPC
+    assert plane.tables.programs.counts[1] == 1
+    assert plane.tables.programs.counts[2] == RPC
 
 
 def test_who_finds_no_room_sends_what_there_is() -> None:
@@ -83,7 +85,7 @@ def test_who_finds_no_room_sends_what_there_is() -> None:
     plane.add_files()
     holes = Step(Op.WRITE, length=RPC - PAGE, count=6, stride=RPC)
     plane.run([[holes]])
-    assert plane.tables.waits[0, Cause.CACHE] > 0
+    assert plane.tables.programs.waits[0, Cause.CACHE] > 0
     assert plane.served(StationKind.OST).sum() >= 4 * (RPC - PAGE)
 
 
@@ -94,7 +96,7 @@ def test_direct_io_fills_the_flight(limit: int) -> None:
 
     def look(plane: SmallPlane) -> None:
         nonlocal highest
-        highest = max(highest, int(plane.tables.channels.in_flight.max()))
+        highest = max(highest, int(plane.tables.osc.channels.in_flight.max()))
 
     plane = SmallPlane(1, lustre__max_rpcs_in_flight=limit)
     plane.add_files(1, 1, 16 * RPC, direct=True)
@@ -122,7 +124,7 @@ def test_a_write_beyond_the_dirty_limit_waits_for_the_disks() -> None:
         plane.add_files()
         writes = Step(Op.WRITE, length=RPC, count=calls, stride=RPC)
         took.append(float(plane.run([[writes]])[0]))
-        waited = plane.tables.waits[0, Cause.CACHE]
+        waited = plane.tables.programs.waits[0, Cause.CACHE]
         assert (waited > 0) == (calls > 4)
     assert took[1] - took[0] == pytest.approx(36 * RPC / 10e6, rel=0.1)
 

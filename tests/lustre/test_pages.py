@@ -12,7 +12,11 @@ from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
 from sim.engine.pool import Pool
 from sim.engine.types import Indices
-from sim.lustre.tables import Cause, LockState, Op, Stat, StationKind
+from sim.lustre.ldlm import LockState
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 some = settings(max_examples=60)
 writes = plans(Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)
@@ -24,23 +28,24 @@ def on_disk(plane: SmallPlane) -> int:
 
 
 def free(pool: Pool) -> Indices:
-    return pool.rows[: pool.left[0]]
+    return pool.rows[: pool.counts[0]]
 
 
 def assert_clean(plane: SmallPlane) -> None:
     """Nothing is dirty, nothing is under way, and all room has been given back."""
     tables = plane.tables
-    views = tables.views[np.setdiff1d(np.arange(len(tables.views)), free(tables.spare_views))]
+    cache = tables.cache
+    views = cache.views[np.setdiff1d(np.arange(len(cache.views)), free(cache.spare_views))]
     assert not views.unsent.any()
     assert not views.outstanding.any()
-    assert not tables.inodes.outstanding.any()
-    assert not tables.nodes.dirty.any()
-    assert not tables.channels.dirty.any()
-    assert not tables.channels.in_flight.any()
-    assert not tables.channels.pressing.any()
-    assert len(free(tables.spare_windows)) == len(tables.windows)
-    assert len(free(tables.spare_rpcs)) == len(tables.rpcs)
-    assert len(free(tables.network.spare)) == len(tables.network.messages)
+    assert not tables.cache.inodes.outstanding.any()
+    assert not tables.osc.clients.dirty.any()
+    assert not tables.osc.channels.dirty.any()
+    assert not tables.osc.channels.in_flight.any()
+    assert not tables.osc.channels.pressing.any()
+    assert len(free(tables.cache.spare_windows)) == len(tables.cache.windows)
+    assert len(free(tables.bulk.spare_rpcs)) == len(tables.bulk.rpcs)
+    assert len(free(tables.network.spare_messages)) == len(tables.network.messages)
 
 
 @some
@@ -49,7 +54,7 @@ def test_every_byte_is_written_once(plan: Plan) -> None:
     plane = plan.plane()
     plane.run(plan.programs)
     # What has not been written yet is dirty.
-    dirty = int(plane.tables.channels.dirty.sum())
+    dirty = int(plane.tables.osc.channels.dirty.sum())
     assert on_disk(plane) + dirty == plan.written() == plan.covered()
     plane.run(plan.synced())
     assert on_disk(plane) == plan.written()
@@ -93,12 +98,12 @@ def test_direct_io_writes_all_that_is_asked_for(plan: Plan) -> None:
 def assert_cache_is_under_locks(plane: SmallPlane) -> None:
     """What a node caches lies below locks that it holds, and is as much as it counts."""
     tables = plane.tables
-    rows = np.setdiff1d(np.arange(len(tables.locks.locks)), free(tables.locks.spare))
+    rows = np.setdiff1d(np.arange(len(tables.locks.locks)), free(tables.locks.spare_locks))
     locks = tables.locks.locks[rows]
     held = locks[(locks.state == LockState.HELD) | (locks.state == LockState.FLUSHING)]
     cached = np.zeros(plane.nodes, np.int64)
     for view_id, start, stop in cached_runs(plane):
-        view = tables.views[view_id]
+        view = tables.cache.views[view_id]
         cached[view.node] += stop - start
         own = held[(held.resource == view["object"]) & (held.owner == view.node)]
         at = start
@@ -106,7 +111,7 @@ def assert_cache_is_under_locks(plane: SmallPlane) -> None:
             if lock.start <= at <= lock.end:
                 at = int(lock.end) + 1
         assert at >= stop, f"bytes {at} to {stop} are cached without a lock"
-    assert cached.tolist() == tables.nodes.cached.tolist()
+    assert cached.tolist() == tables.cache.nodes.cached.tolist()
 
 
 @some
@@ -134,9 +139,9 @@ SMALL_MEMORY = 16 * RPC  # half of it for the cache
 
 
 def assert_memory_suffices(plane: SmallPlane) -> None:
-    nodes, limits = plane.tables.nodes, plane.tables.limits
-    assert nodes.cached.max() <= limits.max_node_cache
-    assert nodes.dirty.max() <= limits.max_node_dirty
+    cache, osc = plane.tables.cache, plane.tables.osc
+    assert cache.nodes.cached.max() <= cache.max_node_cache
+    assert osc.clients.dirty.max() <= osc.max_node_dirty
 
 
 @some
@@ -151,7 +156,7 @@ def test_a_node_never_caches_more_than_it_may(plan: Plan) -> None:
 def test_all_time_of_a_program_has_one_cause(plan: Plan, direct: bool) -> None:
     plane = plan.plane(size=1 << 20, direct=direct)
     took = plane.run(plan.programs)
-    waits = plane.tables.waits[[bool(program) for program in plan.programs]]
+    waits = plane.tables.programs.waits[[bool(program) for program in plan.programs]]
     np.testing.assert_allclose(waits.sum(axis=1), took, rtol=1e-9, atol=1e-15)
     assert waits.min() >= -1e-15
 
@@ -165,7 +170,7 @@ def test_who_joins_a_read_under_way_waits_for_the_rest_of_it(later: float) -> No
     before, read = Step(Op.READ, 0, length=4 * RPC), Step(Op.READ, 4, length=RPC)
     think = Step(Op.THINK, seconds=1e-3)
     plane.run([[before], [], [think, read], [think._replace(seconds=1e-3 + later), read]])
-    first, joined = plane.tables.waits[2], plane.tables.waits[3]
+    first, joined = plane.tables.programs.waits[2], plane.tables.programs.waits[3]
     assert joined.sum() == pytest.approx(first.sum())  # they get it at the same time
     assert joined.min() >= 0.0
     assert first[Cause.OST] > 20e-3
@@ -190,8 +195,8 @@ def test_what_is_dirty_stays_in_a_cache_that_is_too_small() -> None:
     plane = SmallPlane(1, nodes__memory=4 * RPC)
     plane.add_files()
     plane.run([[Step(Op.WRITE, length=2 * RPC), Step(Op.FSYNC), Step(Op.WRITE, 0, 2 * RPC, PAGE)]])
-    assert plane.tables.nodes.dirty[0] == PAGE
-    assert plane.tables.nodes.cached[0] >= PAGE
+    assert plane.tables.osc.clients.dirty[0] == PAGE
+    assert plane.tables.cache.nodes.cached[0] >= PAGE
 
 
 @pytest.mark.xfail(reason="of the reads of a window that are under way only the first is looked at")
@@ -222,9 +227,9 @@ def test_a_write_back_drops_nothing_until_the_lock_goes() -> None:
     plane = SmallPlane(2)
     plane.add_files()
     plane.run([[Step(Op.WRITE, length=RPC), Step(Op.FSYNC)], []])
-    assert plane.tables.nodes.cached.tolist() == [RPC, 0]
+    assert plane.tables.cache.nodes.cached.tolist() == [RPC, 0]
     plane.run([[], [Step(Op.WRITE, length=PAGE)]])
-    assert plane.tables.nodes.cached.tolist() == [0, PAGE]
+    assert plane.tables.cache.nodes.cached.tolist() == [0, PAGE]
 
 
 @pytest.mark.parametrize("unit", [1000, PAGE, 5000, RPC, 100 * KIB])
@@ -338,7 +343,7 @@ def _take_away(seconds: float, others: int = 0) -> float:
     )
     plane.add_files(stripes=4, stripe_size=64 * RPC)
     plane.run([[Step(Op.WRITE, 0, 0, 4 * RPC), Step(Op.FSYNC)]])
-    assert plane.tables.nodes.cached[0] == 4 * RPC
+    assert plane.tables.cache.nodes.cached[0] == 4 * RPC
     busy = [[Step(Op.WRITE, 0, (i + 1) * 64 * RPC, 64 * RPC)] for i in range(others)]
     late = [Step(Op.THINK, seconds=1e-3), Step(Op.WRITE, 0, 0, PAGE)]
     took = plane.run([*busy, *([[]] * (3 - others)), late])

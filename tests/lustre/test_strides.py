@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from small_plane import RPC, SmallPlane, Step
 
-from sim.lustre.tables import Op, Stat, StationKind
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
 
 PARTS = 96
 

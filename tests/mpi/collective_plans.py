@@ -12,14 +12,14 @@ import numpy as np
 from hypothesis import strategies as st
 from open_files import NUMBER, THETA, random_accesses
 
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Hints, Switch
 from sim.mpi.stats import AccessCounts
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 RANKS = 8
 EVERYONE, INNER = 3, 4

@@ -9,14 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sim.config.machine import load_machine
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import Hints
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 
 THETA = load_machine("theta")
 NUMBER = 5

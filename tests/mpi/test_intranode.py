@@ -19,9 +19,9 @@ from collective_plans import (
 from hypothesis import given
 from open_files import of_pieces
 
-from sim.lustre.tables import Op
 from sim.mpi import intranode, twophase
 from sim.mpi.timers import Timer
+from sim.plane.operations import Op
 
 
 def local_aggregators(target):

@@ -18,10 +18,11 @@ from open_files import (
 )
 
 from sim.engine.types import make_table
-from sim.lustre.tables import FILE, Op
 from sim.mpi.file import PREALLOCATION_PIECE, is_interleaved
 from sim.mpi.hints import Switch
 from sim.mpi.timers import Timer
+from sim.plane.files import FILE
+from sim.plane.operations import Op
 
 CONTIGUOUS = of_pieces([(rank, 100 * rank, 100) for rank in range(8)])
 INTERLEAVED = of_pieces([(rank, 80 * i + 10 * rank, 10) for rank in range(8) for i in range(5)])

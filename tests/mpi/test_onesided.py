@@ -23,9 +23,9 @@ from hypothesis import assume, given
 from open_files import of_pieces
 
 from sim.config.errors import InputError
-from sim.lustre.tables import Op
 from sim.mpi.onesided import write_all
 from sim.mpi.timers import Timer
+from sim.plane.operations import Op
 
 
 def possible(target):

@@ -16,11 +16,11 @@ from open_files import (
     target,
 )
 
-from sim.lustre.tables import Op
 from sim.mpi.independent import joined
 from sim.mpi.sieving import read_sieved, sieve_windows, write_sieved
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
+from sim.plane.operations import Op
 
 
 def windows_by_hand(pieces, size, aligned):

@@ -25,10 +25,10 @@ from collective_plans import (
 from hypothesis import given
 from open_files import of_pieces
 
-from sim.lustre.tables import Op
 from sim.mpi.hints import Switch
 from sim.mpi.timers import Timer
 from sim.mpi.twophase import LOCK_AHEAD_EXTENTS, read_all, write_all
+from sim.plane.operations import Op
 
 
 def window_by_hand(target, given_, stripe):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.network import STATION, Network, make_network
+from sim.engine.network import STATION, Network, make_network, set_stations
 from sim.engine.page import PAGE
 from sim.engine.types import Floats, make_table
 from sim.node.cores import copy, list_handover, rank_cores
@@ -60,8 +60,9 @@ def node_of(rates: list[float]) -> Network:
     table = make_table(STATION, len(rates))
     table.inverse_rate = 1.0 / np.array(rates)
     table.row = -1
-    path = np.zeros(0, np.int32)
-    return make_network(table, path, kinds=1, messages=1, events=1, bins=2, bin_width=1.0)
+    network = make_network(kinds=1, messages=1)
+    set_stations(network, table, bins=2, bin_width=1.0)
+    return network
 
 
 def test_one_core_copies_at_its_own_pace() -> None:
@@ -113,6 +114,6 @@ def test_cores_that_the_memory_can_feed_do_not_delay_each_other(
     assert ends_of_copies(cores, 1.0, handover)[-1] == pytest.approx(40.0)
 
 
-def test_a_core_puts_fourteen_pages_at_a_time_on_the_list_of_its_numa_node() -> None:
-    assert list_handover(14e-6, 1) * PAGE == pytest.approx(1e-6)
-    assert list_handover(14e-6, 2) * PAGE == pytest.approx(0.25e-6)
+def test_a_core_puts_several_pages_at_a_time_on_the_list_of_its_numa_node() -> None:
+    assert list_handover(14e-6, 1, 14) * PAGE == pytest.approx(1e-6)
+    assert list_handover(14e-6, 2, 14) * PAGE == pytest.approx(0.25e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
 from sim.results.lustre_stats import WORDS, lustre_counts, lustre_lines
 
 STATS = {stat: 1_234_567 * (stat + 1) for stat in Stat}

@@ -9,12 +9,12 @@ import pytest
 
 from sim.config.machine import load_machine
 from sim.config.striping import StripeRequest
-from sim.lustre.tables import TIMERS
 from sim.mpi.communicator import Communicator
 from sim.mpi.hints import resolve
 from sim.mpi.record import MpiRecord
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
+from sim.plane.operations import TIMERS
 from sim.results.mpiio_report import mpiio_blocks, mpiio_data
 
 EVERYTHING = {

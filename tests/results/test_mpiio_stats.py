@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim.lustre.tables import TIMERS
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
+from sim.plane.operations import TIMERS
 from sim.results.mpiio_stats import stats_text, timers_text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim import Result, Scenario, simulate
-from sim.lustre.tables import StationKind
+from sim.plane.stations import StationKind
 from sim.results.stations import PLURALS, Load, busiest, loads
 from sim.results.waits import Wait
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim import Result, Scenario, simulate
-from sim.lustre.tables import Cause
+from sim.plane.causes import Cause
 from sim.results.waits import WORDS, phase_waits, waits
 
 

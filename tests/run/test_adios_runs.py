@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sim.config.scenario import Scenario
-from sim.lustre.tables import Cause, Stat
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.adios_need import block_sizes
@@ -89,10 +90,10 @@ def test_subfiles_hold_the_data_of_their_groups_and_an_index(
     size = block_sizes(result.workload, 18, 1, 1)
     groups = np.add.reduceat(size, [0, 5, 10, 14])
     files = result.files["bp.dir/bp.1"]
-    ends = result.plane.tables.files.end[files.first :][: len(files.osts)]
+    ends = result.plane.files.end[files.first :][: len(files.osts)]
     index = ends - groups
     assert index[0] == index[1] > index[2] == index[3] > 4 * 100
-    every = result.plane.tables.files.end[result.files["bp.1"].first]
+    every = result.plane.files.end[result.files["bp.1"].first]
     assert every == pytest.approx(index.sum(), rel=0.05)
 
 
@@ -115,7 +116,7 @@ def test_the_striping_of_the_job_is_that_of_the_subfiles() -> None:
 def test_posix_writes_a_file_for_each_rank() -> None:
     result = run(nodes=4, method="POSIX")
     files = result.files["bp.dir/bp.0"]
-    ends = result.plane.tables.files.end[files.first :][: len(files.osts)]
+    ends = result.plane.files.end[files.first :][: len(files.osts)]
     index = ends - block_sizes(result.workload, 8, 0, 1)
     assert len(files.osts) == 8
     assert len(set(index.tolist())) == 1

@@ -11,9 +11,9 @@ import pytest
 from theta_runs import MIB, rows, scenario
 
 from sim.config.scenario import Scenario
-from sim.lustre.tables import Stat
 from sim.mpi.record import MpiRecord
 from sim.mpi.timers import Timer
+from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
 

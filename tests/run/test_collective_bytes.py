@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sim.config.scenario import Scenario, machine_of
 from sim.config.striping import StripeRequest
 from sim.engine.page import PAGE
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op, Stat
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import resolve
+from sim.plane.batch import Batch
+from sim.plane.counters import Stat
+from sim.plane.operations import Op
 from sim.run.machine import build_machine
 from sim.run.submission import Submission
 from sim.workloads.catalogue import workload_of
@@ -73,7 +74,7 @@ def write(on: Job, environment: dict[str, str], accesses: Accesses) -> tuple[Mpi
     )
     files = filesystem.allocate(1, striping)
     file = MpiFile(files.first, 4, STRIPE, on.world, inforce.hints, machine, filesystem.meetings())
-    file.set_flags(filesystem.plane.tables.files)
+    file.set_flags(filesystem.plane.files)
     batch = Batch(np.arange(RANKS))
     batch.add(Op.MARK)
     file.open(batch, create=True)
@@ -81,7 +82,7 @@ def write(on: Job, environment: dict[str, str], accesses: Accesses) -> tuple[Mpi
     file.sync(batch)
     file.close(batch)
     filesystem.environment.run(until=filesystem.run(batch))
-    return file, int(filesystem.plane.tables.files.end[files.first])
+    return file, int(filesystem.plane.files.end[files.first])
 
 
 @settings(max_examples=60)
@@ -105,12 +106,12 @@ def test_the_file_system_gets_what_was_given_and_what_was_rewritten(
 ) -> None:
     on, accesses = placed(library), laid_out(drawn)
     file, end = write(on, environment, accesses)
-    counts, stats = file.counts.writes, on.filesystem.plane.tables.stats
+    counts, stats = file.counts.writes, on.filesystem.plane.stats
     assert end == (accesses.offset + accesses.length).max()
     assert counts.bytes == accesses.bytes
     assert counts.system_bytes == accesses.bytes + counts.rewritten_bytes
-    assert not on.filesystem.plane.tables.nodes.dirty.any()
-    moved = int(on.filesystem.plane.tables.counts[2])
+    assert not on.filesystem.plane.tables.osc.clients.dirty.any()
+    moved = int(on.filesystem.plane.counts[2])
     if counts.modified:  # read in pages; what is written again while still dirty goes once
         chunks = 2 * counts.modified + counts.modify_read_bytes // STRIPE  # each in whole pages
         read = counts.modify_read_bytes + 2 * PAGE * chunks + int(stats[Stat.AHEAD_BYTES])

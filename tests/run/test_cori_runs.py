@@ -11,6 +11,7 @@ import pytest
 
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
+from sim.results.ior_run import ior_outcome
 from sim.run.fabric import fabric_of
 from sim.run.simulate import simulate
 from sim.workloads.ior.rows import reduce
@@ -42,8 +43,7 @@ def bandwidth(
             }
         )
     )
-    assert isinstance(result, IorResult)
-    return reduce(result.tests[0].records[0]).bandwidth
+    return reduce(ior_outcome(result).tests[0].records[0]).bandwidth
 
 
 @pytest.mark.parametrize("machine", MACHINES)

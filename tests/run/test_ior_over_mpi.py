@@ -10,9 +10,10 @@ import pytest
 from theta_runs import MIB, rows, scenario, used
 
 from sim.config.errors import InputError
-from sim.lustre.tables import Stat, StationKind
 from sim.mpi.record import MpiRecord
 from sim.mpi.timers import Timer
+from sim.plane.counters import Stat
+from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.phases import PhaseRecord

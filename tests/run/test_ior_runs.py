@@ -8,7 +8,8 @@ from theta_runs import MIB, headline, rows, run, used
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
-from sim.lustre.tables import Stat, StationKind
+from sim.plane.counters import Stat
+from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.workloads.ior.parameters import Access
 

@@ -11,7 +11,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
 from sim.results.ior_run import EPOCH, ior_report
 from sim.results.stations import loads
 from sim.run.jobs import JobsResult, phases_of, simulate_jobs

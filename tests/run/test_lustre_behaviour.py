@@ -12,7 +12,7 @@ import pytest
 from theta_runs import MIB, rows, run
 
 from sim.config.machine import load_machine
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.workloads.ior.rows import IorRow
 
@@ -114,9 +114,9 @@ def test_a_close_without_fsync_leaves_what_fills_no_rpc_in_the_cache() -> None:
         run(f"-w -F -k {option} -b 2560k -t 512k", 4, 4, count=1, lustre__ost_write_latency=0.0)
         for option in ("", "-e")
     )
-    dirty = int(unsynced.plane.tables.nodes.dirty.sum())
+    dirty = int(unsynced.plane.tables.osc.clients.dirty.sum())
     assert (unsynced.bulk_bytes, dirty) == (16 * 2 * MIB, 16 * MIB // 2)
-    assert (synced.bulk_bytes, int(synced.plane.tables.nodes.dirty.sum())) == (40 * MIB, 0)
+    assert (synced.bulk_bytes, int(synced.plane.tables.osc.clients.dirty.sum())) == (40 * MIB, 0)
 
 
 # --------------------------------------------------------------------------- a file per process

@@ -8,7 +8,8 @@ import pytest
 from theta_runs import scenario
 
 from sim.config.machine import load_machine
-from sim.lustre.tables import Cause, Stat
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.options import parse_arguments

@@ -9,7 +9,7 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.lustre.tables import Stat
+from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
 
@@ -62,7 +62,7 @@ def test_hacc_writes_38_bytes_a_particle_and_a_header():
     shared = run("hacc-io", particles=100_000, header=MIB, layout="job", api="mpiio")
     assert moved(shared)["write"] == 8 * 38 * 100_000
     assert moved(shared)["header"] == MIB
-    end = shared.plane.tables.files.end[shared.files["checkpoint"].first]
+    end = shared.plane.files.end[shared.files["checkpoint"].first]
     assert end == MIB + 8 * 38 * 100_000
 
 
@@ -117,7 +117,7 @@ def test_e3sm_writes_every_column_of_every_record():
     }
     (_, told) = result.mpi_records[0]
     assert told.counts.writes.collective == 2 * (3 + 2) * 8
-    end = result.plane.tables.files.end[result.files["history.nc"].first]
+    end = result.plane.files.end[result.files["history.nc"].first]
     assert end >= 2 * sum(per_record.values())
 
 
@@ -155,7 +155,7 @@ def test_samples_kept_on_the_node_are_read_once():
 @pytest.mark.parametrize("layout", ["files", "packed"])
 def test_samples_kept_on_ssds_come_from_there_after_the_first_epoch(layout: str):
     result = run("dl-loading", samples=500, layout=layout, per_file=50, cache="ssd", epochs=3)
-    taken = int(result.plane.tables.ssds.used.sum())
+    taken = int(result.plane.tables.ssds.rows.used.sum())
     assert taken == result.rows[0].bytes == result.rows[2].bytes
     assert [record.figures["opens"].value for record in result.rows[1:]] == [0, 0]
     assert result.rows[1].figures["MDS busy"].value == 0.0
@@ -208,7 +208,7 @@ def test_a_group_of_ranks_may_share_a_file(tmp_path: Path):
     result = run(str(path))
     files = result.files["data"]
     assert len(files.osts) == 3
-    ends = result.plane.tables.files.end[files.first : files.first + 3]
+    ends = result.plane.files.end[files.first : files.first + 3]
     assert ends.tolist() == [3 * MIB, 3 * MIB, 2 * MIB]
 
 

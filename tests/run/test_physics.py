@@ -7,7 +7,9 @@ import pytest
 from theta_runs import MIB, headline, rows, run, stations, total_bytes, used
 
 from sim.config.machine import Machine
-from sim.lustre.tables import Cause, Stat, StationKind
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.stations import StationKind
 from sim.run.fabric import fabric_of
 from sim.run.result import Result
 from sim.workloads.ior.parameters import Access

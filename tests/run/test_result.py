@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from theta_runs import run
 
-from sim.lustre.tables import Cause, Stat, StationKind
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.stations import StationKind
 
 
 def test_stations_are_those_that_served_something() -> None:

@@ -10,7 +10,7 @@ import pytest
 from theta_runs import MIB, rows, total_bytes, used
 
 from sim.config.scenario import Scenario
-from sim.lustre.tables import StationKind
+from sim.plane.stations import StationKind
 from sim.run.fabric import fabric_of
 from sim.run.result import Result
 from sim.run.simulate import simulate

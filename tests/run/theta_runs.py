@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from sim.config.scenario import Scenario
-from sim.lustre.tables import StationKind
+from sim.plane.stations import StationKind
 from sim.run.result import Result, StationUse
 from sim.run.simulate import simulate
 from sim.workloads.ior.rows import IorRow, reduce

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.ior.apart import ApartBackend, first_of
 from sim.workloads.ior.backend import Task, runs
 from sim.workloads.ior.options import parse_arguments

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from sim.engine.types import Floats, Indices, Integers
-from sim.lustre.batch import Batch, Transfers
-from sim.lustre.tables import OPERATION, Op
 from sim.mpi.record import MpiRecord
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch, Transfers
+from sim.plane.operations import OPERATION, Op
 from sim.workloads.ior.backend import Backend, Task, add_calls
 from sim.workloads.ior.mpiio import MpiioBackend
 

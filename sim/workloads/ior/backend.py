@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.record import MpiRecord
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import Pattern
 from sim.workloads.ranks import Ranks

@@ -11,14 +11,14 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.engine.types import Floats, Integers, Table
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.record import MpiRecord
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.ior.backend import Task
 from sim.workloads.ior.hints import IorHints
 

@@ -10,10 +10,10 @@ from sim.config.errors import InputError
 from sim.engine.types import Floats, Integers
 from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from sim.libraries.selections import Hyperslab
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
 from sim.mpi.file import MpiFile
 from sim.mpi.record import MpiRecord
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.ior.mpiio import MpiSetting
 
 

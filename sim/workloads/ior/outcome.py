@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sim.lustre.filesystem import FileSet
+from sim.machine.filesystem import FileSet
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord

@@ -14,9 +14,10 @@ import numpy as np
 import simpy
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSystem
-from sim.lustre.tables import Cause, Op
+from sim.machine.filesystem import FileSystem
+from sim.plane.batch import Batch
+from sim.plane.causes import Cause
+from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.job import Waiting
@@ -130,7 +131,7 @@ class Phase:
 
     def _waits(self) -> Floats:
         """Return the seconds that each rank has waited so far: float64 (ranks, causes)."""
-        return self.task.ranks.waits(self.filesystem.plane.tables.waits)
+        return self.task.ranks.waits(self.filesystem.plane.waits)
 
     def _timers(self) -> Floats:
         """Return what each rank's timers show: float64 (ranks, timers)."""

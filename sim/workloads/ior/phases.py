@@ -63,7 +63,7 @@ class PhaseRecord:
         Bytes that all ranks moved together.
     waits, last_waits
         float64[causes]: seconds that a rank waited in the phase on average, by
-        :class:`~sim.lustre.tables.Cause`; and those of the rank that ended it last.
+        :class:`~sim.plane.causes.Cause`; and those of the rank that ended it last.
     stonewall
         The state at the deadline, if the ranks then wore on.
     mpi

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.batch import Batch
-from sim.lustre.tables import Op
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.ior.backend import Task, add_calls
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import simpy
 
 from sim.config.errors import InputError
-from sim.lustre.batch import Batch
-from sim.lustre.filesystem import FileSet
-from sim.lustre.tables import Op
+from sim.machine.filesystem import FileSet
 from sim.mpi.collectives import Collectives
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
 from sim.workloads.ior.apart import ApartBackend, first_of
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.command import Ior
@@ -184,7 +184,7 @@ class _TestRun:
             stripe_count=files.stripe_count,
             stripe_size=files.stripe_size,
             contents=self._namespace.contents[self._name(repetition)],
-            files=self._filesystem.plane.tables.files,
+            files=self._filesystem.plane.files,
             numbers=np.unique(task.file),
         )
         backend = _BACKENDS[test.api](setting)
@@ -201,7 +201,7 @@ class _TestRun:
         keeps = access is not Access.WRITE or test.use_existing_file
         direct = test.direct_io and test.api == "POSIX"
         if known is not None and keeps and len(known.osts) >= count:
-            self._filesystem.plane.tables.files.direct[known.first :][: len(known.osts)] = direct
+            self._filesystem.plane.files.direct[known.first :][: len(known.osts)] = direct
             if access is Access.WRITE and self._namespace.contents[name].api != test.api:
                 self._namespace.contents[name] = Contents(test.api)
             return known, False

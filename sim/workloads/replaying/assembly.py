@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.tables import OPERATION, Op
 from sim.mpi.timers import Timer
+from sim.plane.operations import OPERATION, Op, join_operations
 from sim.workloads.replaying.files import ReplayFiles
 from sim.workloads.replaying.intake import Intake, Timing
 from sim.workloads.replaying.outcome import NO_FILE, Call, code_of
@@ -126,7 +126,7 @@ class Assembler:
         order = np.lexsort((turn, rank))
         pauses = self._pauses(together.seconds[waits])
         position = np.concatenate([together.position[waits], listed.position])
-        operations = np.concatenate([pauses, listed.operations])
+        operations = join_operations([pauses, listed.operations])
         return Listed(operations[order], rank[order], position[order])
 
     def rows(self, rows: Rows, rank: Integers, position: Integers) -> Listed:
@@ -145,7 +145,7 @@ class Assembler:
         moves = np.flatnonzero(rows["op"] != TraceOp.COMPUTE)
         row = np.concatenate([waits, moves])
         order = np.argsort(row, kind="stable")
-        both = np.concatenate([self._pauses(rows["seconds"][waits]), operations[moves]])
+        both = join_operations([self._pauses(rows["seconds"][waits]), operations[moves]])
         row = row[order]
         return Listed(both[order], rank[row], position[row])
 
@@ -168,4 +168,4 @@ def merged(calls: Listed, rows: Listed) -> tuple[Operations, Integers]:
     rank = np.concatenate([calls.rank, rows.rank])
     turn = np.concatenate([2 * calls.position, 2 * rows.position + 1])
     order = np.lexsort((turn, rank))
-    return np.concatenate([calls.operations, rows.operations])[order], rank[order]
+    return join_operations([calls.operations, rows.operations])[order], rank[order]

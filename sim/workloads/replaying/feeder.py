@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.tables import OPERATION, Op
+from sim.plane.operations import OPERATION, Op
 from sim.workloads.job import LAST_MARK, Job, Waiting
 from sim.workloads.replaying.assembly import Assembler, Listed, Operations, merged
 from sim.workloads.replaying.files import ReplayFiles
@@ -108,12 +108,11 @@ class Feeder:
         number = self._plane.submit(programs, operations, bounds, environment.now, held=window.held)
         del operations, rank
         yield environment.batch_event(number)
-        tables = self._plane.tables
         first = np.searchsorted(codes_rank, np.arange(self._ranks))
         local = np.arange(len(codes)) - first[codes_rank]
-        self.times.add(codes_rank, codes, tables.timers[programs[codes_rank], local])
-        tables.timers[programs] = 0.0
-        self.end[:] = tables.marks[programs, LAST_MARK]
+        self.times.add(codes_rank, codes, self._plane.timers[programs[codes_rank], local])
+        self._plane.timers[programs] = 0.0
+        self.end[:] = self._plane.marks[programs, LAST_MARK]
         self._left[0] = 1
         self._leave(0)
 
@@ -148,16 +147,8 @@ class Feeder:
         keys, inverse = np.unique(rank * size + code, return_inverse=True)
         codes_rank, codes = np.divmod(keys, size)
         first = np.searchsorted(codes_rank, np.arange(self._ranks))
-        self._widen(int(np.bincount(codes_rank).max(initial=0)))
+        self._plane.widen(timers=int(np.bincount(codes_rank).max(initial=0)))
         return codes, codes_rank, inverse - first[rank]
-
-    def _widen(self, columns: int) -> None:
-        """Have so many timers for each program."""
-        timers = self._plane.tables.timers
-        if timers.shape[1] < columns:
-            wider = np.zeros((len(timers), columns))
-            wider[:, : timers.shape[1]] = timers
-            self._plane.tables = self._plane.tables._replace(timers=wider)
 
     def _rank(self, rank: int) -> Waiting:
         """Replay one rank, piece by piece."""
@@ -167,13 +158,13 @@ class Feeder:
         for operations, held in self._pieces(rank):
             codes, column = np.unique(operations["timer"], return_inverse=True)
             operations["timer"] = column
-            self._widen(len(codes))
+            self._plane.widen(timers=len(codes))
             bounds = np.array([0, len(operations)])
             number = self._plane.submit(
                 programs, operations, bounds, environment.now, going_on=going_on, held=held
             )
             yield environment.batch_event(number)
-            shown = self._plane.tables.timers[programs[0], : len(codes)]
+            shown = self._plane.timers[programs[0], : len(codes)]
             self.times.add(rank, codes, shown.copy())
             shown[:] = 0.0
             going_on = True

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.config.striping import StripeRequest
 from sim.engine.types import Integers
-from sim.lustre.filesystem import FileSet
+from sim.machine.filesystem import FileSet
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
@@ -119,9 +119,7 @@ class ReplayFiles:
         created = intake.totals.calls[:, TraceOp.CREATE].any(axis=-1)
         unknown = np.where(created, 0, intake.totals.read_end)
         given = np.array([file.size for file in self._files], np.int64)
-        self._job.filesystem.plane.tables.files.end[self.number] = np.where(
-            given >= 0, given, unknown
-        )
+        self._job.filesystem.plane.files.end[self.number] = np.where(given >= 0, given, unknown)
 
     def _open_files(self, positions: Iterable[int]) -> dict[int, OpenFile]:
         """Make the files that ranks access together known to MPI-IO."""
@@ -146,7 +144,7 @@ class ReplayFiles:
             job.machine,
             inner_meeting,
         )
-        table = job.filesystem.plane.tables.files
+        table = job.filesystem.plane.files
         direct = table.direct[layout.first]
         mpi_file.set_flags(table)
         table.direct[layout.first] |= direct

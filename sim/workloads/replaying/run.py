@@ -9,8 +9,8 @@ import numpy as np
 import simpy
 
 from sim.engine.types import Floats, Integers
-from sim.lustre.tables import TIMERS
 from sim.mpi.record import MpiRecord
+from sim.plane.operations import TIMERS
 from sim.workloads.job import Job
 from sim.workloads.replaying.feeder import Feeder
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
@@ -50,12 +50,11 @@ def replay(job: Job, intake: Intake, timing: Timing) -> Generator[simpy.Event, A
     """Replay a trace on the ranks of a job; add rows, and what MPI-IO has to tell."""
     files = ReplayFiles(job, intake)
     feeder = Feeder(job, intake, files, timing)
-    tables = job.filesystem.plane.tables
     started = float(job.filesystem.environment.now)
     programs = job.programs[: intake.trace.ranks]
-    before = tables.waits[programs]
+    before = job.filesystem.plane.waits[programs]
     yield from feeder.run()
-    waits = job.filesystem.plane.tables.waits[programs] - before
+    waits = job.filesystem.plane.waits[programs] - before
     stretch = Stretch(
         start=started,
         end=float(feeder.end.max(initial=started)),

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Integers
-from sim.lustre.batch import Batch, Transfers, most_at_once, refer_from
-from sim.lustre.plane import LustrePlane
-from sim.lustre.tables import OPERATION
+from sim.machine.plane import Plane
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.rounds import meet
 from sim.mpi.timers import Timer
+from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
+from sim.plane.operations import OPERATION, join_operations
 from sim.workloads.job import Job
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
 from sim.workloads.replaying.intake import Intake
@@ -113,7 +113,7 @@ class Planner:
             stop += 1
         ranks = np.concatenate(rank)
         order = np.argsort(ranks, kind="stable")
-        listing = np.concatenate(operations)[order]
+        listing = join_operations(operations)[order]
         return Window(
             first,
             stop,
@@ -127,7 +127,7 @@ class Planner:
         """Hand the transfers to the data plane, before the operations that begin them."""
         if not transfers:
             return None
-        plane: LustrePlane = self._job.filesystem.plane
+        plane: Plane = self._job.filesystem.plane
         return plane.hold_transfers(transfers, most_at_once(operations))
 
     def _plan_one(self, call: int) -> Batch:

@@ -9,9 +9,9 @@ import numpy as np
 
 from sim.config.errors import InputError, naming
 from sim.config.striping import StripeRequest
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.runs import runs_of
+from sim.plane.operations import Op
 from sim.workloads.job import Job
 from sim.workloads.skeleton.model import Files, Move, OnFile, Open, Phase
 from sim.workloads.skeleton.places import Places, Sharing, place
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from sim.engine.types import Integers
-    from sim.lustre.batch import Batch
-    from sim.lustre.filesystem import FileSet
+    from sim.machine.filesystem import FileSet
+    from sim.plane.batch import Batch
 
 _MOST_FILES = 5_000_000
 
@@ -113,7 +113,7 @@ class FileGroups(ABC):
             return
         size = self.scope.whole(self.spec.size)
         first = np.searchsorted(self.owner, np.arange(self.owners))
-        table = self.job.filesystem.plane.tables.files
+        table = self.job.filesystem.plane.files
         table.end[self.files.first : self.files.first + len(self.position)] = np.repeat(
             size[first], self.each
         )
@@ -121,7 +121,7 @@ class FileGroups(ABC):
     def settle(self) -> None:
         """Let the data plane know what was written before the job began."""
         if self._made:
-            end = self.job.filesystem.plane.tables.files.end
+            end = self.job.filesystem.plane.files.end
             every = slice(self.files.first, self.files.first + len(self.position))
             end[every] = np.maximum(end[every], self.ends())
 

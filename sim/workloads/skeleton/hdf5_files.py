@@ -18,8 +18,8 @@ from sim.workloads.skeleton.places import Places
 
 if TYPE_CHECKING:
     from sim.engine.types import Integers
-    from sim.lustre.batch import Batch
-    from sim.lustre.filesystem import FileSet
+    from sim.machine.filesystem import FileSet
+    from sim.plane.batch import Batch
 
 
 class Hdf5Files(MpiFiles):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.config.errors import InputError
-from sim.lustre.tables import Op
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
 from sim.mpi.record import MpiRecord
 from sim.mpi.stats import AccessCounts
+from sim.plane.operations import Op
 from sim.workloads.skeleton.fileset import FileGroups
 from sim.workloads.skeleton.model import Move, Open, Phase
 from sim.workloads.skeleton.places import Places
@@ -22,9 +22,9 @@ from sim.workloads.skeleton.places import Places
 if TYPE_CHECKING:
     from sim.config.striping import StripeRequest
     from sim.engine.types import Floats, Integers
-    from sim.lustre.batch import Batch
-    from sim.lustre.filesystem import FileSet
+    from sim.machine.filesystem import FileSet
     from sim.mpi.communicator import Communicator
+    from sim.plane.batch import Batch
 
 _MOST_FILES = 1024
 _MOST_CALLS = 20_000
@@ -81,7 +81,7 @@ class MpiFiles(FileGroups):
         ]
         self.closed: list[tuple[AccessCounts, bool]] = []
         for file in self.mpi_files:
-            file.set_flags(self.job.filesystem.plane.tables.files)
+            file.set_flags(self.job.filesystem.plane.files)
         return files
 
     def act(self, batch: Batch, phase: Phase) -> int:

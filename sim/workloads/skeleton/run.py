@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.config.errors import InputError, naming
-from sim.lustre.tables import Op
 from sim.mpi.collectives import Collectives
+from sim.plane.operations import Op
 from sim.workloads.job import LAST_MARK, Job, Waiting
 from sim.workloads.skeleton.fileset import FileGroups, PosixFiles
 from sim.workloads.skeleton.hdf5_files import Hdf5Files
@@ -113,13 +113,8 @@ class SkeletonRun:
                 self._timers = now
 
     def _make_room_for_marks(self, rows: int) -> None:
-        """Let the programs note more times than the few that others need."""
-        plane = self._job.filesystem.plane
-        old = plane.tables.marks
-        if old.shape[1] < _mark(rows):
-            wide = np.zeros((len(old), _mark(rows)))
-            wide[:, : old.shape[1]] = old
-            plane.tables = plane.tables._replace(marks=wide)
+        """Give the programs more marks than the few that others need."""
+        self._job.filesystem.plane.widen(marks=_mark(rows))
 
     def _meet(self, seconds: float) -> None:
         """Let all ranks do a collective that takes so long."""

@@ -1,0 +1,203 @@
+"""The life of a bulk (BRW) RPC between an OSC and an OST.
+
+A write RPC: the request goes to the OSS, which fetches the bulk from the client (LNetGet) in LNET
+messages of at most 1 MiB; once it has the whole bulk it submits the block I/O; when that is
+complete it replies. A read RPC: request, block I/O, bulk to the client (LNetPut). There is no
+write-back cache on the server (Lustre 2.7 osd_io.c: the reply waits for the bios).
+"""
+
+from __future__ import annotations
+
+from sim.engine.calendar import schedule
+from sim.engine.component import Component
+from sim.engine.jit import inlined, outlined
+from sim.engine.network import Network
+from sim.engine.pool import give, take
+from sim.lustre.net.bulk import BulkRpcs, is_last_part, new_message, split_bulk
+from sim.lustre.net.lnet import (
+    Lnet,
+    choose_gateway,
+    enter_aries_homeward,
+    enter_aries_outward,
+    enter_infiniband_homeward,
+    enter_infiniband_outward,
+)
+from sim.lustre.server.disks import Disks, block_io
+from sim.node.nodes import Nodes, rpc_thread
+from sim.plane.causes import Cause
+from sim.plane.events import GO_ON, GONE, MESSAGE_EVENT
+from sim.plane.programs import Programs
+from sim.plane.site import Site
+from sim.plane.stations import MESSAGE_KINDS
+
+# Stages of a message: what it does when it acts next. All are of the carrier BRW.
+_WRITE_START = 0  # leave the client
+_WRITE_ARIES = 1  # leave the router
+_WRITE_IB = 2  # go to disk
+_WRITE_REPLY = 3  # tell the client
+_READ_START = 4  # go to disk
+_READ_DISK = 5  # become bulk
+_READ_BULK = 6  # leave the OSS
+_READ_IB = 7  # leave the router
+_READ_ARIES = 8  # arrive at the client
+
+AT_CLIENT = -4.0
+"""The answer of :func:`travel` for a message whose RPC is done."""
+
+_OSC, _TRANSFER = int(Cause.OSC), int(Cause.TRANSFER)
+
+
+class Brw(Component):
+    """Bulk RPCs, and all that they meet on their way."""
+
+    network: Network
+    programs: Programs
+    nodes: Nodes
+    lnet: Lnet
+    bulk: BulkRpcs
+    disks: Disks
+
+    @classmethod
+    def build(cls, site: Site) -> Brw:
+        """Return it for a machine."""
+        return site.make(cls)
+
+
+@outlined
+def start_rpc(
+    brw: Brw,
+    channel_id: int,
+    program: int,
+    windows: int,
+    object_id: int,
+    offset: int,
+    size: int,
+    partial: int,
+    write: int,
+    now: float,
+) -> None:
+    """Send the request of a BRW RPC by a ptlrpcd thread; schedule what follows at its arrival.
+
+    Parameters
+    ----------
+    brw
+        The RPCs.
+    channel_id
+        The OSC that sends it.
+    program, windows
+        The program that waits for it, or the first window that it carries; the other is -1.
+    object_id, offset, size
+        What it reads or writes, in bytes.
+    partial
+        Bytes in RAID stripes that it writes in part.
+    write
+        1 for a write, 0 for a read.
+    now
+        The time.
+    """
+    rpc_id = take(brw.bulk.spare_rpcs)
+    rpc = brw.bulk.rpcs[rpc_id]
+    rpc.start = now
+    rpc.unit = offset // brw.disks.rpc_size
+    rpc.bytes = size
+    rpc.partial = partial
+    rpc.channel = channel_id
+    rpc.program = program
+    rpc.windows = windows
+    rpc.object = object_id
+    rpc.parts = 0
+    rpc.write = write
+    brw.programs.counts[1] += 1
+    brw.programs.counts[2] += size
+    sent = rpc_thread(brw.nodes, channel_id // brw.bulk.osts, size, now)
+    latency = brw.lnet.control_latency
+    if write:
+        # The request to the OSS, then the OSS's LNetGet to the client: the bulk leaves after both.
+        split_bulk(brw.bulk, rpc_id, -1, _WRITE_START, sent + 2.0 * latency)
+    else:
+        message_id = new_message(brw.network, rpc_id, size, _READ_START)
+        schedule(brw.network.calendar, sent + latency, MESSAGE_EVENT, message_id)
+
+
+@inlined
+def travel(brw: Brw, message_id: int, now: float) -> float:
+    """Take a message of a BRW RPC from one segment of its journey to the next.
+
+    Returns when it acts next, ``GONE``, ``GO_ON`` if it stands before its next segment, or
+    ``AT_CLIENT`` if the whole RPC is done there.
+    """
+    rpc = brw.bulk.rpcs[brw.network.messages[message_id].owner]
+    node = rpc.channel // brw.bulk.osts
+    oss = rpc.channel % brw.bulk.osts // brw.bulk.osts_per_oss
+    if rpc.write:
+        return _on_write(brw, message_id, node, oss, now)
+    return _on_read(brw, message_id, node, oss, now)
+
+
+@inlined
+def _on_write(brw: Brw, message_id: int, node: int, oss: int, now: float) -> float:
+    """Take a message of a write to the next part of its journey."""
+    message = brw.network.messages[message_id]
+    if message.stage == _WRITE_START:
+        message.stage = _WRITE_ARIES
+        message.gateway = choose_gateway(brw.lnet, node, oss, message.bytes)
+        enter_aries_outward(brw.lnet, message_id, node, now)
+        return GO_ON
+    if message.stage == _WRITE_ARIES:
+        message.stage = _WRITE_IB
+        brw.lnet.queued[node, message.gateway] -= message.bytes
+        enter_infiniband_outward(brw.lnet, message_id, oss, now)
+        return GO_ON
+    if message.stage == _WRITE_REPLY:
+        return AT_CLIENT
+    if not is_last_part(brw.bulk, message_id):
+        return GONE
+    message.stage = _WRITE_REPLY
+    return block_io(brw.disks, message_id, now)
+
+
+@inlined
+def _on_read(brw: Brw, message_id: int, node: int, oss: int, now: float) -> float:
+    """Take a message of a read to the next part of its journey."""
+    message = brw.network.messages[message_id]
+    sender = brw.lnet.first_oss + oss
+    if message.stage == _READ_START:
+        message.stage = _READ_DISK
+        return block_io(brw.disks, message_id, now)
+    if message.stage == _READ_DISK:
+        if message.bytes > brw.bulk.message_size:
+            split_bulk(brw.bulk, message.owner, message_id, _READ_BULK, now)
+            give(brw.network.spare_messages, message_id)
+            return GONE
+        brw.bulk.rpcs[message.owner].parts = 1
+        message.stage = _READ_BULK
+    if message.stage == _READ_BULK:
+        message.stage = _READ_IB
+        message.gateway = choose_gateway(brw.lnet, sender, oss, message.bytes)
+        enter_infiniband_homeward(brw.lnet, message_id, oss, now)
+        return GO_ON
+    if message.stage == _READ_IB:
+        message.stage = _READ_ARIES
+        brw.lnet.queued[sender, message.gateway] -= message.bytes
+        enter_aries_homeward(brw.lnet, message_id, node, now)
+        return GO_ON
+    if not is_last_part(brw.bulk, message_id):
+        return GONE
+    return AT_CLIENT
+
+
+@outlined
+def charge_rpc(brw: Brw, program_id: int, message_id: int, start: float, now: float) -> None:
+    """Charge a program's wait to its causes, as the RPC that ended it met them.
+
+    ``start`` is when the RPC began, or when the program began to wait for an RPC under way.
+    """
+    waits = brw.programs.waits
+    waits[program_id, _OSC] += start - brw.programs.rows[program_id].since
+    transfer = now - start
+    for kind in range(MESSAGE_KINDS):
+        # Who joins a read under way waited for the rest of it alone: its latest queues.
+        waited = min(brw.network.waits[message_id, kind], transfer)
+        waits[program_id, kind] += waited
+        transfer -= waited
+    waits[program_id, _TRANSFER] += transfer

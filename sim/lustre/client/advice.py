@@ -1,0 +1,94 @@
+"""Locks that programs ask for themselves: group locks, and lock-ahead."""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.engine.page import PAGE
+from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
+from sim.lustre.osc import may_pump
+from sim.node.page_cache import find_view, inode_of, view_of
+from sim.plane.causes import Cause
+from sim.plane.events import FULL, GO_ON, GONE
+from sim.plane.files import Backend, chunk_at
+from sim.plane.operations import Op
+from sim.plane.programs import charge
+from sim.plane.registry import performs
+
+_LOCK = int(Cause.LOCK)
+
+# Where a program is in taking a group lock.
+_UNLOCKED = 0
+_ASKED = 1  # waits for its locks
+
+
+@performs(Ldlm, Op.GROUP_LOCK, on=Backend.LUSTRE)
+@outlined
+def lock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
+    """Take the lock of a group on every object of a file (LL_IOC_GROUP_LOCK); wait for all."""
+    program = ldlm.programs.rows[program_id]
+    operation = ldlm.programs.operations[program.op]
+    if program.phase == _UNLOCKED:
+        file = ldlm.files.rows[operation.file]
+        if not may_ask(ldlm, file.stripe_count):
+            return FULL
+        program.inode = inode_of(ldlm.cache, operation.file, program.node)
+        program.phase = _ASKED
+        program.since = now
+        program.pending = 0
+        for object_id in range(file.first_object, file.first_object + file.stripe_count):
+            view_id = view_of(ldlm.cache, object_id, program.node, program.inode)
+            if not join_group(ldlm, program_id, view_id, operation.group, now):
+                program.pending += 1
+        if program.pending > 0:
+            return GONE
+    charge(ldlm.programs, program_id, _LOCK, now)
+    program.group = operation.group
+    program.phase = _UNLOCKED
+    program.op += 1
+    return GO_ON
+
+
+@performs(Ldlm, Op.GROUP_UNLOCK, on=Backend.LUSTRE)
+@outlined
+def unlock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
+    """Release the lock of the group; the node's last user of it gives it up."""
+    program = ldlm.programs.rows[program_id]
+    file = ldlm.files.rows[ldlm.programs.operations[program.op].file]
+    if not may_pump(ldlm.osc, file.stripe_count):  # the last user of a lock writes back below it
+        return FULL
+    for object_id in range(file.first_object, file.first_object + file.stripe_count):
+        view_id = find_view(ldlm.cache, object_id, program.node)
+        leave_group(ldlm, view_id, program.group, now)
+    program.group = 0
+    program.op += 1
+    return GO_ON
+
+
+@performs(Ldlm, Op.LOCK_AHEAD, on=Backend.LUSTRE)
+@outlined
+def lock_ahead(ldlm: Ldlm, program_id: int, now: float) -> float:
+    """Ask for write locks on the stripe chunks of calls to come, and do not wait for them.
+
+    Lustre takes at most 1,024 such advices a system call (mechanisms, section 2); their cost is
+    that of the requests.
+    """
+    program = ldlm.programs.rows[program_id]
+    operation = ldlm.programs.operations[program.op]
+    file = ldlm.files.rows[operation.file]
+    chunks = operation.length // file.stripe_size + 2
+    if not may_ask(ldlm, operation.count * chunks):
+        return FULL
+    program.inode = inode_of(ldlm.cache, operation.file, program.node)
+    for call in range(operation.count):
+        start = operation.offset + call * operation.stride
+        stop = start + operation.length
+        while start < stop:
+            chunk = chunk_at(file, start)
+            size = min(stop - start, chunk.left)
+            view_id = view_of(ldlm.cache, chunk.object_id, program.node, program.inode)
+            first = chunk.offset // PAGE * PAGE
+            last = -(-(chunk.offset + size) // PAGE) * PAGE - 1
+            ask_ahead(ldlm, view_id, first, last, now)
+            start += size
+    program.op += 1
+    return GO_ON

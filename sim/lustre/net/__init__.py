@@ -1,0 +1,1 @@
+"""Between clients and servers: LNET routers, and bulk under way."""

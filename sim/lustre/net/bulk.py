@@ -1,0 +1,122 @@
+"""Bulk under way: the BRW RPCs between client nodes and OSTs, and their LNET messages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.calendar import schedule
+from sim.engine.component import Component, Demands
+from sim.engine.jit import inlined, outlined
+from sim.engine.network import Network
+from sim.engine.pool import Pool, give, make_pool, take
+from sim.engine.types import Table, make_table
+from sim.plane.events import MESSAGE_EVENT
+from sim.plane.site import Site
+from sim.plane.stations import MESSAGE_KINDS
+
+RPC = np.dtype(  # a BRW RPC and its bulk
+    [
+        ("start", "f8"),
+        ("unit", "i8"),  # where in the object it lies, in sizes of an RPC
+        ("bytes", "i8"),
+        ("partial", "i8"),  # bytes in RAID stripes that it writes in part
+        ("arrived", "f8"),  # at the disk array
+        ("gap", "i8"),  # bytes from the read before it, of those that wait there, to this one
+        ("channel", "i4"),
+        ("program", "i4"),  # who waits for it, or -1
+        ("windows", "i4"),  # its first window, or -1
+        ("object", "i4"),
+        ("parts", "i4"),  # LNET messages of its bulk that are still on the way
+        ("write", "i4"),
+        ("message", "i4"),  # with which it goes on after the block I/O
+        ("next", "i4"),  # in the line of the disk array
+    ],
+    align=True,
+)
+
+
+class BulkRpcs(Component):
+    """All bulk RPCs under way.
+
+    Attributes
+    ----------
+    rpcs
+        ``RPC`` records.
+    osts, osts_per_oss
+        OSTs of the machine, and of an OSS.
+    parts
+        LNET messages of the bulk of a whole RPC.
+    message_size
+        Bytes of the largest LNET message (the LNET MTU).
+    """
+
+    network: Network
+    rpcs: Table
+    spare_rpcs: Pool
+    osts: int
+    osts_per_oss: int
+    parts: int
+    message_size: int
+
+    @classmethod
+    def build(cls, site: Site) -> BulkRpcs:
+        """Return no RPCs."""
+        lustre = site.machine.lustre
+        return site.make(
+            cls,
+            rpcs=make_table(RPC, site.rows),
+            spare_rpcs=make_pool(site.rows),
+            osts=lustre.osts,
+            osts_per_oss=lustre.osts_per_oss,
+            parts=site.bulk_parts,
+            message_size=site.machine.lnet.message_size,
+        )
+
+    def demands(self) -> Demands:
+        """Return the messages of the bulk of a whole RPC, which an OSS cuts it into."""
+        return [(self.network.spare_messages, self.parts)]
+
+
+@inlined
+def new_message(network: Network, rpc_id: int, size: int, stage: int) -> int:
+    """Take a message for (a part of) the bulk of an RPC; nothing has delayed it yet."""
+    message_id = take(network.spare_messages)
+    message = network.messages[message_id]
+    message.owner = rpc_id
+    message.bytes = size
+    message.stage = stage
+    message.position = 0
+    message.final = -1
+    for kind in range(MESSAGE_KINDS):  # a fixed number: the compiler unrolls it
+        network.waits[message_id, kind] = 0.0
+    return message_id
+
+
+@outlined
+def split_bulk(bulk: BulkRpcs, rpc_id: int, origin: int, stage: int, time: float) -> None:
+    """Cut the bulk of an RPC into LNET messages that act at ``time``.
+
+    They inherit the waiting of message ``origin`` (-1: none).
+    """
+    rpc = bulk.rpcs[rpc_id]
+    left = rpc.bytes
+    while left > 0:
+        size = min(left, bulk.message_size)
+        message_id = new_message(bulk.network, rpc_id, size, stage)
+        if origin >= 0:
+            for kind in range(MESSAGE_KINDS):
+                bulk.network.waits[message_id, kind] = bulk.network.waits[origin, kind]
+        schedule(bulk.network.calendar, time, MESSAGE_EVENT, message_id)
+        rpc.parts += 1
+        left -= size
+
+
+@inlined
+def is_last_part(bulk: BulkRpcs, message_id: int) -> bool:
+    """Count a part of a bulk as arrived; let it go unless it is the last one."""
+    rpc = bulk.rpcs[bulk.network.messages[message_id].owner]
+    rpc.parts -= 1
+    if rpc.parts > 0:
+        give(bulk.network.spare_messages, message_id)
+        return False
+    return True

@@ -1,0 +1,221 @@
+"""LNET: which router a message takes, and its way over Aries and InfiniBand.
+
+A client node reaches the servers through LNET routers, which have an Aries interface on one side
+and InfiniBand links on the other. With *fine-grained routing* a group of routers serves a group of
+OSSs, and nobody else. Among the routers of the group a sender takes the one to which it has the
+fewest bytes queued, and of equals the one it used longest ago (Lustre 2.7 lib-move.c,
+lnet_compare_routes). A router stores each message, of at most 1 MiB (the LNET MTU), before it
+forwards it; over Aries and over InfiniBand messages cut through.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.config.machine import Machine
+from sim.engine.component import Component
+from sim.engine.jit import inlined
+from sim.engine.network import Network, begin_segment
+from sim.engine.types import Floats, Indices, Integers
+from sim.network.aries import Aries, enter_aries
+from sim.network.peers import MINIMAL, VALIANT
+from sim.plane.site import Site
+from sim.plane.stations import StationKind
+from topology import candidate_routes
+
+
+class Lnet(Component):
+    """The LNET routers of Lustre, and what their senders know of them.
+
+    Attributes
+    ----------
+    lnet_in, lnet_out
+        The first station of the routers' Aries interfaces, into the routers and out of them.
+    ib_out, ib_in, ib_links
+        The first station of their InfiniBand links, to the servers and from them; links of one
+        router stand side by side, so many each.
+    oss_in, oss_out
+        The first station of the OSSs' own interfaces.
+    outward, homeward
+        int32 (rows, LNET routers, candidates, 2): start and stop in the network's path of each
+        candidate route over Aries, from client to LNET router and back. Minimal ones come first.
+    group_of_oss
+        int32 (OSSs,): the fine-grained routing group of each OSS.
+    gateways
+        int32 (groups, routers a group): the LNET routers of each group.
+    queued
+        float64 (senders, LNET routers): bytes that a sender has under way to a router. Senders are
+        the client nodes, then from ``first_oss`` on the OSSs.
+    last_use
+        int64 (senders, LNET routers): when the sender last chose the router, in choices.
+    choices
+        int64 (1,): choices made so far.
+    control_latency
+        Seconds of a small message, one way, between client and server.
+    """
+
+    network: Network
+    aries: Aries
+    lnet_in: int
+    lnet_out: int
+    ib_out: int
+    ib_in: int
+    ib_links: int
+    oss_in: int
+    oss_out: int
+    outward: Indices
+    homeward: Indices
+    group_of_oss: Indices
+    gateways: Indices
+    queued: Floats
+    last_use: Integers
+    choices: Integers
+    first_oss: int
+    control_latency: float
+
+    @classmethod
+    def build(cls, site: Site) -> Lnet:
+        """Return the routers at rest, shared out over the groups of fine-grained routing."""
+        lnet, lustre, book = site.machine.lnet, site.machine.lustre, site.book
+        senders = (site.nodes + lustre.oss_count, lnet.routers)
+        gateways = np.arange(lnet.data_routers, dtype=np.int32)
+        outward, homeward = _routes(site)
+
+        def interfaces(way: str, delay: float) -> int:
+            label = f"LNET router {{}} {way} Aries".format
+            return site.add_interfaces(lnet.routers, label, StationKind.LNET, delay)
+
+        def links(way: str, delay: float) -> int:
+            each = lnet.ib_links_per_router
+            return book.add(
+                StationKind.IB,
+                lnet.routers * each,
+                lambda i: f"LNET router {i // each} InfiniBand link {i % each} {way} servers",
+                rate=lnet.ib_link_rate,
+                latency=lnet.ib_latency + delay,
+                watched=True,
+            )
+
+        def oss(way: str) -> int:
+            kind, count = StationKind.OSS, lustre.oss_count
+            return book.add(
+                kind, count, f"OSS {{}} {way}".format, rate=lustre.oss_rate, watched=True
+            )
+
+        # What a router does with a message delays it, but the next message need not wait for it:
+        # a latency on the way out of the router.
+        return site.make(
+            cls,
+            lnet_in=interfaces("from", 0.0),
+            lnet_out=interfaces("to", lnet.router_latency),
+            ib_out=links("to", lnet.router_latency),
+            ib_in=links("from", 0.0),
+            ib_links=lnet.ib_links_per_router,
+            oss_in=oss("in"),
+            oss_out=oss("out"),
+            outward=outward,
+            homeward=homeward,
+            group_of_oss=np.arange(lustre.oss_count, dtype=np.int32) // lnet.oss_per_group,
+            gateways=gateways.reshape(lnet.groups, lnet.routers_per_group),
+            queued=np.zeros(senders),
+            last_use=np.zeros(senders, np.int64),
+            choices=np.zeros(1, np.int64),
+            first_oss=site.nodes,
+            control_latency=_control_latency(site.machine),
+        )
+
+
+def _control_latency(machine: Machine) -> float:
+    """Return the seconds of a small message, one way, between a client node and a server."""
+    network, lnet = machine.network, machine.lnet
+    return (
+        network.message_latency
+        + 2 * network.nic_latency
+        + network.message_hops * network.hop_latency
+        + lnet.router_latency
+        + lnet.ib_latency
+    )
+
+
+def _routes(site: Site) -> tuple[Indices, Indices]:
+    """Draw the candidate routes between the job's Aries routers and all LNET routers, both ways.
+
+    They are the first of the network's path.
+    """
+    fabric, network, aries = site.fabric, site.part(Network), site.part(Aries)
+    routers = np.unique(fabric.node_router[site.occupants.nodes])
+    shape = (len(routers), len(fabric.lnet_router), MINIMAL + VALIANT)
+    sources = np.repeat(routers, shape[1])
+    targets = np.tile(fabric.lnet_router, shape[0])
+    out = candidate_routes(fabric, sources, targets, site.seed, minimal=MINIMAL, valiant=VALIANT)
+    home = out.reversed(fabric)
+    path = aries.first_link + np.concatenate([out.links, home.links])
+    network.path = path.astype(np.int32)
+    outward = np.stack([out.start, out.stop], axis=-1).reshape(*shape, 2)
+    homeward = np.stack([home.start, home.stop], axis=-1).reshape(*shape, 2) + len(out.links)
+    return (
+        np.ascontiguousarray(outward, np.int32),
+        np.ascontiguousarray(homeward, np.int32),
+    )
+
+
+@inlined
+def choose_gateway(lnet: Lnet, sender: int, oss: int, size: float) -> int:
+    """Pick the LNET router for ``size`` bytes between a sender and an OSS; queue them on it."""
+    group = lnet.group_of_oss[oss]
+    best = lnet.gateways[group, 0]
+    for i in range(1, lnet.gateways.shape[1]):
+        router = lnet.gateways[group, i]
+        surplus = lnet.queued[sender, router] - lnet.queued[sender, best]
+        if surplus < 0.0 or (
+            surplus == 0.0 and lnet.last_use[sender, router] < lnet.last_use[sender, best]
+        ):
+            best = router
+    lnet.choices[0] += 1
+    lnet.last_use[sender, best] = lnet.choices[0]
+    lnet.queued[sender, best] += size
+    return best
+
+
+@inlined
+def enter_aries_outward(lnet: Lnet, message_id: int, node: int, now: float) -> None:
+    """Send a message from a client node over Aries to its gateway."""
+    gateway = lnet.network.messages[message_id].gateway
+    routes = lnet.outward[lnet.aries.router_index[node], gateway]
+    first, last = lnet.aries.nic_out + node, lnet.lnet_in + gateway
+    enter_aries(lnet.aries, message_id, routes, first, last, now)
+
+
+@inlined
+def enter_aries_homeward(lnet: Lnet, message_id: int, node: int, now: float) -> None:
+    """Send a message from its gateway over Aries to a client node."""
+    gateway = lnet.network.messages[message_id].gateway
+    routes = lnet.homeward[lnet.aries.router_index[node], gateway]
+    first, last = lnet.lnet_out + gateway, lnet.aries.nic_in + node
+    enter_aries(lnet.aries, message_id, routes, first, last, now)
+
+
+@inlined
+def _idlest_link(lnet: Lnet, first: int) -> int:
+    """Return which of a router's InfiniBand links, from station ``first`` on, is free first."""
+    best = first
+    for link in range(first + 1, first + lnet.ib_links):
+        if lnet.network.stations[link].free < lnet.network.stations[best].free:
+            best = link
+    return best
+
+
+@inlined
+def enter_infiniband_outward(lnet: Lnet, message_id: int, oss: int, now: float) -> None:
+    """Send a message from its gateway over InfiniBand to an OSS."""
+    gateway = lnet.network.messages[message_id].gateway
+    link = _idlest_link(lnet, lnet.ib_out + gateway * lnet.ib_links)
+    begin_segment(lnet.network, message_id, now, link, 0, 0, lnet.oss_in + oss)
+
+
+@inlined
+def enter_infiniband_homeward(lnet: Lnet, message_id: int, oss: int, now: float) -> None:
+    """Send a message from an OSS over InfiniBand to its gateway."""
+    gateway = lnet.network.messages[message_id].gateway
+    link = _idlest_link(lnet, lnet.ib_in + gateway * lnet.ib_links)
+    begin_segment(lnet.network, message_id, now, lnet.oss_out + oss, 0, 0, link)

@@ -1,0 +1,1 @@
+"""The object storage servers: threads for small requests, journals, disk arrays."""

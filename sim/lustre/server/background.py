@@ -1,0 +1,91 @@
+"""Other jobs: bulk RPCs of nobody's that keep the servers busy at a given intensity.
+
+Each OST gets two sources, of reads and of writes, whose RPCs arrive at random (a Poisson stream)
+and take their time at the OSS and at the disks like anybody's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.calendar import schedule
+from sim.engine.component import Component
+from sim.engine.jit import outlined
+from sim.engine.network import Network, serve
+from sim.engine.randomness import uniform
+from sim.engine.types import Table, make_table
+from sim.lustre.net.lnet import Lnet
+from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
+from sim.plane.events import BACKGROUND_EVENT
+from sim.plane.programs import jitter_seed
+from sim.plane.registry import on_event
+from sim.plane.site import Site
+
+BACKGROUND = np.dtype(
+    [("interval", "f8"), ("count", "i8"), ("ost", "i4"), ("write", "i4")], align=True
+)
+
+
+class Others(Component):
+    """The traffic of other jobs.
+
+    Attributes
+    ----------
+    rows
+        ``BACKGROUND`` records.
+    osts_per_oss
+        OSTs of an OSS.
+    seed
+        Of the draws of their arrivals.
+    """
+
+    network: Network
+    lnet: Lnet
+    disks: Disks
+    rows: Table
+    osts_per_oss: int
+    seed: int
+
+    @classmethod
+    def build(cls, site: Site) -> Others:
+        """Return two sources for each OST, of reads and of writes, where there is such traffic."""
+        lustre = site.machine.lustre
+        rates = [(0, site.background.read), (1, site.background.write)]
+        busy = [(write, rate) for write, rate in rates if rate > 0.0]
+        sources = make_table(BACKGROUND, len(busy) * lustre.osts)
+        for i, (write, rate) in enumerate(busy):
+            part = sources[i * lustre.osts : (i + 1) * lustre.osts]
+            part.ost = np.arange(lustre.osts)
+            part.write = write
+            part.interval = lustre.rpc_size * lustre.osts / rate
+        return site.make(
+            cls, rows=sources, osts_per_oss=lustre.osts_per_oss, seed=jitter_seed(site.seed)
+        )
+
+    def pending(self) -> int:
+        """Return the most events that can be pending: one a source."""
+        return len(self.rows)
+
+    def begin(self) -> None:
+        """Schedule the first RPC of every source."""
+        for source in range(len(self.rows)):
+            schedule(self.network.calendar, 0.0, BACKGROUND_EVENT, source)
+
+
+@on_event(Others, BACKGROUND_EVENT)
+@outlined
+def on_background(others: Others, source_id: int, now: float) -> float:
+    """Let an RPC of a source arrive; return when the next one does."""
+    source = others.rows[source_id]
+    size = others.disks.rpc_size
+    oss = source.ost // others.osts_per_oss
+    port = others.lnet.oss_in if source.write else others.lnet.oss_out
+    held = size * others.network.stations[port + oss].inverse_rate
+    serve(others.network, port + oss, now, size, held)
+    cost = transfer_seconds(others.disks, source.ost, source.write, size)
+    if not source.write:
+        cost += move_seconds(others.disks, size)
+    serve(others.network, others.disks.ost + source.ost, now, size, cost)
+    source.count += 1
+    draw = uniform(others.seed, -1 - source_id, source.count)
+    return now - source.interval * np.log(draw)

@@ -1,0 +1,345 @@
+"""The disk arrays of the OSTs: block I/O waits in line, and reads pay for heads that move.
+
+An array reads at its full rate only what lies together. Its servers neither read ahead nor keep
+what they have read (Sonexion switches the cache of the OSS off), but they sort what waits: the I/O
+threads of an OSS hand their requests to the block layer, whose elevator merges those that lie
+together and sorts the rest. So a read is *near* if the one before it in the object, or a little
+apart, waits with it or is being served when it comes; what lies between the two passes below the
+heads. Any other read waits for the heads of the disks that hold it, and for their rotation, also if
+it continues what was read last but comes when that is over. One stream with several RPCs in flight
+is near itself. Many streams that ask for one RPC after the other, and random reads, are not; hence
+read-ahead, which keeps RPCs waiting, matters to the disks too.
+
+The line itself is served in the order in which it formed: that an elevator changes it makes little
+difference to when all of it has been served.
+
+A RAID deals an object over disks in chunks, and the stripes that follow each other lie on the same
+disks: as many heads move to a read as it has chunks, but no more than a stripe has. The array moves
+the heads of all its disks at a time.
+
+Writes pay for no heads: ldiskfs puts new blocks one behind the other, whatever their place in the
+file. RAID stripes written in part cost more: the array reads what it needs to compute the parity
+before it writes.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+
+from sim.config.lustre import Lustre
+from sim.engine.calendar import schedule
+from sim.engine.component import Component
+from sim.engine.jit import inlined, njit, outlined
+from sim.engine.network import Network, serve
+from sim.engine.queue import QUEUE, clear_all, join, pop
+from sim.engine.randomness import pick, stream
+from sim.engine.types import Floats, Indices, Table, make_table
+from sim.lustre.net.bulk import BulkRpcs
+from sim.lustre.net.lnet import Lnet
+from sim.plane.counters import Stat
+from sim.plane.events import ARRAY_EVENT, GONE, MESSAGE_EVENT
+from sim.plane.programs import Programs, jitter_seed
+from sim.plane.registry import on_event
+from sim.plane.site import Site
+from sim.plane.stations import StationKind
+
+ARRAY = np.dtype(
+    [
+        ("unit", "i8"),  # the part of the object read last, in sizes of an RPC
+        ("object", "i4"),  # read last; -1: written
+        ("waiting", QUEUE),  # RPCs, of which the array's event takes the next; all else is at work
+    ],
+    align=True,
+)
+
+_FACTORS = 4096
+_SLOWEST = 0.1  # of the mean: a slower OST would be taken out of service
+
+_FAR = 1 << 40  # bytes to a read that the heads must move to
+_REACH = 4  # RPCs; what lies farther apart is not looked for
+_SETS, _WAYS = 1024, 4  # places of an OST's waiting reads: each has its set
+_MULTIPLIER = 0x9E3779B1  # 2^32 / golden ratio: spreads the objects
+
+_OST = int(StationKind.OST)
+_PARTIAL, _HEAD_MOVES = int(Stat.PARTIAL_STRIPES), int(Stat.HEAD_MOVES)
+
+
+class Disks(Component):
+    """The disk arrays of all OSTs.
+
+    Attributes
+    ----------
+    arrays
+        ``ARRAY`` records.
+    waiting_reads
+        int32: where reads that wait can be looked up, 4,096 of each array.
+    ost
+        The station of the first.
+    seconds, overhead
+        float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs besides; read
+        and write.
+    latency
+        float64 (2,): seconds from a service of an OST to the reply; read and write.
+    jitter
+        float64 (factors,): each service of an OST takes longer by one of these, drawn at random;
+        mean 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
+    seed
+        Of these draws.
+    osts, rpc_size
+        How many there are, and bytes of a whole BRW RPC.
+    raid_stripe, raid_chunk, ost_disks
+        Bytes of a RAID stripe, and of the part of it on one disk; disks of an OST.
+    partial_stripe_factor
+        Work of a partial RAID stripe over that of a whole one.
+    head_move
+        Seconds to move the heads of a disk, rotation included.
+    """
+
+    network: Network
+    programs: Programs
+    lnet: Lnet
+    bulk: BulkRpcs
+    arrays: Table
+    waiting_reads: Indices
+    ost: int
+    seconds: Floats
+    overhead: Floats
+    latency: Floats
+    jitter: Floats
+    seed: int
+    osts: int
+    rpc_size: int
+    raid_stripe: int
+    raid_chunk: int
+    ost_disks: int
+    partial_stripe_factor: float
+    head_move: float
+
+    @classmethod
+    def build(cls, site: Site) -> Disks:
+        """Return the arrays of a machine, idle."""
+        lustre = site.machine.lustre
+        arrays, waiting_reads = make_arrays(lustre.osts)
+        return site.make(
+            cls,
+            arrays=arrays,
+            waiting_reads=waiting_reads,
+            ost=site.book.add(StationKind.OST, lustre.osts, "OST {}".format, watched=True),
+            seconds=_seconds(lustre, site.seed),
+            overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
+            latency=np.array([lustre.ost_read_latency, lustre.ost_write_latency]),
+            jitter=_jitter(lustre),
+            seed=jitter_seed(site.seed),
+            osts=lustre.osts,
+            rpc_size=lustre.rpc_size,
+            raid_stripe=lustre.raid_stripe,
+            raid_chunk=lustre.raid_chunk,
+            ost_disks=lustre.ost_disks,
+            partial_stripe_factor=lustre.partial_stripe_factor,
+            head_move=lustre.head_move,
+        )
+
+    def pending(self) -> int:
+        """Return the most events that can be pending: one an array."""
+        return len(self.arrays)
+
+
+def _seconds(lustre: Lustre, seed: int) -> Floats:
+    """Return what a byte costs at each OST, read and write: (2, OSTs), in seconds.
+
+    The speeds of the OSTs spread around the mean of the machine; their sum is the machine's, less
+    what those lose that are nearly full.
+    """
+    spread = stream(seed, "OST speed").normal(1.0, lustre.ost_spread, lustre.osts)
+    speed = np.maximum(spread, _SLOWEST)
+    speed /= speed.mean()
+    fullness = stream(seed, "OST fullness").normal(
+        lustre.ost_fullness, lustre.fullness_spread, lustre.osts
+    )
+    beyond = np.clip((fullness - lustre.fullness_knee) / (1.0 - lustre.fullness_knee), 0.0, 1.0)
+    speed *= 1.0 - lustre.fullness_loss * beyond
+    return np.array([1.0 / (lustre.ost_read_rate * speed), 1.0 / (lustre.ost_write_rate * speed)])
+
+
+def _jitter(lustre: Lustre) -> Floats:
+    """Return by which factors services of an OST vary: float64 (4096,), lognormal with mean 1.
+
+    Most services are a little faster than the mean, a few much slower. The factors are the
+    distribution's quantiles in the middle of 4096 equal parts.
+    """
+    middles = (np.arange(_FACTORS) + 0.5) / _FACTORS
+    normal = np.array([NormalDist().inv_cdf(middle) for middle in middles])
+    factors = np.exp(lustre.ost_jitter * normal)
+    return factors / factors.mean()
+
+
+def make_arrays(osts: int) -> tuple[Table, Indices]:
+    """Return idle arrays, and where their waiting reads can be looked up: 4,096 of each."""
+    arrays = make_table(ARRAY, osts)
+    arrays.object = -1
+    clear_all(arrays.waiting)
+    return arrays, np.full(osts * _SETS * _WAYS, -1, np.int32)
+
+
+@njit
+def _set_of(ost: int, object_id: int, unit: int) -> int:
+    """Return the first place of the set of a read."""
+    spread = (int(object_id) * _MULTIPLIER) >> 16
+    return (ost * _SETS + ((spread + unit) & (_SETS - 1))) * _WAYS
+
+
+@inlined
+def block_io(disks: Disks, message_id: int, now: float) -> float:
+    """Let the block I/O of a whole RPC begin or wait.
+
+    Returns when the message acts next: see ``_begin``; ``GONE`` if it waits.
+    """
+    rpc_id = disks.network.messages[message_id].owner
+    rpc = disks.bulk.rpcs[rpc_id]
+    ost = rpc.channel % disks.osts
+    array = disks.arrays[ost]
+    rpc.message = message_id
+    rpc.arrived = now
+    rpc.gap = _FAR
+    if array.waiting.head < 0:
+        free = disks.network.stations[disks.ost + ost].free
+        if free <= now:
+            return _begin(disks, rpc_id, ost, now)
+        schedule(disks.network.calendar, free, ARRAY_EVENT, ost)
+    join(array.waiting, disks.bulk.rpcs, rpc_id)
+    if not rpc.write:
+        _find_neighbours(disks, ost, rpc_id)
+        place = _place(disks, ost, rpc_id, -1)
+        if place >= 0:  # where its set is full, nobody finds it
+            disks.waiting_reads[place] = rpc_id
+    return GONE
+
+
+@outlined
+def _find_neighbours(disks: Disks, ost: int, rpc_id: int) -> None:
+    """Note how far before a read that comes the next other lies, and tell the next one after it."""
+    rpc = disks.bulk.rpcs[rpc_id]
+    array = disks.arrays[ost]
+    size = disks.rpc_size
+    for step in range(_REACH + 1):
+        unit = rpc.unit - step
+        at_work = array.object == rpc.object and array.unit == unit
+        if at_work or _listed_read(disks, ost, rpc.object, unit) >= 0:
+            rpc.gap = max(step - 1, 0) * size
+            break
+    for step in range(1, _REACH + 1):
+        other = _listed_read(disks, ost, rpc.object, rpc.unit + step)
+        if other >= 0:
+            disks.bulk.rpcs[other].gap = min(disks.bulk.rpcs[other].gap, (step - 1) * size)
+            break
+
+
+@on_event(Disks, ARRAY_EVENT)
+@outlined
+def on_array(disks: Disks, ost: int, now: float) -> float:
+    """Let the next RPC begin that waits at an array; return when there is something to do again."""
+    station = disks.ost + ost
+    if disks.network.stations[station].free > now:  # others have come between
+        return disks.network.stations[station].free
+    rpc_id = _leave(disks, ost)
+    acts = _begin(disks, rpc_id, ost, now)
+    schedule(disks.network.calendar, acts, MESSAGE_EVENT, disks.bulk.rpcs[rpc_id].message)
+    if disks.arrays[ost].waiting.head < 0:
+        return GONE
+    return disks.network.stations[station].free
+
+
+@outlined
+def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
+    """Let an array serve an RPC; return when the OSS has the data or the client its reply.
+
+    The array works at many RPCs at once, each of which takes it some time beyond its share of the
+    disks: heads move, and parity is written before the OSS replies.
+    """
+    rpc = disks.bulk.rpcs[rpc_id]
+    array = disks.arrays[ost]
+    work = rpc.bytes + (disks.partial_stripe_factor - 1.0) * rpc.partial
+    cost = transfer_seconds(disks, ost, rpc.write, work)
+    after = disks.latency[rpc.write]
+    if rpc.write:
+        array.object = -1
+        after += disks.lnet.control_latency
+        if rpc.partial > 0:
+            disks.programs.stats[_PARTIAL] += 1
+    else:
+        array.object = rpc.object
+        array.unit = rpc.unit
+        cost += min(rpc.gap * disks.seconds[0, ost], move_seconds(disks, rpc.bytes))
+        if rpc.gap < _FAR:
+            after = 0.0
+        else:
+            disks.programs.stats[_HEAD_MOVES] += 1
+    station = disks.ost + ost
+    request = disks.network.stations[station].requests
+    cost *= disks.jitter[pick(disks.seed, ost, request, len(disks.jitter))]
+    start = serve(disks.network, station, now, rpc.bytes, cost)
+    disks.network.stations[station].waiting += start - rpc.arrived
+    disks.network.waits[rpc.message, _OST] += start - rpc.arrived
+    return start + cost + after
+
+
+@inlined
+def transfer_seconds(disks: Disks, ost: int, write: int, work: float) -> float:
+    """Return how long an array is busy with a bulk RPC that is as much work as so many bytes."""
+    return disks.overhead[write, ost] + work * disks.seconds[write, ost]
+
+
+@outlined
+def move_seconds(disks: Disks, size: int) -> float:
+    """Return how long an array is busy with moving heads to that many bytes elsewhere."""
+    heads = min(-(-size // disks.raid_chunk), disks.raid_stripe // disks.raid_chunk)
+    return heads * disks.head_move / disks.ost_disks
+
+
+@outlined
+def _place(disks: Disks, ost: int, rpc_id: int, holding: int) -> int:
+    """Return the first place of a read's set that holds a number (-1: none); -1 if none does."""
+    rpc = disks.bulk.rpcs[rpc_id]
+    first = _set_of(ost, rpc.object, rpc.unit)
+    for place in range(first, first + _WAYS):
+        if disks.waiting_reads[place] == holding:
+            return place
+    return -1
+
+
+@outlined
+def _listed_read(disks: Disks, ost: int, object_id: int, unit: int) -> int:
+    """Return a waiting read of a place; -1 if there is none."""
+    first = _set_of(ost, object_id, unit)
+    for place in range(first, first + _WAYS):
+        rpc_id = disks.waiting_reads[place]
+        if rpc_id >= 0:
+            rpc = disks.bulk.rpcs[rpc_id]
+            if rpc.object == object_id and rpc.unit == unit:
+                return rpc_id
+    return -1
+
+
+@outlined
+def _leave(disks: Disks, ost: int) -> int:
+    """Take the first RPC out of the line, and return it."""
+    rpc_id = pop(disks.arrays[ost].waiting, disks.bulk.rpcs)
+    rpc = disks.bulk.rpcs[rpc_id]
+    if rpc.write:
+        return rpc_id
+    place = _place(disks, ost, rpc_id, rpc_id)
+    if place >= 0:
+        disks.waiting_reads[place] = -1
+    return rpc_id
+
+
+@outlined
+def partial_bytes(disks: Disks, low: int, high: int, size: int) -> int:
+    """Return how many of ``size`` bytes between two offsets lie in RAID stripes not filled."""
+    stripe = disks.raid_stripe
+    if size < high - low:  # with holes: no stripe is known to be full
+        return size
+    whole = (high // stripe - -(-low // stripe)) * stripe
+    return size - max(whole, 0)

@@ -1,0 +1,157 @@
+"""Journal commits: what makes written data safe, and what waiting for that costs.
+
+A target (OST or MDT) has one running transaction at a time. A *commit* ends it and makes everything
+durable that was written before the commit began. Who needs durability waits for a commit that
+began late enough: for the one under way if its own write came before that began, else for the next
+one, which begins when the one under way has ended, or at once. All who wait share it. Without
+anybody asking, a target commits every few seconds (ext4's default is 5).
+
+With asynchronous journals Lustre syncs an object whenever a write lock (PW or GROUP) on it is
+cancelled (``sync_on_lock_cancel``; Lustre 2.7 ofd_dev.c, ofd_slc_set; tgt_handler.c,
+tgt_blocking_ast), and on an OST_SYNC. If what the object holds is committed already, that is free.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.component import Component
+from sim.engine.jit import njit, outlined
+from sim.engine.types import Table, make_table
+from sim.plane.files import Files
+from sim.plane.site import Site
+
+JOURNAL = np.dtype(
+    [
+        ("durable", "f8"),  # all that was written before this is durable: start of an ended commit
+        ("running_start", "f8"),  # the commit under way, or the latest one
+        ("running_end", "f8"),
+        ("next_start", "f8"),  # the commit after that, if someone waits for it
+        ("next_end", "f8"),
+        ("commits", "i8"),  # begun because someone waited
+    ],
+    align=True,
+)
+
+NEVER = -1.0
+"""Time of the latest write of an object that was never written."""
+
+
+class Journals(Component):
+    """The journals of all targets.
+
+    Attributes
+    ----------
+    rows
+        ``JOURNAL`` records: of the OSTs, then of the MDTs.
+    osts
+        How many OSTs there are.
+    ost_commit, mdt_commit
+        Seconds of a commit.
+    commit_period
+        Seconds after which a target commits by itself.
+    """
+
+    files: Files
+    rows: Table
+    osts: int
+    ost_commit: float
+    mdt_commit: float
+    commit_period: float
+
+    @classmethod
+    def build(cls, site: Site) -> Journals:
+        """Return the journals of a machine, with nothing to commit."""
+        lustre = site.machine.lustre
+        return site.make(
+            cls,
+            rows=make_table(JOURNAL, lustre.osts + lustre.mds.mdts),
+            osts=lustre.osts,
+            ost_commit=lustre.journal_commit,
+            mdt_commit=lustre.mds.journal_commit,
+            commit_period=lustre.commit_period,
+        )
+
+
+@outlined
+def object_committed(journals: Journals, object_id: int, now: float) -> float:
+    """Return when all that has been written to an object is durable."""
+    lustre_object = journals.files.objects[object_id]
+    ost = lustre_object.ost
+    commit_periodically(journals.rows, ost, now, journals.ost_commit, journals.commit_period)
+    return committed_at(journals.rows, ost, lustre_object.written, now, journals.ost_commit)
+
+
+@outlined
+def file_committed(journals: Journals, file_id: int, now: float) -> float:
+    """Return when the metadata of a file is durable on its MDT."""
+    file = journals.files.rows[file_id]
+    journal = journals.osts + file.mdt
+    commit_periodically(journals.rows, journal, now, journals.mdt_commit, journals.commit_period)
+    return committed_at(journals.rows, journal, file.changed, now, journals.mdt_commit)
+
+
+@njit
+def committed_at(journals: Table, target: int, written: float, now: float, seconds: float) -> float:
+    """Return when data written at ``written`` is durable for someone who asks ``now``.
+
+    Parameters
+    ----------
+    journals, target
+        The journals, and whose is asked.
+    written
+        When the latest write was complete; ``NEVER`` if there was none.
+    now
+        The time, in seconds.
+    seconds
+        How long a commit takes.
+    """
+    journal = journals[target]
+    _catch_up(journals, target, now)
+    if written == NEVER or written <= journal.durable:
+        return now
+    if written <= journal.running_start:
+        return journal.running_end
+    if now >= journal.running_end:
+        journal.running_start = now
+        journal.running_end = now + seconds
+        journal.commits += 1
+        return journal.running_end
+    if journal.next_start < journal.running_end:
+        journal.next_start = journal.running_end
+        journal.next_end = journal.running_end + seconds
+        journal.commits += 1
+    return journal.next_end
+
+
+@njit
+def _catch_up(journals: Table, target: int, now: float) -> None:
+    """Let commits that should have begun or ended by now have done so."""
+    journal = journals[target]
+    if now >= journal.next_start and journal.next_start > journal.running_start:
+        journal.durable = journal.running_start
+        journal.running_start = journal.next_start
+        journal.running_end = journal.next_end
+    if now >= journal.running_end:
+        journal.durable = journal.running_start
+
+
+@njit
+def commit_periodically(
+    journals: Table, target: int, now: float, seconds: float, period: float
+) -> None:
+    """Account for the commits that a target makes by itself every ``period`` seconds.
+
+    Called before anybody asks: if the latest multiple of the period has passed since the latest
+    commit began, a commit began then; and one began at the multiple before that.
+    """
+    journal = journals[target]
+    _catch_up(journals, target, now)
+    start = np.floor(now / period) * period
+    before = start - period
+    if before + seconds <= now:
+        journal.durable = max(journal.durable, before)
+    if start > 0.0 and start > journal.running_end and start > journal.next_end:
+        journal.running_start = start
+        journal.running_end = start + seconds
+        _catch_up(journals, target, now)

@@ -1,0 +1,50 @@
+"""The threads of an OSS that serve small requests: locks, glimpses, syncs, punches."""
+
+from __future__ import annotations
+
+from sim.engine.component import Component
+from sim.engine.jit import outlined
+from sim.engine.network import Network, serve
+from sim.plane.files import Files
+from sim.plane.site import Site
+from sim.plane.stations import StationKind
+
+
+class OssThreads(Component):
+    """The service threads of all OSSs, one station each.
+
+    Attributes
+    ----------
+    service
+        The first station.
+    request_service
+        Seconds of a request.
+    osts_per_oss
+        OSTs of an OSS: OST i belongs to OSS i // osts_per_oss.
+    """
+
+    network: Network
+    files: Files
+    service: int
+    request_service: float
+    osts_per_oss: int
+
+    @classmethod
+    def build(cls, site: Site) -> OssThreads:
+        """Return the idle threads of all OSSs."""
+        lustre = site.machine.lustre
+        label = "OSS {} small requests".format
+        return site.make(
+            cls,
+            service=site.book.add(StationKind.SERVICE, lustre.oss_count, label, watched=True),
+            request_service=lustre.oss_request_time,
+            osts_per_oss=lustre.osts_per_oss,
+        )
+
+
+@outlined
+def lock_thread(osses: OssThreads, object_id: int, now: float) -> float:
+    """Let a thread of the OSS turn to a lock request; return when it has."""
+    oss = osses.files.objects[object_id].ost // osses.osts_per_oss
+    service = osses.request_service
+    return serve(osses.network, osses.service + oss, now, 0.0, service) + service

@@ -1,0 +1,68 @@
+"""From the description of a machine and the nodes of its jobs to a data plane at rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sim.config.machine import Machine
+from sim.engine.component import annotated
+from sim.engine.network import Network, make_network, set_stations
+from sim.machine.plane import Plane
+from sim.machine.tables import Tables
+from sim.network.peers import PeerRoutes
+from sim.plane.site import Background, Occupants, Site
+from sim.plane.stationbook import StationBook
+from sim.plane.stations import MESSAGE_KINDS
+from sim.storage.servers import service_routers
+from topology import Fabric
+
+_BINS, _BIN_WIDTH = 1024, 1e-3  # 1 s at first; the width doubles as often as the run needs
+
+
+class Assembly(NamedTuple):
+    """A data plane and what its stations are called."""
+
+    plane: Plane
+    book: StationBook
+
+
+def assemble(
+    machine: Machine, fabric: Fabric, occupants: Occupants, background: Background, seed: int
+) -> Assembly:
+    """Build the data plane of some jobs: one component after the other, each upon those below it.
+
+    Parameters
+    ----------
+    machine
+        Its rates, latencies and limits.
+    fabric
+        Its network.
+    occupants
+        What runs where.
+    background
+        What else the file system does.
+    seed
+        Of the scenario: speeds of the OSTs, jitter and drawn routes follow from it.
+    """
+    site = Site(
+        machine=machine, fabric=fabric, occupants=occupants, background=background, seed=seed
+    )
+    network = make_network(kinds=MESSAGE_KINDS, messages=site.rows)
+    site.built[Network] = network
+    for part in annotated(Tables).values():
+        if part is not Network:
+            part.build(site)
+    set_stations(network, site.book.table(), bins=_BINS, bin_width=_BIN_WIDTH)
+    tables = site.make(Tables)
+    peers = PeerRoutes(
+        fabric,
+        occupants.nodes,
+        service_routers(machine, fabric),
+        tables.aries.first_link,
+        network.path,
+        seed,
+    )
+    plane = Plane(tables, peers)
+    for component in tables.uses().values():
+        component.begin()
+    return Assembly(plane, site.book)

@@ -1,0 +1,224 @@
+"""The file systems as control sees them: files to create, batches to run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import simpy
+
+from sim.config.errors import InputError
+from sim.config.striping import StripeRequest
+from sim.config.units import format_bytes
+from sim.engine.environment import Environment
+from sim.engine.types import Floats, Integers
+from sim.lustre.striping import Allocator, Layout
+from sim.machine.plane import Plane
+from sim.plane.batch import Batch
+from sim.plane.operations import ON_FILES, TIMERS, Op, Operations
+from sim.storage.places import LOCAL_STRIPE, LUSTRE, Storage
+
+_ON_FILES = np.array([operation in ON_FILES for operation in Op])
+
+
+class FileSet(NamedTuple):
+    """Files of one shape: numbers ``first`` to ``first + len(osts) - 1``."""
+
+    first: int
+    stripe_count: int
+    stripe_size: int
+    osts: Integers
+
+    def layout(self, index: int) -> Layout:
+        """Return the layout of the ``index``-th file of the set."""
+        return Layout(self.stripe_count, self.stripe_size, tuple(self.osts[index].tolist()))
+
+
+class FileSystem:
+    """Lustre, and where else the job can write, for the control plane.
+
+    Parameters
+    ----------
+    environment
+        The clock.
+    plane
+        The data plane.
+    allocator
+        Chooses the OSTs of new files.
+    mdts
+        Metadata targets in use.
+    storage
+        Where files are made, unless it is said for them.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        plane: Plane,
+        allocator: Allocator,
+        mdts: int,
+        storage: Storage = LUSTRE,
+    ) -> None:
+        self.environment = environment
+        self.plane = plane
+        self._allocator = allocator
+        self._mdts = mdts
+        self.storage = storage
+        self._of_one_node: list[tuple[FileSet, Storage]] = []
+
+    def allocate(
+        self,
+        files: int,
+        request: StripeRequest,
+        *,
+        size: int = 0,
+        direct: bool = False,
+        shared_directory: bool = True,
+        on: Storage | None = None,
+    ) -> FileSet:
+        """Choose layouts for new files of one shape.
+
+        The cost of creating them is in the ``CREATE`` operation of the program that does it.
+        Directories of their own are dealt to the metadata targets in turn (DNE).
+
+        Parameters
+        ----------
+        files, request
+            How many, and their striping.
+        size
+            Bytes that each holds already.
+        direct
+            Whether they are opened with O_DIRECT.
+        shared_directory
+            Whether they are in one directory.
+        on
+            Where they are; striping is a matter of Lustre's alone.
+        """
+        storage = self.storage if on is None else on
+        if storage.kind != "lustre":
+            return self._allocate_elsewhere(files, storage, size=size, direct=direct)
+        count, stripe_size = self._allocator.resolve(request)
+        osts = self._allocator.allocate_many(files, request)
+        first = self.plane.add_files(
+            count,
+            stripe_size,
+            osts.astype(np.int32),
+            size=size,
+            mdts=None if shared_directory else np.arange(files, dtype=np.int32) % self._mdts,
+            direct=direct,
+            shared_directory=shared_directory,
+        )
+        return FileSet(first, count, stripe_size, osts)
+
+    def _allocate_elsewhere(
+        self, files: int, storage: Storage, *, size: int, direct: bool
+    ) -> FileSet:
+        """Make files on the SSDs of the nodes, or behind service nodes."""
+        if storage.kind == "ssd":
+            first = self.plane.add_local_files(files, size=size, direct=direct)
+            made = FileSet(first, 1, LOCAL_STRIPE, np.zeros((files, 1), np.int64))
+        else:
+            servers = storage.deal(files, len(self.plane.tables.files.rows))
+            first = self.plane.add_remote_files(
+                storage.stripe_size, servers, storage.volume, every=storage.servers, size=size
+            )
+            made = FileSet(first, storage.width, storage.stripe_size, servers.astype(np.int64))
+        if storage.of_one_node:
+            self.plane.tables.files.rows.node[first:] = -1
+            self._of_one_node.append((made, storage))
+        return made
+
+    def run(self, batch: Batch) -> simpy.Event:
+        """Start the programs of a batch; return the event that comes when all have ended.
+
+        Raises
+        ------
+        InputError
+            If programs of several nodes use a file that only one node can reach.
+        """
+        now = self.environment.now
+        operations, bounds = batch.listing()
+        if self._of_one_node:
+            self._place_files(operations, np.repeat(batch.programs, np.diff(bounds)))
+        number = self.plane.submit(batch.programs, operations, bounds, now, batch.transfers)
+        return self.environment.batch_event(number)
+
+    def _place_files(self, operations: Operations, program: Integers) -> None:
+        """Put files that only one node can reach on the node that uses them first.
+
+        Service nodes reach all files that they serve.
+        """
+        tables = self.plane.tables
+        program_node = tables.programs.rows.node
+        on_files = _ON_FILES[operations["kind"]] & (
+            tables.nodes.rows.serves[program_node[program]] == 0
+        )
+        file = operations["file"][on_files]
+        node = program_node[program[on_files]]
+        for files, storage in self._of_one_node:
+            mine = (file >= files.first) & (file < files.first + len(files.osts))
+            if not mine.any():
+                continue
+            used, first = np.unique(file[mine], return_index=True)
+            home = tables.files.rows.node
+            new = home[used] < 0
+            if new.any():
+                self._place(used[new].astype(np.int64), node[mine][first][new], storage)
+            strangers = np.flatnonzero(home[file[mine]] != node[mine])
+            if len(strangers):
+                one = strangers[0]
+                raise _out_of_reach(storage, int(home[file[mine][one]]), int(node[mine][one]))
+
+    def _place(self, files: Integers, nodes: Integers, storage: Storage) -> None:
+        """Put files on nodes: on their SSDs, or on the service node that each of them uses."""
+        if storage.kind != "ssd":
+            self.plane.tables.files.rows.node[files] = nodes
+            self.plane.move_files(files, storage.servers[nodes % len(storage.servers)])
+            return
+        self.plane.place_files(files, nodes.astype(np.int64))
+        tables = self.plane.tables
+        fullest = int(tables.ssds.rows.used.max())
+        if fullest > tables.ssds.limits.capacity:
+            raise InputError(
+                f"files of {format_bytes(fullest)} are to be on the SSD of one node, which holds "
+                f"{format_bytes(tables.ssds.limits.capacity)}; right would be less data a node"
+            )
+
+    def meetings(self, count: int = 1) -> int:
+        """Return the number of the first of new meetings, one for each communicator."""
+        return self.plane.add_meetings(count)
+
+    def servers_of(self, files: Integers) -> Integers:
+        """Return the service nodes of files of one shape: int64 (files, service nodes of each)."""
+        table = self.plane.tables.files
+        width = int(table.rows.stripe_count[files[0]])
+        part = table.rows.first_object[files][:, None] + np.arange(width)
+        servers: Integers = table.objects.ost[part].astype(np.int64)
+        return servers
+
+    def timers(self, programs: Integers) -> Floats:
+        """Return what the timers of programs show: float64 (programs, ``TIMERS``), a copy.
+
+        A job that replays a trace may give all programs more timers at any time; the others go on
+        to see those that there were, so that they can take the difference of two readings.
+        """
+        return self.plane.tables.programs.timers[programs, :TIMERS]
+
+    def marks(self, programs: Integers) -> Floats:
+        """Return the times that programs have noted: float64 (programs, marks), a copy."""
+        return self.plane.tables.programs.marks[programs]
+
+    def calls(self, programs: Integers) -> Integers:
+        """Return how many reads and writes each program made in its latest batch."""
+        calls: Integers = self.plane.tables.programs.rows.calls[programs]
+        return calls
+
+
+def _out_of_reach(storage: Storage, home: int, node: int) -> InputError:
+    """Return the error of a file that is used on a node that cannot reach it."""
+    where = "the SSD of a node" if storage.kind == "ssd" else "a private burst buffer"
+    return InputError(
+        f"target {storage.kind}: a file that nodes {home} and {node} of the job share cannot be on "
+        f"{where}, which only the node itself reaches; right would be a file per process that is "
+        "read where it was written (IOR: -F without -C and -Z), or another target"
+    )

@@ -1,0 +1,190 @@
+"""The loop over the events of the data plane, put together from what components register.
+
+Which handler is called for an event, an operation or a message is decided by chains of comparisons
+that are written here from the registry and compiled with the loop: LLVM makes a jump table of such
+a chain. The loop knows no component but the programs and the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from sim.engine.calendar import (
+    drop_next,
+    next_index,
+    next_kind,
+    next_time,
+    reschedule_next,
+)
+from sim.engine.component import annotated
+from sim.engine.jit import entry, generated, inlined, outlined
+from sim.engine.network import hop, travelling
+from sim.engine.pool import EVENTS_A_LOOK, FREE, NEEDED
+from sim.engine.types import Integers
+from sim.machine.tables import Tables
+from sim.plane import registry
+from sim.plane.control import end, read_timer
+from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT, STAGES
+from sim.plane.files import Backend
+from sim.plane.operations import ON_FILES, Op
+from sim.plane.registry import Handler
+
+IDLE, ENDED, PAUSED, OUT_OF_ROWS = 0, 1, 2, 3
+"""What :func:`run` answers: nothing is due, a batch has ended, some events are done, a table must
+be made longer."""
+
+_BACKENDS = len(Backend)
+_FIELDS = {part: name for name, part in annotated(Tables).items()}
+
+
+def _dispatcher(
+    name: str, parameters: str, handlers: Iterable[tuple[int, Handler]], otherwise: str
+) -> Callable[..., Any]:
+    """Return a function that calls the handler of a number.
+
+    Parameters
+    ----------
+    name
+        Of the function, which takes ``tables``, the number and the parameters.
+    parameters
+        What handlers take behind their component.
+    handlers
+        By number, those that are called most first.
+    otherwise
+        The statement for any other number.
+    """
+    lines = [f"def {name}(tables, number, {parameters}):"]
+    functions: dict[str, Any] = {"GO_ON": GO_ON, "GONE": GONE}
+    for number, handler in handlers:
+        called = f"_{number}"
+        functions[called] = handler.function
+        part = _FIELDS[handler.component]
+        lines.append(f"    if number == {number}:")
+        lines.append(f"        return {called}(tables.{part}, {parameters})")
+    lines.append(f"    {otherwise}")
+    exec("\n".join(lines), functions)
+    made: Callable[..., Any] = functions[name]
+    return made
+
+
+def _slot(operation: int, backend: int) -> int:
+    """Return the number of an operation on a file that some backend keeps."""
+    return operation * _BACKENDS + backend
+
+
+def _operations() -> list[tuple[int, Handler]]:
+    """Return the handlers of operations by :func:`_slot`, reads and writes on Lustre first."""
+    found: dict[int, Handler] = {}
+    for (operation, backend), handler in sorted(registry.OPERATIONS.items(), key=str):
+        every = range(_BACKENDS) if backend is None and operation in ON_FILES else [backend or 0]
+        found |= {_slot(operation, one): handler for one in every}
+    return sorted(found.items())
+
+
+def _others() -> list[tuple[int, Handler]]:
+    """Return the handlers of all events but those that the loop itself looks at."""
+    known = MESSAGE_EVENT, PROGRAM_EVENT
+    return [(kind, one) for kind, one in sorted(registry.EVENTS.items()) if kind not in known]
+
+
+# An operation that nobody performs on such a file, such as advice about locks where there are
+# none, is passed over; and there are no other events and messages than those that are handled.
+_perform = generated(_dispatcher("_perform", "program_id, now", _operations(), "return GONE"))
+_handle = generated(_dispatcher("_handle", "index, now", _others(), "return GONE"))
+_carry = generated(
+    _dispatcher("_carry", "message_id, now", sorted(registry.MESSAGES.items()), "return GONE")
+)
+_PERFORMED = np.zeros(len(Op) * _BACKENDS, np.bool_)
+_PERFORMED[[slot for slot, _ in _operations()]] = True
+_ON_FILE = np.array([operation in ON_FILES for operation in Op])
+
+
+@inlined
+def _on_message(tables: Tables, message_id: int, now: float) -> float:
+    """Take a message one step further; return when it acts next, or ``GONE``.
+
+    ``hop``, which is compiled into its callers, is called in one place for all turns of all
+    journeys: that keeps the loop's machine code small.
+    """
+    network = tables.network
+    if not travelling(network, message_id):
+        carrier = network.messages[message_id].stage // STAGES
+        answer = _carry(tables, carrier, message_id, now)
+        if answer != GO_ON:
+            return answer
+    return hop(network, message_id, now)
+
+
+@outlined
+def _step(tables: Tables, program_id: int, now: float) -> float:
+    """Take a program on from where it waited.
+
+    Returns when it acts next by itself, ``GONE`` when others will wake it or it has ended, or
+    ``FULL``.
+    """
+    programs = tables.programs
+    program = programs.rows[program_id]
+    while program.op < program.stop:
+        if program.op != program.timed:
+            read_timer(programs, program_id, now)
+        operation = programs.operations[program.op]
+        slot = operation.kind * _BACKENDS
+        if _ON_FILE[operation.kind]:
+            slot += programs.files.rows[operation.file].backend
+        if not _PERFORMED[slot]:
+            program.op += 1
+            continue
+        answer = _perform(tables, slot, program_id, now)
+        if answer != GO_ON:
+            return answer
+    read_timer(programs, program_id, now)
+    end(programs, program_id, now)
+    return GONE
+
+
+@inlined
+def _has_room(counts: Integers) -> bool:
+    """Tell whether every pool can serve the events until the next look."""
+    short = 0
+    for pool in range(len(counts)):
+        short += counts[pool, FREE] < counts[pool, NEEDED]
+    return short == 0
+
+
+@entry
+def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
+    """Work through at most ``events`` events before ``until``, up to one that ends a batch.
+
+    ``pools`` (int64, (pools, 3)) are the counts of all pools of rows.
+    """
+    network, programs = tables.network, tables.programs
+    calendar = network.calendar
+    for i in range(events):
+        now = next_time(calendar)
+        if now >= until:
+            return IDLE
+        if i % EVENTS_A_LOOK == 0 and not _has_room(pools):
+            return OUT_OF_ROWS
+        programs.clock[0] = now
+        programs.counts[0] += 1
+        kind = next_kind(calendar)
+        index = next_index(calendar)
+        if kind == MESSAGE_EVENT:
+            again = _on_message(tables, index, now)
+        elif kind == PROGRAM_EVENT:
+            again = _step(tables, index, now)
+        else:
+            again = _handle(tables, kind, index, now)
+        if again >= 0.0:
+            reschedule_next(calendar, again)
+        elif again == FULL:
+            programs.counts[0] -= 1
+            return OUT_OF_ROWS
+        else:
+            drop_next(calendar)
+        if programs.ended_count[0] > 0:
+            return ENDED
+    return PAUSED

@@ -1,0 +1,67 @@
+"""The components of the machine: one line each, in the order in which they are built."""
+
+from __future__ import annotations
+
+from sim.engine.component import Component
+from sim.engine.network import Network
+from sim.lustre.brw import Brw
+from sim.lustre.client import advice
+from sim.lustre.client.calls import Client
+from sim.lustre.ldlm import Ldlm
+from sim.lustre.locks import Locks
+from sim.lustre.mds import Mds
+from sim.lustre.net.bulk import BulkRpcs
+from sim.lustre.net.lnet import Lnet
+from sim.lustre.osc import Osc
+from sim.lustre.requests import Requests
+from sim.lustre.server.background import Others
+from sim.lustre.server.disks import Disks
+from sim.lustre.server.journal import Journals
+from sim.lustre.server.oss import OssThreads
+from sim.mpi.exchange import Exchange
+from sim.network.aries import Aries
+from sim.node.nodes import Nodes
+from sim.node.page_cache import PageCache
+from sim.plane import control
+from sim.plane.files import Files
+from sim.plane.programs import Programs
+from sim.storage import ssd_files
+from sim.storage.dvs import Dvs
+from sim.storage.flock import Flock
+from sim.storage.ssd import Ssds
+
+ALSO_HANDLE = (advice, control, ssd_files)
+"""Modules with handlers for components that are declared elsewhere; importing registers them."""
+
+
+class Tables(Component):
+    """Everything that the loop reads and writes.
+
+    A component stands behind those that it uses. What it does is found by its handlers
+    (``sim.plane.registry``), the rows that it needs by its ``demands``: a new one takes its own
+    file and a line here.
+    """
+
+    network: Network
+    files: Files
+    programs: Programs
+    nodes: Nodes
+    aries: Aries
+    lnet: Lnet
+    locks: Locks
+    osses: OssThreads
+    journals: Journals
+    bulk: BulkRpcs
+    disks: Disks
+    cache: PageCache
+    requests: Requests
+    brw: Brw
+    osc: Osc
+    ldlm: Ldlm
+    mds: Mds
+    client: Client
+    exchange: Exchange
+    ssds: Ssds
+    dvs: Dvs
+    flock: Flock
+    others: Others

@@ -1,0 +1,300 @@
+"""Data on their way from rank to rank, and ranks that meet.
+
+Collective buffering moves data between the ranks and the aggregators before the aggregators write,
+or after they have read. Such a *transfer* goes from node to node in messages, several of them under
+way at a time, through the same NICs and links as the file traffic of the node. Within a node it is
+a copy, which the core of the receiving rank makes.
+
+A rank that takes part in several rounds waits for its sends of one round before it turns to the
+next (ROMIO ad_lustre_wrcoll.c, ADIOI_LUSTRE_W_Exchange_data). So the transfers of a node stand
+before *gates*, one a round: the next gate opens when all transfers of the one before have ended.
+Only ranks that have sent before wait there; the others have been ready all the time. Aggregators
+send in their own rounds: what those of a node send in a round stands before a gate that they open
+by coming there, and they go on only when it has ended as well as what they receive.
+
+At a *meeting* programs wait for each other: every MPI collective is one. All go on together, as
+much later than the last of them as the collective itself takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.calendar import schedule
+from sim.engine.component import Component, Demands
+from sim.engine.jit import inlined, outlined
+from sim.engine.network import Network, begin_segment, serve
+from sim.engine.pool import EVENTS_A_LOOK, give, reserve, take
+from sim.engine.types import Table, make_table
+from sim.network.aries import Aries, enter_aries
+from sim.node.nodes import Nodes
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES
+from sim.plane.operations import Op
+from sim.plane.programs import Programs, charge, count_down, wake
+from sim.plane.registry import on_message, performs
+from sim.plane.site import Site
+
+_MEETING, _EXCHANGE = int(Cause.MEETING), int(Cause.EXCHANGE)
+_SENT, _COPIED = int(Stat.EXCHANGED_BYTES), int(Stat.LOCAL_BYTES)
+
+# Where a program is in either operation.
+_COMING = 0  # has not been there
+_MET = 1  # waits for the others, or for its transfers
+
+# Stages of a message between ranks. All are of the carrier PEER.
+PEER_START = PEER * STAGES  # about to leave
+PEER_SENT = PEER_START + 1  # on its way
+PEER_COPY = PEER_START + 2  # no message, but a copy within the node
+
+
+TRANSFER = np.dtype(  # bytes that go from one node to another for a program
+    [
+        ("left", "i8"),  # bytes not yet sent
+        ("source", "i4"),  # nodes
+        ("target", "i4"),
+        ("route", "i4"),  # its candidate routes over Aries; -1: both nodes are on one router
+        ("gate", "i4"),  # whose turn it belongs to, or -1
+        ("after", "i4"),  # it may begin only when its gate is open
+        ("program", "i4"),  # who waits for it
+        ("under_way", "i4"),  # messages
+        ("next", "i4"),  # the next before the same gate
+    ],
+    align=True,
+)
+
+MEETING = np.dtype([("arrived", "i4"), ("head", "i4")], align=True)  # programs that wait there
+
+GATE = np.dtype(  # before the transfers of one turn of a node
+    [
+        ("left", "i4"),  # transfers that have not ended
+        ("head", "i4"),  # transfers that wait for it to open
+        ("following", "i4"),  # the node's next one, which opens when all of this have ended; or -1
+        ("programs", "i4"),  # that opened it and wait for the end of all transfers
+        ("shut", "i4"),  # what must come before it opens: the turn before, or programs that send
+    ],
+    align=True,
+)
+
+
+class Exchange(Component):
+    """What ranks send each other, and where they meet.
+
+    Attributes
+    ----------
+    transfers, gates, meetings
+        Records of these names.
+    message_size
+        Bytes of a message.
+    peer_messages
+        Messages of one transfer that are under way at once.
+    at_once
+        Transfers that begin together at most.
+    """
+
+    network: Network
+    programs: Programs
+    aries: Aries
+    nodes: Nodes
+    transfers: Table
+    gates: Table
+    meetings: Table
+    message_size: int
+    peer_messages: int
+    at_once: int
+
+    @classmethod
+    def build(cls, site: Site) -> Exchange:
+        """Return no transfers."""
+        return site.make(
+            cls,
+            transfers=make_table(TRANSFER, 0),
+            gates=make_table(GATE, 0),
+            meetings=make_table(MEETING, 0),
+            message_size=site.machine.lnet.message_size,
+            peer_messages=site.machine.mpi.messages_under_way,
+            at_once=0,
+        )
+
+    def demands(self) -> Demands:
+        """Return the messages of all transfers that begin together."""
+        together = min(self.at_once, -(-len(self.transfers) // EVENTS_A_LOOK))
+        return [(self.network.spare_messages, together * self.peer_messages)]
+
+
+@performs(Exchange, Op.MEET)
+@outlined
+def meet(exchange: Exchange, program_id: int, now: float) -> float:
+    """Wait at a meeting until all have come; then go on when the collective is done."""
+    program = exchange.programs.rows[program_id]
+    if program.phase == _COMING:
+        operation = exchange.programs.operations[program.op]
+        meeting = exchange.meetings[operation.meeting]
+        program.phase = _MET
+        program.since = now
+        meeting.arrived += 1
+        if meeting.arrived < operation.members:
+            program.next = meeting.head
+            meeting.head = program_id
+            return GONE
+        end = now + operation.seconds
+        waiting = meeting.head
+        meeting.arrived = 0
+        meeting.head = -1
+        while waiting >= 0:
+            wake(exchange.programs, waiting, end)
+            waiting = exchange.programs.rows[waiting].next
+        return end
+    charge(exchange.programs, program_id, _MEETING, now)
+    program.phase = _COMING
+    program.op += 1
+    return GO_ON
+
+
+@performs(Exchange, Op.EXCHANGE)
+@outlined
+def send_and_receive(exchange: Exchange, program_id: int, now: float) -> float:
+    """Begin the transfers of an operation, and wait for the end of all of them."""
+    program = exchange.programs.rows[program_id]
+    if program.phase == _COMING:
+        operation = exchange.programs.operations[program.op]
+        messages = operation.received * exchange.peer_messages
+        if not reserve(exchange.network.spare_messages, messages):
+            return FULL
+        program.phase = _MET
+        program.since = now
+        program.pending = operation.received + operation.sent
+        if operation.sent > 0:
+            gate_id = exchange.transfers[operation.sent_first].gate
+            program.next = exchange.gates[gate_id].programs
+            exchange.gates[gate_id].programs = program_id
+            _open(exchange, gate_id, now)
+        for transfer_id in range(operation.transfer, operation.transfer + operation.received):
+            transfer = exchange.transfers[transfer_id]
+            transfer.program = program_id
+            if transfer.after == 0 or transfer.gate < 0 or exchange.gates[transfer.gate].shut == 0:
+                _begin(exchange, transfer_id, now)
+            else:
+                transfer.next = exchange.gates[transfer.gate].head
+                exchange.gates[transfer.gate].head = transfer_id
+        if program.pending > 0:
+            return GONE
+    charge(exchange.programs, program_id, _EXCHANGE, now)
+    program.phase = _COMING
+    program.op += 1
+    return GO_ON
+
+
+@outlined
+def _open(exchange: Exchange, gate_id: int, now: float) -> None:
+    """Count one of the things that a gate (-1: none) waits for; begin what waits after the last."""
+    while gate_id >= 0:
+        gate = exchange.gates[gate_id]
+        gate.shut -= 1
+        if gate.shut > 0:
+            return
+        waiting = gate.head
+        while waiting >= 0:
+            _begin(exchange, waiting, now)
+            waiting = exchange.transfers[waiting].next
+        if gate.left > 0:
+            return
+        gate_id = gate.following  # all of this turn had ended before
+
+
+@outlined
+def _begin(exchange: Exchange, transfer_id: int, now: float) -> None:
+    """Send the first messages of a transfer, or copy it within the node."""
+    transfer = exchange.transfers[transfer_id]
+    if transfer.source == transfer.target:
+        _copy(exchange, transfer_id, now)
+        return
+    while transfer.left > 0 and transfer.under_way < exchange.peer_messages:
+        message_id = take(exchange.network.spare_messages)
+        message = exchange.network.messages[message_id]
+        message.owner = transfer_id
+        message.stage = PEER_START
+        message.position = 1
+        message.final = 0
+        transfer.under_way += 1
+        message.bytes = min(transfer.left, exchange.message_size)
+        transfer.left -= min(transfer.left, exchange.message_size)
+        schedule(exchange.network.calendar, now, MESSAGE_EVENT, message_id)
+
+
+@outlined
+def _copy(exchange: Exchange, transfer_id: int, now: float) -> None:
+    """Copy a transfer within the node, on the core of the program that waits for it."""
+    transfer = exchange.transfers[transfer_id]
+    seconds = transfer.left * exchange.nodes.memory_copy
+    core = exchange.programs.rows[transfer.program].core
+    start = serve(exchange.network, core, now, transfer.left, seconds)
+    exchange.programs.stats[_COPIED] += transfer.left
+    message_id = take(exchange.network.spare_messages)
+    message = exchange.network.messages[message_id]
+    message.owner = transfer_id
+    message.stage = PEER_COPY
+    message.position = 1
+    message.final = 0
+    transfer.under_way = 1
+    transfer.left = 0
+    schedule(exchange.network.calendar, start + seconds, MESSAGE_EVENT, message_id)
+
+
+@on_message(Exchange, PEER)
+@inlined
+def on_peer_message(exchange: Exchange, message_id: int, now: float) -> float:
+    """Send a message of a transfer on its way, or take it as arrived and send the next one.
+
+    Returns ``GO_ON`` if it stands before a segment, else ``GONE``.
+    """
+    message = exchange.network.messages[message_id]
+    transfer = exchange.transfers[message.owner]
+    if message.stage == PEER_SENT:
+        exchange.programs.stats[_SENT] += int(message.bytes)
+        if transfer.left > 0:
+            message.bytes = min(transfer.left, exchange.message_size)
+            transfer.left -= min(transfer.left, exchange.message_size)
+            message.stage = PEER_START
+    if message.stage == PEER_START:
+        message.stage = PEER_SENT
+        _leave(exchange, message_id, now)
+        return GO_ON
+    give(exchange.network.spare_messages, message_id)
+    transfer.under_way -= 1
+    if transfer.under_way == 0:
+        _end(exchange, message.owner, now)
+    return GONE
+
+
+@outlined
+def _leave(exchange: Exchange, message_id: int, now: float) -> None:
+    """Put a message before its way from the NIC of one node to that of another."""
+    transfer = exchange.transfers[exchange.network.messages[message_id].owner]
+    first = exchange.aries.nic_out + transfer.source
+    last = exchange.aries.nic_in + transfer.target
+    if transfer.route < 0:
+        begin_segment(exchange.network, message_id, now, first, 0, 0, last)
+    else:
+        enter_aries(
+            exchange.aries, message_id, exchange.aries.peers[transfer.route], first, last, now
+        )
+
+
+@outlined
+def _end(exchange: Exchange, transfer_id: int, now: float) -> None:
+    """Count a transfer as ended: for the program that waits for it, and for its gate."""
+    transfer = exchange.transfers[transfer_id]
+    count_down(exchange.programs, transfer.program, now)
+    if transfer.gate < 0:
+        return
+    gate = exchange.gates[transfer.gate]
+    gate.left -= 1
+    program_id = gate.programs
+    while program_id >= 0:
+        after = exchange.programs.rows[program_id].next
+        count_down(exchange.programs, program_id, now)
+        program_id = after
+    if gate.left == 0 and gate.shut == 0:
+        _open(exchange, gate.following, now)

@@ -1,0 +1,1 @@
+"""The high-speed network of the machine: Aries, and the ways over it."""

@@ -1,0 +1,106 @@
+"""Aries: how a message finds its way over the high-speed network of the machine.
+
+The routing hardware weighs two minimal and two Valiant (non-minimal) candidates by the queues on
+them; a bias makes the queues of non-minimal routes count more (Cray WP-Aries01-1112, p. 16). The
+choice is made here once a message, where Aries makes it once a packet. Over a route messages cut
+through. A torus (Gemini) has the same tables, with routes of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.component import Component
+from sim.engine.jit import inlined, outlined
+from sim.engine.network import Network, begin_segment
+from sim.engine.types import Indices
+from sim.network.peers import MINIMAL, VALIANT
+from sim.plane.site import Site
+from sim.plane.stations import StationKind
+
+
+class Aries(Component):
+    """The network interfaces of the nodes, and the routes between their Aries routers.
+
+    Attributes
+    ----------
+    nic_out, nic_in
+        The first station of the nodes' interfaces, away from the nodes and to them.
+    first_link
+        The first station of the links between Aries routers.
+    router_index
+        int32 (nodes,): row of each node in the tables of routes.
+    peers
+        int32 (rows, candidates, 2): start and stop in the network's path of each candidate route
+        between two Aries routers, as they were first needed. Minimal ones come first.
+    minimal
+        How many candidates are minimal.
+    valiant_bias
+        How much more a queue counts on a non-minimal route.
+    """
+
+    network: Network
+    nic_out: int
+    nic_in: int
+    first_link: int
+    router_index: Indices
+    peers: Indices
+    minimal: int
+    valiant_bias: float
+
+    @classmethod
+    def build(cls, site: Site) -> Aries:
+        """Return the interfaces and the links, with no routes between nodes yet."""
+        fabric, nodes = site.fabric, site.occupants.nodes
+        first_link = site.book.add(
+            StationKind.LINK,
+            fabric.links,
+            lambda i: f"link {fabric.link_name(i)}",
+            rate=fabric.link_rate,
+            latency=fabric.link_latency,
+        )
+        row = np.unique(fabric.node_router[nodes], return_inverse=True)[1]
+        return site.make(
+            cls,
+            nic_out=site.add_interfaces(len(nodes), lambda i: f"NIC out of {site.node_name(i)}"),
+            nic_in=site.add_interfaces(len(nodes), lambda i: f"NIC into {site.node_name(i)}"),
+            first_link=first_link,
+            router_index=row.astype(np.int32),
+            peers=np.zeros((0, MINIMAL + VALIANT, 2), np.int32),
+            minimal=MINIMAL,
+            valiant_bias=site.machine.network.routing_bias,
+        )
+
+
+@inlined
+def choose_route(
+    network: Network, routes: np.ndarray, minimal: int, bias: float, now: float
+) -> int:
+    """Return which candidate delivers the head of a message first, as the queues stand.
+
+    ``routes`` (candidates, 2) holds start and stop of each in the path; minimal ones come first
+    and win ties.
+    """
+    best = 0
+    best_delay = np.inf
+    for candidate in range(routes.shape[0]):
+        factor = 1.0 if candidate < minimal else bias
+        delay = 0.0
+        for position in range(routes[candidate, 0], routes[candidate, 1]):
+            station = network.stations[network.path[position]]
+            delay += station.latency + factor * max(0.0, station.free - now)
+        if delay < best_delay:
+            best = candidate
+            best_delay = delay
+    return best
+
+
+@outlined
+def enter_aries(
+    aries: Aries, message_id: int, routes: np.ndarray, first: int, last: int, now: float
+) -> None:
+    """Send a message over the best of some routes, from station ``first`` to ``last``."""
+    minimal, bias = aries.minimal, aries.valiant_bias
+    chosen = choose_route(aries.network, routes, minimal, bias, now)
+    start, stop = routes[chosen, 0], routes[chosen, 1]
+    begin_segment(aries.network, message_id, now, first, start, stop, last)

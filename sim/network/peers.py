@@ -1,0 +1,103 @@
+"""The ways over Aries between the nodes of a job, and to service nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.types import Indices, Integers
+from topology import Fabric, candidate_routes
+
+MINIMAL, VALIANT = 2, 2
+"""Candidate routes of each kind between two Aries routers."""
+
+
+class PeerRoutes:
+    """Candidate routes between the routers of a job's nodes, drawn when they are first needed.
+
+    Parameters
+    ----------
+    fabric
+        The network.
+    nodes
+        int32 (nodes,): the compute nodes of the job.
+    service_routers
+        int32 (service nodes,): the routers of the service nodes that serve files.
+    first_link
+        Number of the station of the fabric's first link.
+    path
+        int32: the stations of all routes so far.
+    seed
+        Of the scenario. What is drawn for two routers does not depend on what was drawn before.
+
+    Attributes
+    ----------
+    table
+        int32 (rows, candidates, 2): start and stop in ``path`` of each candidate.
+    path
+        Stations of all routes, those of the peers after those given.
+    """
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        nodes: Indices,
+        service_routers: Indices,
+        first_link: int,
+        path: Indices,
+        seed: int,
+    ) -> None:
+        self._fabric = fabric
+        self._router = fabric.node_router[nodes]
+        self._service_routers = service_routers
+        self._first_link = first_link
+        self._seed = seed
+        self._rows: dict[int, int] = {}
+        self.path = path
+        self.table: Indices = np.zeros((0, MINIMAL + VALIANT, 2), np.int32)
+
+    def rows(self, source: Indices, target: Indices) -> Indices:
+        """Return the rows of ``table`` for pairs of nodes: int32; -1 where they share a router."""
+        return self._rows_of(self._router[source], self._router[target])
+
+    def service_rows(self, servers: Indices) -> tuple[Indices, Indices]:
+        """Return the rows of ``table`` from the job's routers to some service nodes, and back.
+
+        Both int32 (routers of the job in ascending order, servers).
+        """
+        near = np.unique(self._router)
+        far = self._service_routers[servers]
+        shape = len(near), len(far)
+        source, target = np.repeat(near, len(far)), np.tile(far, len(near))
+        to, back = self._rows_of(source, target), self._rows_of(target, source)
+        return to.reshape(shape), back.reshape(shape)
+
+    def _rows_of(self, source: Indices, target: Indices) -> Indices:
+        """Return the rows for pairs of routers; -1 where it is one and the same."""
+        routers = self._fabric.routers
+        pair = source.astype(np.int64) * routers + target
+        pairs, inverse = np.unique(pair, return_inverse=True)
+        other = pairs // routers != pairs % routers
+        new = np.array([p for p in pairs[other].tolist() if p not in self._rows], np.int64)
+        if len(new):
+            self._draw(new)
+        row = np.full(len(pairs), -1, np.int32)
+        row[other] = [self._rows[p] for p in pairs[other].tolist()]
+        return row[inverse]
+
+    def _draw(self, pairs: Integers) -> None:
+        """Add the routes of pairs of routers: ``source * routers + target`` each."""
+        routers = self._fabric.routers
+        routes = candidate_routes(
+            self._fabric,
+            pairs // routers,
+            pairs % routers,
+            self._seed,
+            minimal=MINIMAL,
+            valiant=VALIANT,
+        )
+        first, known = len(self.path), len(self.table)
+        bounds = np.stack([routes.start, routes.stop], axis=-1) + first
+        self.table = np.concatenate([self.table, bounds.astype(np.int32)])
+        links = (self._first_link + routes.links).astype(np.int32)
+        self.path = np.concatenate([self.path, links])
+        self._rows.update(zip(pairs.tolist(), range(known, known + len(pairs)), strict=True))

@@ -1,0 +1,140 @@
+"""Compute nodes: the cores of a node, its memory, and the threads of the system on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.component import Component
+from sim.engine.jit import outlined
+from sim.engine.network import Network, serve
+from sim.engine.types import Table, make_table
+from sim.node.cores import list_handover
+from sim.plane.programs import Programs
+from sim.plane.site import Site
+from sim.plane.stations import StationKind
+
+NODE = np.dtype(
+    [
+        ("next_thread", "i4"),  # the core of the next RPC's ptlrpcd thread
+        ("next_callback", "i4"),  # which of its threads takes the next callback
+        ("serves", "i4"),  # a service node at work for itself: what it serves is on its own disks
+    ],
+    align=True,
+)
+
+
+class Nodes(Component):
+    """All nodes of all jobs.
+
+    Attributes
+    ----------
+    rows
+        ``NODE`` records.
+    count, cores
+        How many nodes there are, and the cores of each.
+    core, memory, callback
+        The first station of all cores, of the nodes' memories, and of their threads for callbacks;
+        those of one node side by side.
+    first_system_core
+        From which core on the node's system threads may run.
+    write_copy, read_copy, memory_copy
+        Seconds of a core to copy a byte into the page cache, out of it, and from memory to memory.
+    list_handover
+        Seconds a byte by which each core that waits for a node's memory delays the others.
+    thread_work
+        Seconds of a ptlrpcd thread for a byte of an RPC.
+    callback_service, callback_threads
+        Seconds of a thread for a callback, and how many such threads a node has.
+    """
+
+    network: Network
+    programs: Programs
+    rows: Table
+    count: int
+    cores: int
+    core: int
+    memory: int
+    callback: int
+    first_system_core: int
+    write_copy: float
+    read_copy: float
+    memory_copy: float
+    list_handover: float
+    thread_work: float
+    callback_service: float
+    callback_threads: int
+
+    @classmethod
+    def build(cls, site: Site) -> Nodes:
+        """Return the nodes at rest, and put the programs on their cores."""
+        nodes, occupants, book = site.machine.nodes, site.occupants, site.book
+        cores, threads, name = nodes.cores, nodes.lock_threads, site.node_name
+        first_system_core = cores - occupants.system_cores if occupants.system_cores else 0
+        rows = make_table(NODE, site.nodes)
+        rows.next_thread = first_system_core
+        rows.serves = occupants.nodes >= nodes.count
+        core = book.add(
+            StationKind.CORE,
+            site.nodes * cores,
+            lambda i: f"core {i % cores} of {name(i // cores)}",
+        )
+        programs = site.part(Programs).rows
+        programs.core = core + occupants.program_node * cores + occupants.program_core
+        return site.make(
+            cls,
+            rows=rows,
+            count=site.nodes,
+            cores=cores,
+            core=core,
+            memory=book.add(
+                StationKind.MEMORY,
+                site.nodes,
+                lambda i: f"memory of {name(i)}",
+                rate=nodes.node_copy_rate,
+            ),
+            callback=book.add(
+                StationKind.CALLBACK,
+                site.nodes * threads,
+                lambda i: f"callback thread {i % threads} of {name(i // threads)}",
+            ),
+            first_system_core=first_system_core,
+            write_copy=1.0 / nodes.write_copy_rate,
+            read_copy=1.0 / nodes.read_copy_rate,
+            memory_copy=1.0 / site.machine.mpi.copy_rate,
+            list_handover=list_handover(
+                nodes.spinlock_handover_time, nodes.numa_nodes, nodes.pagevec_size
+            ),
+            thread_work=1.0 / nodes.rpc_thread_rate,
+            callback_service=nodes.lock_thread_time,
+            callback_threads=threads,
+        )
+
+
+@outlined
+def rpc_thread(nodes: Nodes, node_id: int, size: int, now: float) -> float:
+    """Let a ptlrpcd thread of a node work on an RPC; return when it has.
+
+    The threads take turns over the cores that the system's threads may use.
+    """
+    node = nodes.rows[node_id]
+    core = nodes.core + node_id * nodes.cores + node.next_thread
+    node.next_thread += 1
+    if node.next_thread == nodes.cores:
+        node.next_thread = nodes.first_system_core
+    seconds = size * nodes.thread_work
+    return serve(nodes.network, core, now, 0.0, seconds) + seconds
+
+
+@outlined
+def handle_callback(nodes: Nodes, node_id: int, now: float) -> float:
+    """Let a thread of a client node handle a callback that has come; return when it has.
+
+    The threads take turns: as every callback takes equally long, that one is free first which has
+    had none for longest.
+    """
+    node = nodes.rows[node_id]
+    first = nodes.callback + node_id * nodes.callback_threads
+    thread = first + node.next_callback
+    node.next_callback = (node.next_callback + 1) % nodes.callback_threads
+    service = nodes.callback_service
+    return serve(nodes.network, thread, now, 0.0, service) + service

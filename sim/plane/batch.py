@@ -1,0 +1,136 @@
+"""A batch: what a number of programs are to do, put together by control."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.types import Indices, Integers
+from sim.plane.operations import Op, Operations, join_operations, no_operations
+
+
+class Transfers(NamedTuple):
+    """Bytes that go from node to node for the ``EXCHANGE`` operations of a batch.
+
+    Attributes
+    ----------
+    source, target
+        int32 (n,): nodes of the job.
+    size
+        int64 (n,): bytes.
+    turn
+        int64 (n,): what comes in which turn of the node; -1: no matter when.
+    after
+        bool (n,): the transfer waits until all those of its node's turns before have ended, as a
+        rank does that waits for its sends of one round before it turns to the next.
+    senders
+        int64 (n,): programs of the node that send it in ``EXCHANGE`` operations of their own: it
+        waits until all of them are there, and they for the end of all that they send in that turn.
+        That is how it is with aggregators, which first write what they have. Turns with and
+        without such senders have nothing to do with each other.
+    """
+
+    source: Indices
+    target: Indices
+    size: Integers
+    turn: Integers
+    after: npt.NDArray[np.bool_]
+    senders: Integers
+
+
+def refer_from(operations: Operations, first: int) -> None:
+    """Let ``EXCHANGE`` operations refer to transfers that are numbered from ``first`` on."""
+    exchanges = operations["kind"] == int(Op.EXCHANGE)
+    operations["transfer"][exchanges] += first
+    operations["sent_first"][exchanges] += first
+
+
+def most_at_once(operations: Operations) -> int:
+    """Return how many transfers one of the ``EXCHANGE`` operations begins at most."""
+    exchanges = operations[operations["kind"] == int(Op.EXCHANGE)]
+    return int((exchanges["received"] + exchanges["sent"]).max(initial=0))
+
+
+class Batch:
+    """Operations of many programs, added step by step for all of them at once.
+
+    Parameters
+    ----------
+    programs
+        int64 (n,): the numbers of the programs.
+    """
+
+    def __init__(self, programs: Integers) -> None:
+        self.programs = programs
+        self._owners: list[Integers] = []
+        self._operations: list[Operations] = []
+        self._transfers: list[Transfers] = []
+        self._transfer_count = 0
+
+    def add(
+        self, kind: Op | Integers, owner: Integers | None = None, **fields: npt.ArrayLike
+    ) -> None:
+        """Let programs do one more operation each, or several.
+
+        Parameters
+        ----------
+        kind
+            Which operation; or int64 (m,), which of them each.
+        owner
+            int64 (m,): for each new operation the position of its program in ``programs``, those
+            of one program in order; one for every program unless given.
+        fields
+            Columns of ``OPERATION``, each a scalar or of shape (m,).
+        """
+        if owner is None:
+            owner = np.arange(len(self.programs))
+        added = no_operations(len(owner))
+        added["kind"] = kind
+        for name, values in fields.items():
+            added[name] = values
+        self._owners.append(owner)
+        self._operations.append(added)
+
+    def listing(self) -> tuple[Operations, Integers]:
+        """Return all operations, program after program, and the bounds of each program (n + 1)."""
+        owners = np.concatenate(self._owners)
+        order = np.argsort(owners, kind="stable")
+        counts = np.bincount(owners, minlength=len(self.programs))
+        bounds = np.concatenate(([0], np.cumsum(counts)))
+        return join_operations(self._operations)[order], bounds
+
+    def add_transfers(
+        self,
+        source: npt.ArrayLike,
+        target: npt.ArrayLike,
+        size: npt.ArrayLike,
+        turn: npt.ArrayLike = -1,
+        after: npt.ArrayLike = True,
+        senders: npt.ArrayLike = 0,
+    ) -> int:
+        """Add transfers for ``EXCHANGE`` operations; return the number of the first.
+
+        The parameters are the columns of :class:`Transfers`, each a scalar or of shape (n,). The
+        turns of one call of this method have nothing to do with those of another.
+        """
+        columns = np.broadcast_arrays(source, target, size, turn, after, senders)
+        first = self._transfer_count
+        self._transfers.append(
+            Transfers(
+                columns[0].astype(np.int32),
+                columns[1].astype(np.int32),
+                columns[2].astype(np.int64),
+                columns[3].astype(np.int64),
+                columns[4].astype(np.bool_),
+                columns[5].astype(np.int64),
+            )
+        )
+        self._transfer_count += columns[0].size
+        return first
+
+    @property
+    def transfers(self) -> list[Transfers]:
+        """All transfers, as they were added; they are numbered in this order."""
+        return self._transfers

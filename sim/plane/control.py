@@ -1,0 +1,203 @@
+"""Operations on time and on threads: what a program does without any file.
+
+A rank may have several threads for its I/O. Each is a program of its own, numbered next after its
+leader: the leader's ``FORK`` starts them and its ``JOIN`` waits for them; until then they rest at
+their first operation, ``PARK``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.jit import entry, outlined
+from sim.engine.randomness import uniform
+from sim.engine.types import Integers
+from sim.plane.causes import Cause
+from sim.plane.events import GO_ON, GONE
+from sim.plane.operations import Op
+from sim.plane.programs import Programs, charge, wake
+from sim.plane.registry import performs
+
+_THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
+_JOIN, _PARK = int(Op.JOIN), int(Op.PARK)
+
+
+@performs(Programs, Op.THINK)
+@outlined
+def think(programs: Programs, program_id: int, now: float) -> float:
+    """Compute for some seconds."""
+    return _be_busy(programs, program_id, _THINKING, now)
+
+
+@performs(Programs, Op.WORK)
+@outlined
+def work(programs: Programs, program_id: int, now: float) -> float:
+    """Work in a library for some seconds."""
+    return _be_busy(programs, program_id, _LIBRARY, now)
+
+
+@outlined
+def _be_busy(programs: Programs, program_id: int, cause: int, now: float) -> float:
+    """End an operation that takes its ``seconds``; return when they are over."""
+    program = programs.rows[program_id]
+    seconds = programs.operations[program.op].seconds
+    programs.waits[program_id, cause] += seconds
+    program.op += 1
+    return now + seconds
+
+
+@performs(Programs, Op.UNTIL)
+@outlined
+def think_until(programs: Programs, program_id: int, now: float) -> float:
+    """Compute until the clock shows some time; not at all if it is past that."""
+    program = programs.rows[program_id]
+    seconds = programs.operations[program.op].seconds - now
+    program.op += 1
+    if seconds <= 0.0:
+        return GO_ON
+    programs.waits[program_id, _THINKING] += seconds
+    return now + seconds
+
+
+@performs(Programs, Op.MARK)
+@outlined
+def mark(programs: Programs, program_id: int, now: float) -> float:
+    """Note the time; a ``REPEAT`` goes back to here."""
+    program = programs.rows[program_id]
+    programs.marks[program_id, programs.operations[program.op].mark] = now
+    program.op += 1
+    program.loop = program.op
+    return GO_ON
+
+
+@performs(Programs, Op.LIMIT)
+@outlined
+def limit(programs: Programs, program_id: int, now: float) -> float:
+    """Set the time after which no read or write is started."""
+    program = programs.rows[program_id]
+    program.limit = now + programs.operations[program.op].seconds
+    program.op += 1
+    return GO_ON
+
+
+@performs(Programs, Op.REPEAT)
+@outlined
+def repeat(programs: Programs, program_id: int, now: float) -> float:
+    """Go back to the latest ``MARK`` until some seconds have passed since a time noted."""
+    program = programs.rows[program_id]
+    operation = programs.operations[program.op]
+    program.op += 1
+    if now - programs.marks[program_id, operation.mark] < operation.seconds:
+        program.op = program.loop
+    return GO_ON
+
+
+@performs(Programs, Op.FORK)
+@outlined
+def fork(programs: Programs, program_id: int, now: float) -> float:
+    """Start the threads of a program."""
+    program = programs.rows[program_id]
+    program.threads = programs.operations[program.op].count
+    for thread_id in range(program_id + 1, program_id + 1 + program.threads):
+        programs.rows[thread_id].leader = program_id
+        wake(programs, thread_id, now)
+    program.op += 1
+    return GO_ON
+
+
+@performs(Programs, Op.JOIN)
+@outlined
+def join_threads(programs: Programs, program_id: int, now: float) -> float:
+    """Wait until the threads of a program have ended."""
+    program = programs.rows[program_id]
+    if program.phase == 0:
+        program.since = now
+        program.phase = 1
+    if program.threads > 0:
+        return GONE
+    charge(programs, program_id, _THREADS, now)
+    program.phase = 0
+    program.op += 1
+    return GO_ON
+
+
+@outlined
+def read_timer(programs: Programs, program_id: int, now: float) -> None:
+    """Add what an operation took to its timer; time the next one."""
+    program = programs.rows[program_id]
+    if program.timed >= 0:
+        timer = programs.operations[program.timed].timer
+        programs.timers[program_id, timer] += now - program.timed_since
+    program.timed = program.op
+    program.timed_since = now
+
+
+@outlined
+def call_is_due(programs: Programs, program_id: int, now: float) -> bool:
+    """Tell whether another call of a run of reads or writes is to be begun.
+
+    After the last of them, or when it is too late for more, the program turns to the next
+    operation.
+    """
+    program = programs.rows[program_id]
+    if program.call < programs.operations[program.op].count and now <= program.limit:
+        return True
+    program.call = 0
+    program.op += 1
+    return False
+
+
+@outlined
+def end(programs: Programs, program_id: int, now: float) -> None:
+    """Count a program as ended; note its batch, and wake its leader, if it was the last."""
+    program = programs.rows[program_id]
+    program.active = 0
+    if program.leader >= 0:
+        leader = programs.rows[program.leader]
+        leader.threads -= 1
+        waits = programs.operations[leader.op].kind == _JOIN and leader.phase == 1
+        if leader.threads == 0 and waits:
+            wake(programs, program.leader, now)
+        program.leader = -1
+    programs.batches[program.batch] -= 1
+    if programs.batches[program.batch] == 0:
+        programs.ended[programs.ended_count[0]] = program.batch
+        programs.ended_count[0] += 1
+
+
+@entry
+def start_programs(
+    programs: Programs, started: Integers, bounds: Integers, batch: int, going_on: bool
+) -> None:
+    """Begin the operations ``bounds[i]:bounds[i + 1]`` of the programs ``started[i]``.
+
+    They come out of a barrier, one a little after the other: who is first is chance. Those that
+    are ``going_on`` have just ended what they did before, and do this at once.
+    """
+    now = programs.clock[0]
+    for i in range(len(started)):
+        program = programs.rows[started[i]]
+        program.op = program.loop = bounds[i]
+        if not going_on:
+            program.next_read = -1
+            program.ahead = program.ahead_done = 0
+            program.gap = program.striding = 0
+        program.leader = program.at_tree = -1
+        program.threads = program.entering = 0
+        program.stop = bounds[i + 1]
+        program.call = 0
+        program.done = 0
+        program.phase = 0
+        program.calls = 0
+        program.timed = -1
+        program.limit = np.inf
+        program.batch = batch
+        program.active = 1
+        if programs.operations[bounds[i]].kind == _PARK:
+            program.op += 1
+        elif going_on:
+            wake(programs, started[i], now)
+        else:
+            source = programs.first_draw + started[i]
+            draw = uniform(programs.seed, source, programs.counts[0])
+            wake(programs, started[i], now + programs.barrier_skew * draw)

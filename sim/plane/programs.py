@@ -1,0 +1,223 @@
+"""Programs: what a rank, one of its threads or a service node does, one operation after another.
+
+A program that waits is woken by its event. Who makes it wait says so in the program's own columns
+(``pending``, ``since``), so that whoever ends the wait need know nothing of the operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sim.engine.calendar import schedule
+from sim.engine.component import Component
+from sim.engine.jit import outlined
+from sim.engine.network import Network
+from sim.engine.queue import pass_turn, pop
+from sim.engine.randomness import stream
+from sim.engine.types import Floats, Indices, Integers, Table, make_table
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.events import PROGRAM_EVENT
+from sim.plane.files import Files
+from sim.plane.operations import OPERATION, TIMERS
+from sim.plane.site import Site
+
+MARKS = 8
+"""Times that a program can note in one batch."""
+
+PROGRAM = np.dtype(
+    [
+        ("op", "i8"),  # the operation it is at
+        ("timed", "i8"),  # the operation that it is being timed at
+        ("timed_since", "f8"),
+        ("loop", "i8"),  # the operation after its latest MARK
+        ("stop", "i8"),  # one past its last operation
+        ("call", "i8"),  # calls of that operation that are done
+        ("length", "i8"),  # bytes of the present call
+        ("done", "i8"),  # bytes of it that are done
+        ("offset", "i8"),  # where in the object it is
+        ("left", "i8"),  # bytes left of the stripe chunk
+        ("later", "i8"),  # bytes of the chunk after the piece that is read
+        ("entering", "i8"),  # bytes asked for whose pages are not in the file's tree yet
+        ("pending", "i8"),  # bytes or replies that it waits for
+        ("ready", "f8"),  # when the latest of the replies arrives
+        ("since", "f8"),  # when the wait began
+        ("flock_start", "i8"),  # the range of bytes of a file that it holds
+        ("flock_end", "i8"),
+        ("limit", "f8"),  # start no read or write after this time
+        ("calls", "i8"),  # reads and writes done since the batch began
+        ("next_read", "i8"),  # where a sequential reader would go on, in the file
+        ("ahead", "i8"),  # how far beyond a call it reads ahead, in bytes
+        ("ahead_done", "i8"),  # up to where it has read ahead, in the file
+        ("gap", "i8"),  # bytes from the end of a read to the start of the next one
+        ("striding", "i4"),  # reads that followed each other with this gap; 0: not in strides
+        ("node", "i4"),
+        ("core", "i4"),  # station
+        ("batch", "i4"),
+        ("phase", "i4"),  # step within an operation of several
+        ("active", "i4"),
+        ("inode", "i4"),
+        ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
+        ("view_id", "i4"),
+        ("lock", "i4"),
+        ("group", "i4"),  # the group whose locks it uses, or 0
+        ("leader", "i4"),  # the program that it is a thread of, or -1
+        ("threads", "i4"),  # its threads that have not ended
+        ("next", "i4"),  # the next in whichever queue it waits
+        ("writer_next", "i4"),  # the next of the inode's writers
+        ("flock_next", "i4"),  # the next that holds, or waits for, a range of the file
+    ],
+    align=True,
+)
+
+
+class Programs(Component):
+    """All programs of all jobs, what they have to do, and what has come of it.
+
+    Attributes
+    ----------
+    rows
+        ``PROGRAM`` records.
+    operations
+        ``OPERATION`` records, those of one program one after the other.
+    waits, marks, timers
+        float64 (programs, causes), (programs, marks) and (programs, ``TIMERS``), in seconds.
+    refused
+        int64 (programs, 2): bytes that each did not get written because a device was full, and
+        that it could not read or write because a device was lost.
+    batches
+        int32: programs left in each batch. ``ended`` lists the batches that ended at the present
+        time, ``ended_count`` (1,) how many.
+    clock
+        float64 (1,): the present time.
+    counts
+        int64 (3,): events, bulk RPCs, and the bytes that these have moved.
+    stats
+        int64, by :class:`~sim.plane.counters.Stat`.
+    barrier_skew
+        Seconds within which the programs of a batch begin.
+    seed, first_draw
+        Of the draws that say when within them: see :func:`~sim.engine.randomness.uniform`.
+    """
+
+    network: Network
+    files: Files
+    rows: Table
+    operations: Table
+    waits: Floats
+    marks: Floats
+    timers: Floats
+    refused: Integers
+    batches: Indices
+    ended: Indices
+    ended_count: Integers
+    clock: Floats
+    counts: Integers
+    stats: Integers
+    barrier_skew: float
+    seed: int
+    first_draw: int
+
+    @classmethod
+    def build(cls, site: Site) -> Programs:
+        """Return the programs of all jobs, idle."""
+        occupants = site.occupants
+        rows = make_table(PROGRAM, len(occupants.program_node))
+        rows.node = occupants.program_node
+        return site.make(
+            cls,
+            rows=rows,
+            operations=make_table(OPERATION, 0),
+            waits=np.zeros((len(rows), len(Cause))),
+            marks=np.zeros((len(rows), MARKS)),
+            timers=np.zeros((len(rows), TIMERS)),
+            refused=np.zeros((len(rows), 2), np.int64),
+            batches=np.zeros(64, np.int32),
+            ended=np.zeros(64, np.int32),
+            ended_count=np.zeros(1, np.int64),
+            clock=np.zeros(1),
+            counts=np.zeros(3, np.int64),
+            stats=np.zeros(len(Stat), np.int64),
+            barrier_skew=site.machine.mpi.barrier_skew,
+            seed=jitter_seed(site.seed),
+            first_draw=site.machine.lustre.osts,
+        )
+
+    def pending(self) -> int:
+        """Return the most events that can be pending: one a program."""
+        return len(self.rows)
+
+
+def jitter_seed(seed: int) -> int:
+    """Return the seed of all draws in compiled code; ``seed`` is the scenario's."""
+    return int(stream(seed, "jitter").integers(1 << 31))
+
+
+@outlined
+def wake(programs: Programs, program_id: int, now: float) -> None:
+    """Wake a program: it goes on from where it waits, at this time."""
+    schedule(programs.network.calendar, now, PROGRAM_EVENT, program_id)
+
+
+@outlined
+def wake_all(programs: Programs, head: int, now: float) -> None:
+    """Wake every program of a list."""
+    program_id = head
+    while program_id >= 0:
+        wake(programs, program_id, now)
+        program_id = programs.rows[program_id].next
+
+
+@outlined
+def wake_into(programs: Programs, waiters: Any, room: int, each: int, now: float) -> None:
+    """Wake the first programs of a queue, as many as there is room for, if each takes so much.
+
+    ``room`` and ``each`` are in bytes; the last of them may find less.
+    """
+    while room > 0:
+        program_id = pop(waiters, programs.rows)
+        if program_id < 0:
+            return
+        wake(programs, program_id, now)
+        room -= each
+
+
+@outlined
+def wait_for(programs: Programs, program_id: int, replies: int, now: float) -> None:
+    """Note that a program waits for so many replies."""
+    program = programs.rows[program_id]
+    program.pending = replies
+    program.ready = now
+
+
+@outlined
+def count_down(programs: Programs, program_id: int, now: float) -> None:
+    """Count one of the things that a program waits for as done; wake it after the last."""
+    program = programs.rows[program_id]
+    program.pending -= 1
+    if program.pending == 0:
+        wake(programs, program_id, now)
+
+
+@outlined
+def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
+    """Charge what a program has waited since its wait began to a cause."""
+    programs.waits[program_id, cause] += now - programs.rows[program_id].since
+
+
+@outlined
+def start_of_call(programs: Programs, program_id: int) -> int:
+    """Return where in the file the present call of a program begins, in bytes."""
+    program = programs.rows[program_id]
+    operation = programs.operations[program.op]
+    return operation.offset + program.call * operation.stride
+
+
+@outlined
+def pass_on(programs: Programs, turn: Any, now: float) -> None:
+    """Give up a turn; wake the next in line."""
+    heir = pass_turn(turn, programs.rows)
+    if heir >= 0:
+        wake(programs, heir, now)

@@ -1,0 +1,67 @@
+"""Who does what: the handlers that components register with their decorators.
+
+The loop over the events knows no component by name. A component's module declares beside its
+functions which events, operations and messages they are for, and the loop is put together from that
+(``sim.machine.loop``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from sim.engine.component import Component
+from sim.plane.files import Backend
+from sim.plane.operations import Op
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Handler(NamedTuple):
+    """A compiled function, and the component that is its first argument."""
+
+    component: type[Component]
+    function: Callable[..., Any]
+
+
+EVENTS: dict[int, Handler] = {}
+"""By kind of event: ``function(component, index, now)`` returns when the entity acts next."""
+
+OPERATIONS: dict[tuple[Op, Backend | None], Handler] = {}
+"""By operation and what keeps its file (None: it has none, or that is all the same).
+
+``function(component, program_id, now)`` returns when the program acts next.
+"""
+
+MESSAGES: dict[int, Handler] = {}
+"""By what a message is part of: ``function(component, message_id, now)``, between two segments."""
+
+
+def on_event(component: type[Component], kind: int) -> Callable[[Function], Function]:
+    """Register a function for a kind of events; kinds are numbered in ``sim.plane.events``."""
+    return _registrar(EVENTS, [kind], component)
+
+
+def on_message(component: type[Component], carrier: int) -> Callable[[Function], Function]:
+    """Register a function for the messages of a carrier (``sim.plane.events``)."""
+    return _registrar(MESSAGES, [carrier], component)
+
+
+def performs(
+    component: type[Component], *operations: Op, on: Backend | None = None
+) -> Callable[[Function], Function]:
+    """Register a function for operations, on files that ``on`` keeps."""
+    return _registrar(OPERATIONS, [(operation, on) for operation in operations], component)
+
+
+def _registrar(
+    handlers: dict[Any, Handler], keys: list[Any], component: type[Component]
+) -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        for key in keys:
+            if key in handlers and handlers[key].function is not function:
+                raise ValueError(f"{key} has two handlers: {handlers[key].function} and {function}")
+            handlers[key] = Handler(component, function)
+        return function
+
+    return register

@@ -1,0 +1,131 @@
+"""The site of a run: all that a component needs to know when its tables are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from sim.config.machine import Machine
+from sim.engine.component import Component, annotated
+from sim.engine.types import Indices
+from sim.plane.stationbook import StationBook
+from sim.plane.stations import StationKind
+from topology import Fabric
+
+Kind = TypeVar("Kind", bound=Component)
+
+
+class Occupants(NamedTuple):
+    """What runs where.
+
+    Attributes
+    ----------
+    nodes
+        int32 (nodes,): the compute nodes of all jobs; service nodes at work for a job, numbered
+        behind all compute nodes of the machine.
+    program_node, program_core
+        int32 (programs,): where each program runs: a position in ``nodes``, a core of the node.
+    system_cores
+        Cores of each node that no program uses (core specialisation); 0: the system's threads run
+        on any.
+    """
+
+    nodes: Indices
+    program_node: Indices
+    program_core: Indices
+    system_cores: int
+
+
+class Background(NamedTuple):
+    """Other jobs' traffic: bytes/s that they read and write in the whole file system."""
+
+    read: float
+    write: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Site:
+    """Where components are built, each upon those before it.
+
+    Attributes
+    ----------
+    machine, fabric
+        Its rates, latencies and limits, and its network.
+    occupants
+        What runs where.
+    background
+        What else the file system does.
+    seed
+        Of the scenario: speeds of the OSTs, jitter and drawn routes follow from it.
+    book
+        Where components enter their stations.
+    built
+        The components so far, by their classes.
+    """
+
+    machine: Machine
+    fabric: Fabric
+    occupants: Occupants
+    background: Background
+    seed: int
+    book: StationBook = field(default_factory=StationBook)
+    built: dict[type[Component], Component] = field(default_factory=dict)
+
+    def make(self, kind: type[Kind], **own: Any) -> Kind:
+        """Return a component with its own tables, upon the components that it uses."""
+        fields = annotated(kind).items()
+        used = {name: self.built[part] for name, part in fields if part in self.built}
+        component = kind(**used, **own)
+        self.built[kind] = component
+        return component
+
+    def part(self, kind: type[Kind]) -> Kind:
+        """Return the component of a class that has been built."""
+        component = self.built[kind]
+        assert isinstance(component, kind)
+        return component
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes take part."""
+        return len(self.occupants.nodes)
+
+    @cached_property
+    def bulk_parts(self) -> int:
+        """LNET messages of the bulk of a whole BRW RPC."""
+        return -(-self.machine.lustre.rpc_size // self.machine.lnet.message_size)
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of a table of things that come and go, at first: it grows with what is under way."""
+        return 4096 + 2 * len(self.occupants.program_node) * self.bulk_parts
+
+    def add_interfaces(
+        self,
+        count: int,
+        label: Callable[[int], str],
+        kind: StationKind = StationKind.NIC,
+        delay: float = 0.0,
+    ) -> int:
+        """Enter one direction of some Aries interfaces in the book; return the first station.
+
+        ``delay`` (s) passes behind an interface before the next station is reached.
+        """
+        network = self.machine.network
+        return self.book.add(
+            kind,
+            count,
+            label,
+            rate=network.nic_rate,
+            latency=network.nic_latency + delay,
+            watched=kind == StationKind.LNET,
+        )
+
+    def node_name(self, position: int) -> str:
+        """Return what a person calls a node of the job."""
+        number = int(self.occupants.nodes[position])
+        service = number - self.machine.nodes.count
+        name = f"node {number}" if service < 0 else f"service node {service}"
+        return f"{name} ({self.fabric.router_name(int(self.fabric.node_router[number]))})"

@@ -1,0 +1,85 @@
+"""The book of stations: how they are numbered, and what a person calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.network import STATION
+from sim.engine.types import Table, make_table
+from sim.plane.stations import StationKind
+
+Values = float | npt.NDArray[np.float64]
+
+
+class Section(NamedTuple):
+    """Stations of one kind and direction: ``first`` to ``first + size - 1``."""
+
+    kind: StationKind
+    first: int
+    size: int
+    label: Callable[[int], str]
+
+
+class StationBook:
+    """Stations, section by section.
+
+    Add all sections first; then ``table`` holds the stations for the engine.
+    """
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self._tables: list[Table] = []
+        self._watched = 0
+        self._count = 0
+
+    def add(
+        self,
+        kind: StationKind,
+        count: int,
+        label: Callable[[int], str],
+        *,
+        rate: Values = np.inf,
+        latency: Values = 0.0,
+        overhead: float = 0.0,
+        watched: bool = False,
+    ) -> int:
+        """Add a section; return the number of its first station.
+
+        Parameters
+        ----------
+        kind, count, label
+            What the stations are, how many, and the name of the i-th.
+        rate
+            Bytes/s; infinite where only requests count.
+        latency, overhead
+            Seconds to the next station, and seconds a message.
+        watched
+            Whether its bytes are kept over time.
+        """
+        first = self._count
+        table = make_table(STATION, count)
+        table.inverse_rate = 1.0 / np.asarray(rate)
+        table.latency = latency
+        table.overhead = overhead
+        table.kind = kind
+        table.row = np.arange(self._watched, self._watched + count) if watched else -1
+        self._watched += count if watched else 0
+        self._count += count
+        self.sections.append(Section(kind, first, count, label))
+        self._tables.append(table)
+        return first
+
+    def table(self) -> Table:
+        """Return all stations as one table of ``STATION`` records."""
+        return np.concatenate(self._tables).view(np.recarray)
+
+    def name(self, station: int) -> str:
+        """Return what a person calls a station."""
+        for section in self.sections:
+            if section.first <= station < section.first + section.size:
+                return section.label(station - section.first)
+        raise IndexError(f"there is no station {station}")

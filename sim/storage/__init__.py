@@ -1,0 +1,1 @@
+"""What is not Lustre: local SSDs, and service nodes behind DVS (burst buffers, home)."""

@@ -1,0 +1,167 @@
+"""Locks that programs take on ranges of bytes by ``fcntl``: advice among programs, not to clients.
+
+MPI-IO takes one around each read-modify-write of data sieving, so that no other rank changes what
+lies between its pieces meanwhile. With ``flock`` mounts they are kept at the MDS (Lustre 2.7
+ldlm_flock.c): a request waits there while somebody else's range overlaps; when a range is given
+back, those who wait are tried in the order in which they came. Those of a file behind service nodes
+are kept by the first of these, those of a local file by the kernel of its node, at no price.
+"""
+
+from __future__ import annotations
+
+from sim.engine.component import Component
+from sim.engine.jit import outlined
+from sim.engine.network import Network
+from sim.lustre.mds import Mds
+from sim.lustre.net.lnet import Lnet
+from sim.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
+from sim.plane.causes import Cause
+from sim.plane.events import GO_ON, GONE
+from sim.plane.files import Backend, Files
+from sim.plane.operations import Op
+from sim.plane.programs import Programs, charge, wait_for, wake
+from sim.plane.registry import performs
+from sim.plane.site import Site
+from sim.storage.dvs import Dvs
+
+_SSD, _DVS = int(Backend.SSD), int(Backend.DVS)
+_FLOCK, _RANGE = int(Op.FLOCK), int(Cause.RANGE)
+
+# Where a program is.
+_COMING = 0
+_ASKED = 1
+_WAITING = 2
+
+
+class Flock(Component):
+    """Ranges of bytes that programs hold, wherever the file is."""
+
+    network: Network
+    files: Files
+    programs: Programs
+    lnet: Lnet
+    requests: Requests
+    mds: Mds
+    dvs: Dvs
+
+    @classmethod
+    def build(cls, site: Site) -> Flock:
+        """Return it for a machine."""
+        return site.make(cls)
+
+
+@performs(Flock, Op.FLOCK, Op.FUNLOCK)
+@outlined
+def lock_range(flock: Flock, program_id: int, now: float) -> float:
+    """Take a range of bytes of a file, or give back the one that the program has there."""
+    program = flock.programs.rows[program_id]
+    operation = flock.programs.operations[program.op]
+    if program.phase == _COMING:
+        program.phase = _ASKED
+        program.since = now
+        if flock.files.rows[operation.file].backend != _SSD:
+            _ask(flock, program_id, now)
+            return GONE
+    if program.phase == _ASKED:
+        if operation.kind == _FLOCK:
+            if not _take(flock.programs, program_id):
+                program.phase = _WAITING
+                return GONE
+        else:
+            _give_back(flock, program_id, now)
+    charge(flock.programs, program_id, _RANGE, now)
+    program.phase = _COMING
+    program.op += 1
+    return GO_ON
+
+
+@outlined
+def _ask(flock: Flock, program_id: int, now: float) -> None:
+    """Send the request of a program to whoever keeps the ranges of its file."""
+    file_id = flock.programs.operations[flock.programs.rows[program_id].op].file
+    file = flock.files.rows[file_id]
+    wait_for(flock.programs, program_id, 1, now)
+    if file.backend == _DVS:
+        server = flock.files.objects[file.first_object].ost
+        station = flock.dvs.server_requests + server
+        service = flock.dvs.servers[server].open_time
+        send(flock.requests, program_id, SERVER_REQUEST, station, service, file_id, now)
+        return
+    station = flock.mds.station + file.mdt
+    send(
+        flock.requests, program_id, MDS_OPERATION, station, flock.mds.seconds[_FLOCK], file_id, now
+    )
+
+
+@outlined
+def _take(programs: Programs, program_id: int) -> bool:
+    """Let a program have its range; if others hold some of it, put it in line and say False."""
+    operation = programs.operations[programs.rows[program_id].op]
+    if _is_free(programs, program_id):
+        _hold(programs, program_id)
+        return True
+    program = programs.rows[program_id]
+    file = programs.files.rows[operation.file]
+    program.flock_next = -1
+    if file.flock_waiting < 0:
+        file.flock_waiting = program_id
+    else:
+        programs.rows[file.flock_last].flock_next = program_id
+    file.flock_last = program_id
+    return False
+
+
+@outlined
+def _is_free(programs: Programs, program_id: int) -> bool:
+    """Tell whether nobody holds any of the range that a program asks for."""
+    operation = programs.operations[programs.rows[program_id].op]
+    holder = programs.files.rows[operation.file].flock_held
+    while holder >= 0:
+        other = programs.rows[holder]
+        stop = operation.offset + operation.length
+        if other.flock_start < stop and operation.offset < other.flock_end:
+            return False
+        holder = other.flock_next
+    return True
+
+
+@outlined
+def _hold(programs: Programs, program_id: int) -> None:
+    """Enter a program among the holders of ranges of its file."""
+    program = programs.rows[program_id]
+    operation = programs.operations[program.op]
+    program.flock_start = operation.offset
+    program.flock_end = operation.offset + operation.length
+    program.flock_next = programs.files.rows[operation.file].flock_held
+    programs.files.rows[operation.file].flock_held = program_id
+
+
+@outlined
+def _give_back(flock: Flock, program_id: int, now: float) -> None:
+    """Take a program out of the holders, and let those in line have what is free now."""
+    program = flock.programs.rows[program_id]
+    file = flock.files.rows[flock.programs.operations[program.op].file]
+    if file.flock_held == program_id:
+        file.flock_held = program.flock_next
+    else:
+        previous = file.flock_held
+        while flock.programs.rows[previous].flock_next != program_id:
+            previous = flock.programs.rows[previous].flock_next
+        flock.programs.rows[previous].flock_next = program.flock_next
+    previous = -1
+    waiting = file.flock_waiting
+    while waiting >= 0:
+        after = flock.programs.rows[waiting].flock_next
+        if _is_free(flock.programs, waiting):
+            if previous < 0:
+                file.flock_waiting = after
+            else:
+                flock.programs.rows[previous].flock_next = after
+            if file.flock_last == waiting:
+                file.flock_last = previous
+            _hold(flock.programs, waiting)
+            arrival = now + flock.lnet.control_latency
+            wake(flock.programs, waiting, arrival)
+        else:
+            previous = waiting
+        waiting = after

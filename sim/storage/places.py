@@ -1,0 +1,55 @@
+"""Where a job writes: Lustre, the SSDs of its nodes, a burst buffer, or the home directories."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sim.engine.types import Indices
+from sim.storage.servers import dealt
+
+Kind = Literal["lustre", "ssd", "bb", "home"]
+
+LOCAL_STRIPE = 16 << 20
+"""What MPI-IO takes for the stripe of a local file: its collective buffer (ROMIO, 16 MiB)."""
+
+
+class Storage(NamedTuple):
+    """One of the places.
+
+    Attributes
+    ----------
+    kind
+        Which.
+    servers
+        int32 (n,): the service nodes of the allocation; none for Lustre and SSDs.
+    volume
+        Number of the allocation behind them; -1 where there is none.
+    stripe_size
+        Bytes that go to one service node before the next one's turn.
+    width
+        Service nodes of a file.
+    private
+        Whether each compute node has files of its own there, on one service node, which no other
+        compute node sees.
+    """
+
+    kind: Kind = "lustre"
+    servers: Indices = np.zeros(0, np.int32)
+    volume: int = -1
+    stripe_size: int = 0
+    width: int = 1
+    private: bool = False
+
+    @property
+    def of_one_node(self) -> bool:
+        """Whether a file can be reached from one compute node alone."""
+        return self.kind == "ssd" or self.private
+
+    def deal(self, files: int, first: int) -> Indices:
+        """Return the service nodes of new files, the first of which is the ``first``-th of all."""
+        return dealt(files, self.width, self.servers, first)
+
+
+LUSTRE = Storage()

@@ -1,0 +1,258 @@
+"""The node-local SSD: the device of a compute node, its fill level and its queue.
+
+A request holds the device for a time of its own and for its bytes at the rate of reads or of
+writes, first come, first served; reads and writes share the device, as they share its flash. What
+the request takes beyond that, its latency, passes while the device turns to the next: the driver
+keeps up to ``queue_depth`` requests under way at once, and one more begins only when the oldest of
+these has ended. Longer transfers are cut into requests.
+
+The rates of writes differ from device to device, as flash wears and models were mixed: who waits
+for many nodes waits for the slowest.
+
+The page cache and the files before the device are in ``sim.storage.ssd_files``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.config.machine import Machine
+from sim.engine.component import Component, Demands
+from sim.engine.jit import njit
+from sim.engine.network import Network, serve
+from sim.engine.page import PAGE
+from sim.engine.queue import QUEUE, clear_all
+from sim.engine.randomness import stream
+from sim.engine.types import Floats, Indices, Table, make_table
+from sim.node.nodes import Nodes
+from sim.node.page_cache import PageCache
+from sim.plane.files import Files
+from sim.plane.programs import Programs
+from sim.plane.site import Site
+from sim.plane.stations import StationKind
+
+SSD = np.dtype(
+    [
+        ("used", "i8"),  # bytes of files that take room on it, dirty ones included
+        ("dirty", "i8"),  # bytes of the page cache to be written, or being written
+        ("background", "i8"),  # dirty bytes from which the node writes them back
+        ("dirty_limit", "i8"),  # and from which writers wait
+        ("requests", "i8"),  # so far
+        ("lost_bytes", "i8"),  # bytes of files that were on it when it was lost
+        ("writing_bytes", "i8"),  # under way to the device from the page cache
+        ("write_seconds", "f8"),  # a byte
+        ("written_at", "f8"),  # when what is under way from the page cache is on the device
+        ("lost_at", "f8"),  # when it fails; infinity: never
+        ("gone", "i4"),  # it has failed, and what was on it is counted
+        ("writing", "i4"),  # the view whose pages are under way; -1: the flusher rests
+        ("expired", "i4"),  # dirty pages are so old that all must go
+        ("timer", "i4"),  # someone will look at their age
+        ("urgent", "i4"),  # files that someone waits for the write-back of
+        ("views", QUEUE),  # with dirty pages
+        ("waiters", QUEUE),  # programs that wait for room among the dirty pages
+    ],
+    align=True,
+)
+
+_SLOWEST = 0.25  # of the mean: a slower device would be taken out of service
+
+
+class SsdLimits(NamedTuple):
+    """Constants of a node's SSD and of the page cache before it; in seconds and bytes.
+
+    Attributes
+    ----------
+    capacity
+        Bytes of files that the device holds.
+    request_size, request_time
+        Largest request, and what each holds the device for besides its bytes.
+    read_seconds
+        What a byte read holds it for; what a byte written does is the device's own.
+    read_latency, write_latency
+        From there to the answer.
+    sync_time
+        Of an fsync after the last page: the journal, and the device's own cache.
+    open_time
+        Of an open, close, stat or unlink.
+    write_copy, read_copy
+        A core's time to copy a byte into the page cache, and out of it.
+    readahead
+        Bytes that a reader has asked for ahead.
+    expire
+        After how long dirty pages are written back in any case.
+    writeback_size
+        Bytes of a file that are written back in one go.
+    """
+
+    capacity: int
+    request_size: int
+    request_time: float
+    read_seconds: float
+    read_latency: float
+    write_latency: float
+    sync_time: float
+    open_time: float
+    write_copy: float
+    read_copy: float
+    readahead: int
+    expire: float
+    writeback_size: int
+
+
+class DirtyLimits(NamedTuple):
+    """Dirty bytes of a node from which it writes them back, and from which writers wait."""
+
+    background: int
+    dirty: int
+
+
+def dirty_limits(machine: Machine, occupied: int = 0) -> DirtyLimits:
+    """Return the dirty limits of a node before its SSD; zeros if the machine has none.
+
+    Parameters
+    ----------
+    machine
+        With its SSDs.
+    occupied
+        Bytes of a node's memory that programs take: the limits are shares of the rest.
+    """
+    ssd = machine.ssd
+    if ssd is None:
+        return DirtyLimits(0, 0)
+    available = max(machine.nodes.memory - occupied, 0)
+    shares = ssd.dirty_background_ratio, ssd.dirty_ratio
+    return DirtyLimits(*(int(available * share) for share in shares))
+
+
+def ssd_limits(machine: Machine) -> SsdLimits:
+    """Return the constants of a machine's SSDs; zeros if it has none."""
+    ssd = machine.ssd
+    if ssd is None:
+        return SsdLimits(0, 1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1, 0.0, 1)
+    return SsdLimits(
+        capacity=ssd.capacity,
+        request_size=ssd.request_size,
+        request_time=ssd.request_time,
+        read_seconds=1.0 / ssd.read_rate,
+        read_latency=ssd.read_latency,
+        write_latency=ssd.write_latency,
+        sync_time=ssd.sync_time,
+        open_time=ssd.open_time,
+        write_copy=1.0 / ssd.cache_write_rate,
+        read_copy=1.0 / ssd.cache_read_rate,
+        readahead=ssd.readahead,
+        expire=ssd.dirty_expire,
+        writeback_size=ssd.writeback_size,
+    )
+
+
+def make_ssds(machine: Machine, nodes: Indices, seed: int) -> tuple[Table, Floats]:
+    """Return the empty SSDs of some nodes, and when each of their latest requests ended.
+
+    Parameters
+    ----------
+    machine
+        With its SSDs; without any, the tables are empty.
+    nodes
+        int32 (nodes,): the compute nodes.
+    seed
+        Of the scenario: how fast which device writes follows from it.
+
+    Returns
+    -------
+    ssds, slots
+        ``SSD`` records, and float64 (nodes, queue depth) in seconds.
+    """
+    ssd = machine.ssd
+    if ssd is None:
+        return make_table(SSD, 0), np.zeros((0, 1))
+    ssds = make_table(SSD, len(nodes))
+    every = machine.nodes.count + machine.nodes.service_nodes
+    normal = stream(seed, "SSD speed").standard_normal(every)[nodes]
+    speed = np.maximum(1.0 + ssd.write_spread * normal, _SLOWEST)
+    ssds.write_seconds = 1.0 / (ssd.write_rate * speed)
+    ssds.lost_at = np.inf
+    ssds.background, ssds.dirty_limit = dirty_limits(machine)
+    ssds.writing = -1
+    clear_all(ssds.views)
+    clear_all(ssds.waiters)
+    return ssds, np.zeros((len(nodes), ssd.queue_depth))
+
+
+class Ssds(Component):
+    """The SSDs of all nodes, and the page cache's part before each.
+
+    Attributes
+    ----------
+    rows
+        ``SSD`` records, one a node; none if the machine has none.
+    slots
+        float64 (nodes, queue depth): when the latest requests of each ended, in seconds.
+    limits
+        Constants of a device and of the page cache before it.
+    station
+        The first station of the devices.
+    """
+
+    network: Network
+    files: Files
+    programs: Programs
+    nodes: Nodes
+    cache: PageCache
+    rows: Table
+    slots: Floats
+    limits: SsdLimits
+    station: int
+
+    @classmethod
+    def build(cls, site: Site) -> Ssds:
+        """Return the empty SSDs of a machine."""
+        rows, slots = make_ssds(site.machine, site.occupants.nodes, site.seed)
+        label = "SSD of {}".format
+        return site.make(
+            cls,
+            rows=rows,
+            slots=slots,
+            limits=ssd_limits(site.machine),
+            station=site.book.add(StationKind.SSD, len(rows), lambda i: label(site.node_name(i))),
+        )
+
+    def demands(self) -> Demands:
+        """Return the windows of a read: a piece of it, and as much ahead, between others' pages."""
+        return (
+            [(self.cache.spare_windows, 2 * self.limits.readahead // PAGE)]
+            if len(self.rows)
+            else []
+        )
+
+    def pending(self) -> int:
+        """Return the most events that can be pending: flusher and timer, and the reads."""
+        return 2 * len(self.rows) + (len(self.cache.windows) if len(self.rows) else 0)
+
+
+@njit
+def device_io(ssds: Ssds, node: int, size: int, write: int, now: float) -> float:
+    """Queue the requests of a transfer at the SSD of a node; return when the last has ended.
+
+    ``size`` is in bytes.
+    """
+    ssd = ssds.rows[node]
+    limits = ssds.limits
+    seconds = ssd.write_seconds if write else limits.read_seconds
+    latency = limits.write_latency if write else limits.read_latency
+    depth = ssds.slots.shape[1]
+    done = now
+    left = size
+    while left > 0:
+        piece = min(left, limits.request_size)
+        slot = ssd.requests % depth
+        begin = max(now, ssds.slots[node, slot])
+        held = limits.request_time + piece * seconds
+        start = serve(ssds.network, ssds.station + node, begin, piece, held)
+        done = start + held + latency
+        ssds.slots[node, slot] = done
+        ssd.requests += 1
+        left -= piece
+    return done
