@@ -211,8 +211,6 @@ def dirty_pages(osc: Osc, view_id: int, offset: int, size: int) -> int:
     Room for all of them has been reserved in the OSC.
     """
     view = osc.cache.views[view_id]
-    stop = -(-(offset + size) // PAGE) * PAGE
-    add_cached(osc.cache, view_id, offset // PAGE * PAGE, stop)
     index = offset // osc.cache.rpc_size
     window_id = find_window(osc.cache, view_id, index, DIRTY)
     if window_id < 0:
@@ -224,6 +222,9 @@ def dirty_pages(osc: Osc, view_id: int, offset: int, size: int) -> int:
     view.outstanding += added
     inode = osc.cache.inodes[view.inode]
     inode.outstanding += added
+    # Dirty by now, so that making room in a full cache does not drop them.
+    stop = -(-(offset + size) // PAGE) * PAGE
+    add_cached(osc.cache, view_id, offset // PAGE * PAGE, stop)
     channel_id = channel_of(osc, view.node, view.object)
     list_view(osc.cache, osc.channels[channel_id].views, view_id)
     if inode.flush_head >= 0:  # an fsync waits until nothing of the file is dirty
@@ -518,6 +519,9 @@ def wake_waiters(osc: Osc, channel_id: int, now: float) -> None:
     """
     channel = osc.channels[channel_id]
     room = osc.max_dirty - channel.dirty
+    if channel.dirty > 0:  # an idle OSC takes pages however many are dirty elsewhere
+        node = osc.clients[channel_id // osc.osts]
+        room = min(room, osc.max_node_dirty - node.dirty)
     wake_into(osc.programs, channel.waiters, room, osc.cache.rpc_size, now)
 
 

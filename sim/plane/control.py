@@ -133,21 +133,6 @@ def read_timer(programs: Programs, program_id: int, now: float) -> None:
 
 
 @outlined
-def call_is_due(programs: Programs, program_id: int, now: float) -> bool:
-    """Tell whether another call of a run of reads or writes is to be begun.
-
-    After the last of them, or when it is too late for more, the program turns to the next
-    operation.
-    """
-    program = programs.rows[program_id]
-    if program.call < programs.operations[program.op].count and now <= program.limit:
-        return True
-    program.call = 0
-    program.op += 1
-    return False
-
-
-@outlined
 def end(programs: Programs, program_id: int, now: float) -> None:
     """Count a program as ended; note its batch, and wake its leader, if it was the last."""
     program = programs.rows[program_id]

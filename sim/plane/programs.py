@@ -208,14 +208,6 @@ def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
 
 
 @outlined
-def start_of_call(programs: Programs, program_id: int) -> int:
-    """Return where in the file the present call of a program begins, in bytes."""
-    program = programs.rows[program_id]
-    operation = programs.operations[program.op]
-    return operation.offset + program.call * operation.stride
-
-
-@outlined
 def pass_on(programs: Programs, turn: Any, now: float) -> None:
     """Give up a turn; wake the next in line."""
     heir = pass_turn(turn, programs.rows)

@@ -29,8 +29,8 @@ from sim.engine.types import Indices, Table, make_table
 from sim.lustre.requests import SERVER_REQUEST, Requests, may_send, send
 from sim.network.aries import Aries, enter_aries
 from sim.node.nodes import Nodes
+from sim.plane.calls import begin_call, call_is_due, clip_to_file, start_of_call
 from sim.plane.causes import Cause
-from sim.plane.control import call_is_due
 from sim.plane.counters import Stat
 from sim.plane.events import DVS, FULL, GO_ON, GONE, MESSAGE_EVENT, STAGES
 from sim.plane.files import Backend, Files, chunk_at
@@ -251,14 +251,11 @@ def _next_call(dvs: Dvs, program_id: int, now: float) -> float:
     """Begin the next call of the run."""
     program = dvs.programs.rows[program_id]
     operation = dvs.programs.operations[program.op]
-    file = dvs.files.rows[operation.file]
-    start = operation.offset + program.call * operation.stride
-    program.done = 0
-    program.length = operation.length
+    begin_call(dvs.programs, program_id)
     if operation.kind == _WRITE:
-        _take_room(dvs, program_id, start)
+        _take_room(dvs, program_id, start_of_call(dvs.programs, program_id))
     else:
-        program.length = max(min(program.length, file.end - start), 0)
+        clip_to_file(dvs.programs, program_id)
     return _next_parts(dvs, program_id, now)
 
 
@@ -291,7 +288,7 @@ def _next_parts(dvs: Dvs, program_id: int, now: float) -> float:
         program.calls += 1 if program.length > 0 else 0
         return GO_ON
     file = dvs.files.rows[operation.file]
-    start = operation.offset + program.call * operation.stride + program.done
+    start = start_of_call(dvs.programs, program_id) + program.done
     stop = min(
         start + program.length - program.done,
         (start // file.stripe_size + DVS_PARTS) * file.stripe_size,

@@ -22,15 +22,17 @@ from __future__ import annotations
 
 from sim.engine.calendar import schedule
 from sim.engine.jit import entry, outlined
-from sim.engine.network import serve
 from sim.engine.ordered import following
 from sim.engine.page import PAGE
 from sim.engine.queue import clear, join, pop
 from sim.engine.types import Integers
+from sim.node.copying import copy_pages, enter_tree, leave_tree
 from sim.node.page_cache import (
     DIRTY_RUNS,
+    READ_TURNS,
     READING,
     TAKEN_RUNS,
+    WRITE_TURNS,
     PageCache,
     add_cached,
     add_window,
@@ -48,13 +50,13 @@ from sim.node.page_cache import (
     view_of,
     wait_for_pages,
 )
+from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
-from sim.plane.control import call_is_due
 from sim.plane.counters import Stat
 from sim.plane.events import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE, SSD_READ_EVENT
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, wake, wake_all, wake_into
+from sim.plane.programs import Programs, charge, wake, wake_all, wake_into
 from sim.plane.registry import on_event, performs
 from sim.storage.ssd import Ssds, device_io
 
@@ -157,17 +159,19 @@ def _go_on(ssds: Ssds, program_id: int, now: float) -> float:
     ssd = ssds.rows[program.node]
     if now >= ssd.lost_at:
         _lose(ssds, program.node, now)
+        leave_tree(ssds.cache, program_id)
         return _fail(ssds.programs, program_id)
     if phase == _COPIED:
         return _let_be_dirty(ssds, program_id, now)
     if phase == _FILLED:
-        ssds.programs.waits[program_id, _SSD] += now - program.since
-        program.phase = _TAKEN
-        return _copied(ssds.programs, program_id, ssds.limits.read_copy, now)
+        charge(ssds.programs, program_id, _SSD, now)
+        return _copy_out(ssds, program_id, now)
     if phase == _THROTTLED_ONE:
-        ssds.programs.waits[program_id, _CACHE] += now - program.since
+        charge(ssds.programs, program_id, _CACHE, now)
     elif phase == _MOVED:
-        ssds.programs.waits[program_id, _SSD] += now - program.since
+        charge(ssds.programs, program_id, _SSD, now)
+    if phase == _TAKEN:
+        leave_tree(ssds.cache, program_id)
     if phase in (_TAKEN, _MOVED):
         program.done += program.left
     return _next_piece(ssds, program_id, now)
@@ -183,14 +187,13 @@ def _next_call(ssds: Ssds, program_id: int, now: float) -> float:
     program.view_id = view_of(ssds.cache, file.first_object, program.node, program.inode)
     view_of(ssds.cache, file.first_object + DIRTY_RUNS, program.node, program.inode)
     view_of(ssds.cache, file.first_object + TAKEN_RUNS, program.node, program.inode)
-    program.length = operation.length
-    program.done = 0
+    begin_call(ssds.programs, program_id)
     if now >= ssds.rows[program.node].lost_at:
         _lose(ssds, program.node, now)
         return _fail(ssds.programs, program_id)
     if operation.kind != _WRITE:
-        start = operation.offset + program.call * operation.stride
-        program.length = max(min(program.length, file.end - start), 0)
+        clip_to_file(ssds.programs, program_id)
+        start = start_of_call(ssds.programs, program_id)
         program.ahead = 1 if start in (0, program.next_read) else 0
         program.next_read = start + program.length
     return _next_piece(ssds, program_id, now)
@@ -207,6 +210,7 @@ def _give_up(programs: Programs, program_id: int, column: int, stat: int) -> flo
     """End a call; count what it has not moved."""
     program = programs.rows[program_id]
     left = program.length - program.done
+    program.entering = 0
     programs.refused[program_id, column] += left
     programs.stats[stat] += left
     program.call += 1
@@ -219,13 +223,12 @@ def _next_piece(ssds: Ssds, program_id: int, now: float) -> float:
     """Turn to the next piece of a call; end the call where there is none."""
     program = ssds.programs.rows[program_id]
     if program.done == program.length:
-        program.call += 1
-        program.calls += 1
+        end_call(ssds.programs, program_id)
         program.phase = _NEXT_CALL
         return GO_ON
     operation = ssds.programs.operations[program.op]
     direct = ssds.files.rows[operation.file].direct
-    program.offset = operation.offset + program.call * operation.stride + program.done
+    program.offset = start_of_call(ssds.programs, program_id) + program.done
     size = _PIECE if operation.kind == _WRITE else ssds.limits.readahead
     size = _DIRECT_PIECE if direct else size
     program.left = min(program.length - program.done, size - program.offset % size)
@@ -318,18 +321,24 @@ def _write_piece(ssds: Ssds, program_id: int, now: float) -> float:
     _take_room(ssds, program_id)
     ssd.dirty += program.left
     program.phase = _COPIED
-    return _copied(ssds.programs, program_id, ssds.limits.write_copy, now)
+    size = program.left
+    entered = enter_tree(ssds.cache, program_id, size, WRITE_TURNS, now)
+    seconds = size * ssds.limits.write_copy
+    return copy_pages(ssds.nodes, program_id, size, seconds, entered, now)
 
 
 @outlined
-def _copied(programs: Programs, program_id: int, seconds_a_byte: float, now: float) -> float:
-    """Let a program's core copy its piece; return when it has, and charge the program for it."""
-    program = programs.rows[program_id]
-    seconds = program.left * seconds_a_byte
-    start = serve(programs.network, program.core, now, program.left, seconds)
-    programs.waits[program_id, _CORE] += start - now
-    programs.waits[program_id, _COPY] += seconds
-    return start + seconds
+def _copy_out(ssds: Ssds, program_id: int, now: float) -> float:
+    """Copy a piece out of the page cache; by then the pages asked for are in the file's tree."""
+    program = ssds.programs.rows[program_id]
+    program.phase = _TAKEN
+    entered = now
+    if program.entering > 0:
+        entered = enter_tree(ssds.cache, program_id, program.entering, READ_TURNS, now)
+        program.entering = 0
+    size = program.left
+    seconds = size * ssds.limits.read_copy
+    return copy_pages(ssds.nodes, program_id, size, seconds, entered, now)
 
 
 @outlined
@@ -340,6 +349,7 @@ def _let_be_dirty(ssds: Ssds, program_id: int, now: float) -> float:
     view = ssds.cache.views[program.view_id]
     start, stop = program.offset, program.offset + program.left
     dirty = find_view(ssds.cache, view.object + DIRTY_RUNS, program.node)
+    leave_tree(ssds.cache, program_id)
     ssd.dirty -= program.left  # what was reserved
     _count_dirty(ssds, program.view_id, join_runs(ssds.cache, dirty, start, stop))
     add_cached(ssds.cache, program.view_id, start // PAGE * PAGE, -(-stop // PAGE) * PAGE)
@@ -476,7 +486,7 @@ def fsync(ssds: Ssds, program_id: int, now: float) -> float:
             _wake_flusher(ssds, program.node, now)
             return GONE
     if program.phase == 1:
-        ssds.programs.waits[program_id, _FLUSH] += now - program.since
+        charge(ssds.programs, program_id, _FLUSH, now)
         program.phase = 2
         if now < ssd.lost_at:
             ssds.programs.waits[program_id, _SYNC] += ssds.limits.sync_time
@@ -523,7 +533,7 @@ def _read_piece(ssds: Ssds, program_id: int, now: float) -> float:
     """Ask for the pages of a piece that are not in the cache, and for the next piece's."""
     program = ssds.programs.rows[program_id]
     stop = program.offset + program.left
-    missing = _ask_for_pages(ssds, program.view_id, program.offset, stop, now)
+    missing = _ask_for_pages(ssds, program_id, program.offset, stop, now)
     ssds.programs.stats[_MISSES] += missing
     ssds.programs.stats[_HITS] += program.left - missing
     file = ssds.files.rows[ssds.programs.operations[program.op].file]
@@ -531,19 +541,20 @@ def _read_piece(ssds: Ssds, program_id: int, now: float) -> float:
         size = ssds.limits.readahead
         ahead = min(min(stop + size, (stop // size + 1) * size), file.end)
         if ahead > stop:
-            asked = _ask_for_pages(ssds, program.view_id, stop, ahead, now)
+            asked = _ask_for_pages(ssds, program_id, stop, ahead, now)
             ssds.programs.stats[_AHEAD] += asked
     if missing == 0:
-        program.phase = _TAKEN
-        return _copied(ssds.programs, program_id, ssds.limits.read_copy, now)
+        return _copy_out(ssds, program_id, now)
     program.phase = _FILLED
     wait_for_pages(ssds.cache, program_id, missing, now)
     return GONE
 
 
 @outlined
-def _ask_for_pages(ssds: Ssds, view_id: int, offset: int, stop: int, now: float) -> int:
+def _ask_for_pages(ssds: Ssds, program_id: int, offset: int, stop: int, now: float) -> int:
     """Have pages read that are neither in the cache nor asked for; return the missing bytes."""
+    program = ssds.programs.rows[program_id]
+    view_id = program.view_id
     first, last = not_cached(ssds.cache, view_id, offset // PAGE * PAGE, -(-stop // PAGE) * PAGE)
     if first == last:
         return 0
@@ -556,6 +567,7 @@ def _ask_for_pages(ssds: Ssds, view_id: int, offset: int, stop: int, now: float)
             continue
         end = _next_window_after(ssds.cache, view_id, at, last)
         window_id = add_window(ssds.cache, view_id, at, end - at, READING)
+        program.entering += end - at
         done = device_io(ssds, node, end - at, 0, now)
         schedule(ssds.network.calendar, done, SSD_READ_EVENT, window_id)
         at = end

@@ -788,8 +788,6 @@ class Clients:
         covering = [w for w in reading if w.low <= start and end <= w.high]
         rpc_size = self.machine.lustre.rpc_size
         origin = start // rpc_size * rpc_size
-        if covering and covering[0] is not next(w for w in reading if w.start == origin):
-            self.excuses.add("pages on their way with the second read of a window")
         if covering:
             return 0, wanted
         window = Window(origin, READING, span(start - origin, end - origin))
@@ -894,8 +892,6 @@ class Clients:
             kept = 0
             for window in old.outstanding:
                 kept |= pages(window.low, window.high)
-            if old is view and some & kept:
-                self.excuses.add("pages evicted as they are written")
             self.evicted += (old.cached & ~kept).bit_count() * PAGE
             node.evicted = self.clock.now
             old.cached &= kept

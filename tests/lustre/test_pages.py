@@ -190,7 +190,6 @@ def test_a_file_that_does_not_fit_is_read_again_and_one_that_does_is_not() -> No
         assert (plane.stat(Stat.EVICTED_BYTES) > 0) == (again > 0)
 
 
-@pytest.mark.xfail(reason="pages enter the cache, and are evicted, before they are dirty")
 def test_what_is_dirty_stays_in_a_cache_that_is_too_small() -> None:
     plane = SmallPlane(1, nodes__memory=4 * RPC)
     plane.add_files()
@@ -199,7 +198,6 @@ def test_what_is_dirty_stays_in_a_cache_that_is_too_small() -> None:
     assert plane.tables.cache.nodes.cached[0] >= PAGE
 
 
-@pytest.mark.xfail(reason="of the reads of a window that are under way only the first is looked at")
 def test_pages_that_are_on_their_way_are_not_asked_for_again() -> None:
     """The first page of a window is on its way for 4 ms when six ask for the ninth."""
     plane = SmallPlane(1, 7, lustre__readahead=0, lustre__ost_read_rate="1 MB/s")

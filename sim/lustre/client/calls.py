@@ -40,7 +40,7 @@ from sim.lustre.osc import (
     submit,
 )
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
-from sim.node.cores import copy
+from sim.node.copying import copy_pages, enter_tree, leave_tree
 from sim.node.nodes import Nodes
 from sim.node.page_cache import (
     READ_TURNS,
@@ -49,20 +49,18 @@ from sim.node.page_cache import (
     PageCache,
     add_window,
     find_view,
-    find_window,
     inode_of,
     not_cached,
-    queue_at_tree,
     view_of,
     wait_for_pages,
 )
+from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
-from sim.plane.control import call_is_due
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, Files, chunk_at
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, start_of_call, wake_all
+from sim.plane.programs import Programs, charge, wake_all
 from sim.plane.registry import performs
 from sim.plane.site import Site
 
@@ -168,7 +166,7 @@ def _transfer_between_chunks(client: Client, program_id: int, phase: int, now: f
         return _begin_write(client, program_id, now)
     if phase == _GLIMPSED:
         charge(client.programs, program_id, _METADATA, now)
-        _clip_to_file(client.programs, program_id)
+        clip_to_file(client.programs, program_id)
     return _next_chunk(client, program_id, now)
 
 
@@ -178,8 +176,7 @@ def _next_call(client: Client, program_id: int, now: float) -> float:
     program = client.programs.rows[program_id]
     operation = client.programs.operations[program.op]
     program.inode = inode_of(client.cache, operation.file, program.node)
-    program.length = operation.length
-    program.done = 0
+    begin_call(client.programs, program_id)
     if operation.kind == _WRITE:
         return _begin_write(client, program_id, now)
     if not may_send(client.requests, client.files.rows[operation.file].stripe_count):
@@ -192,15 +189,6 @@ def _next_call(client: Client, program_id: int, now: float) -> float:
         send_to_objects(client.requests, program_id, GLIMPSE, operation.file, now)
         return GONE
     return _next_chunk(client, program_id, now)
-
-
-@outlined
-def _clip_to_file(programs: Programs, program_id: int) -> None:
-    """Let a read end where the file ends."""
-    program = programs.rows[program_id]
-    file = programs.files.rows[programs.operations[program.op].file]
-    left = file.end - start_of_call(programs, program_id)
-    program.length = max(min(program.length, left), 0)
 
 
 @outlined
@@ -288,8 +276,7 @@ def _end_call(cache: PageCache, program_id: int, now: float) -> float:
         inode = cache.inodes[program.inode]
         wake_all(cache.programs, inode.range_waiters.head, now)
         clear(inode.range_waiters)
-    program.call += 1
-    program.calls += 1
+    end_call(cache.programs, program_id)
     program.phase = _NEXT_CALL
     return GO_ON
 
@@ -355,58 +342,10 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
         pump(osc, channel_id, now)
         return GONE
     program.phase = _COPIED
-    entered = _enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
-    return _copied(osc.brw.nodes, program_id, piece, piece * osc.brw.nodes.write_copy, entered, now)
-
-
-@outlined
-def _enter_tree(cache: PageCache, program_id: int, size: int, turns: int, now: float) -> float:
-    """Let a program's core take its turns at the tree of cached pages; return when they are over.
-
-    A rank's core turns to its threads one after another: one of them waits for the lock at a time.
-    """
-    inode_id = cache.programs.rows[program_id].inode
-    rank = cache.programs.rows[_rank(cache.programs, program_id)]
-    if rank.at_tree < 0:
-        rank.at_tree = program_id
-        cache.inodes[inode_id].tree_users += 1
-    return queue_at_tree(cache, inode_id, size, turns, now)
-
-
-@outlined
-def _leave_tree(cache: PageCache, program_id: int) -> None:
-    """Note that a program has had its turns at the tree, if it had any."""
-    rank = cache.programs.rows[_rank(cache.programs, program_id)]
-    if rank.at_tree == program_id:
-        rank.at_tree = -1
-        cache.inodes[cache.programs.rows[program_id].inode].tree_users -= 1
-
-
-@outlined
-def _rank(programs: Programs, program_id: int) -> int:
-    """Return the program of the rank that a program is a thread of, or that it is."""
-    leader = programs.rows[program_id].leader
-    return program_id if leader < 0 else leader
-
-
-@outlined
-def _copied(
-    nodes: Nodes, program_id: int, size: int, seconds: float, entered: float, now: float
-) -> float:
-    """Let a program's core copy bytes while their pages enter the tree; return when both is done.
-
-    Charges the program for what it waits.
-    """
-    program = nodes.programs.rows[program_id]
-    memory = nodes.memory + program.node
-    queue = max(nodes.network.stations[program.core].free - now, 0.0)
-    handover = nodes.list_handover
-    done = copy(nodes.network, program.core, memory, size, seconds, handover, now)
-    nodes.programs.waits[program_id, _CORE] += queue
-    nodes.programs.waits[program_id, _COPY] += seconds
-    nodes.programs.waits[program_id, _MEMORY] += done - now - queue - seconds
-    nodes.programs.waits[program_id, _TREE] += max(entered - done, 0.0)
-    return max(done, entered)
+    entered = enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
+    return copy_pages(
+        osc.brw.nodes, program_id, piece, piece * osc.brw.nodes.write_copy, entered, now
+    )
 
 
 @outlined
@@ -416,7 +355,7 @@ def _let_be_dirty(ldlm: Ldlm, program_id: int, now: float) -> float:
     view = ldlm.cache.views[program.view_id]
     rpc_size = ldlm.cache.rpc_size
     piece = min(program.left, rpc_size - program.offset % rpc_size)
-    _leave_tree(ldlm.cache, program_id)
+    leave_tree(ldlm.cache, program_id)
     channel_id = channel_of(ldlm.osc, view.node, view.object)
     again = dirty_pages(ldlm.osc, program.view_id, program.offset, piece)
     if again > 0:  # dirty before: they had their room
@@ -529,11 +468,15 @@ def _ask_for_pages(
 @outlined
 def _are_coming(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
     """Tell whether pages of one window have been asked for already."""
-    window_id = find_window(cache, view_id, offset // cache.rpc_size, READING)
-    if window_id < 0:
-        return False
-    window = cache.windows[window_id]
-    return window.low <= offset and window.high >= stop
+    index = offset // cache.rpc_size
+    window_id = cache.views[view_id].windows
+    while window_id >= 0 and cache.windows[window_id].index <= index:
+        window = cache.windows[window_id]
+        reads = window.index == index and window.state == READING
+        if reads and window.low <= offset and window.high >= stop:
+            return True
+        window_id = window.next
+    return False
 
 
 @outlined
@@ -636,17 +579,17 @@ def _copy_piece(client: Client, program_id: int, now: float) -> float:
     program.phase = _TAKEN
     entered = now
     if program.entering > 0:
-        entered = _enter_tree(client.cache, program_id, program.entering, READ_TURNS, now)
+        entered = enter_tree(client.cache, program_id, program.entering, READ_TURNS, now)
         program.entering = 0
     seconds = program.left * client.nodes.read_copy
-    return _copied(client.nodes, program_id, program.left, seconds, entered, now)
+    return copy_pages(client.nodes, program_id, program.left, seconds, entered, now)
 
 
 @outlined
 def _end_piece(client: Client, program_id: int, now: float) -> float:
     """Turn to the next piece of a chunk that is read; end the chunk where there is none."""
     program = client.programs.rows[program_id]
-    _leave_tree(client.cache, program_id)
+    leave_tree(client.cache, program_id)
     program.offset += program.left
     if program.later > 0:
         return _read_piece(client, program_id, now)

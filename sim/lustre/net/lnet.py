@@ -196,7 +196,7 @@ def enter_aries_homeward(lnet: Lnet, message_id: int, node: int, now: float) -> 
 
 
 @inlined
-def _idlest_link(lnet: Lnet, first: int) -> int:
+def idlest_link(lnet: Lnet, first: int) -> int:
     """Return which of a router's InfiniBand links, from station ``first`` on, is free first."""
     best = first
     for link in range(first + 1, first + lnet.ib_links):
@@ -209,7 +209,7 @@ def _idlest_link(lnet: Lnet, first: int) -> int:
 def enter_infiniband_outward(lnet: Lnet, message_id: int, oss: int, now: float) -> None:
     """Send a message from its gateway over InfiniBand to an OSS."""
     gateway = lnet.network.messages[message_id].gateway
-    link = _idlest_link(lnet, lnet.ib_out + gateway * lnet.ib_links)
+    link = idlest_link(lnet, lnet.ib_out + gateway * lnet.ib_links)
     begin_segment(lnet.network, message_id, now, link, 0, 0, lnet.oss_in + oss)
 
 
@@ -217,5 +217,5 @@ def enter_infiniband_outward(lnet: Lnet, message_id: int, oss: int, now: float) 
 def enter_infiniband_homeward(lnet: Lnet, message_id: int, oss: int, now: float) -> None:
     """Send a message from an OSS over InfiniBand to its gateway."""
     gateway = lnet.network.messages[message_id].gateway
-    link = _idlest_link(lnet, lnet.ib_in + gateway * lnet.ib_links)
+    link = idlest_link(lnet, lnet.ib_in + gateway * lnet.ib_links)
     begin_segment(lnet.network, message_id, now, lnet.oss_out + oss, 0, 0, link)

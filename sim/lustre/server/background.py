@@ -1,7 +1,8 @@
 """Other jobs: bulk RPCs of nobody's that keep the servers busy at a given intensity.
 
 Each OST gets two sources, of reads and of writes, whose RPCs arrive at random (a Poisson stream)
-and take their time at the OSS and at the disks like anybody's.
+and take their time at the LNET routers (one of the OSS's group after the other), at the OSS and at
+the disks like anybody's.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sim.engine.jit import outlined
 from sim.engine.network import Network, serve
 from sim.engine.randomness import uniform
 from sim.engine.types import Table, make_table
-from sim.lustre.net.lnet import Lnet
+from sim.lustre.net.lnet import Lnet, idlest_link
 from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
 from sim.plane.events import BACKGROUND_EVENT
 from sim.plane.programs import jitter_seed
@@ -79,9 +80,16 @@ def on_background(others: Others, source_id: int, now: float) -> float:
     source = others.rows[source_id]
     size = others.disks.rpc_size
     oss = source.ost // others.osts_per_oss
-    port = others.lnet.oss_in if source.write else others.lnet.oss_out
-    held = size * others.network.stations[port + oss].inverse_rate
-    serve(others.network, port + oss, now, size, held)
+    lnet = others.lnet
+    router = lnet.gateways[lnet.group_of_oss[oss], source.count % lnet.gateways.shape[1]]
+    if source.write:
+        _pass(others.network, lnet.lnet_in + router, size, now)
+        _pass(others.network, idlest_link(lnet, lnet.ib_out + router * lnet.ib_links), size, now)
+        _pass(others.network, lnet.oss_in + oss, size, now)
+    else:
+        _pass(others.network, lnet.oss_out + oss, size, now)
+        _pass(others.network, idlest_link(lnet, lnet.ib_in + router * lnet.ib_links), size, now)
+        _pass(others.network, lnet.lnet_out + router, size, now)
     cost = transfer_seconds(others.disks, source.ost, source.write, size)
     if not source.write:
         cost += move_seconds(others.disks, size)
@@ -89,3 +97,9 @@ def on_background(others: Others, source_id: int, now: float) -> float:
     source.count += 1
     draw = uniform(others.seed, -1 - source_id, source.count)
     return now - source.interval * np.log(draw)
+
+
+@outlined
+def _pass(network: Network, station_id: int, size: int, now: float) -> None:
+    """Keep a station busy with so many bytes."""
+    serve(network, station_id, now, size, size * network.stations[station_id].inverse_rate)
