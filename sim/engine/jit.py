@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import CacheImpl, UserProvidedCacheLocator
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
@@ -108,6 +109,46 @@ class _OutlinedLower(Lower):
         self.function.attributes.add("noinline")
 
 
+class _NoEnvironments:
+    """A code generator as an inner library shows it to Numba: nobody runs what it has made."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Set nothing: the environment of a function that is not in memory."""
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """The code of a function that compiled code alone calls: only what its callers link in.
+
+    Numba would link all that the function calls into its module, optimise the whole and make
+    machine code of it, for each function anew. Only the module of an entry point is worth that.
+    """
+
+    @property
+    def codegen(self) -> Any:
+        """What has made the library."""
+        return _NoEnvironments(self._codegen)
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the module of the entry point."""
+
+    def _finalize_final_module(self) -> None:
+        """Make the module ready to be linked into another; nobody runs it by itself."""
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
+        """Return that there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _OutlinedLowering(BaseNativeLowering):
     _name = "outlined_native_lowering"
@@ -115,6 +156,13 @@ class _OutlinedLowering(BaseNativeLowering):
     @property
     def lowering_class(self) -> type[Lower]:
         return _OutlinedLower
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate the function into a library of its own kind."""
+        name = state.func_id.func_qualname
+        state.library = _InnerLibrary(state.targetctx.codegen(), name)
+        state.library.enable_object_caching()
+        return super().run_pass(state)
 
 
 class _OutlinedCompiler(CompilerBase):
@@ -146,7 +194,9 @@ def outlined(function: Function) -> Function:
     For what a component does. Where it is copied into its callers, and with them into theirs, it is
     optimised anew in all of them: compiling takes ten minutes in place of two.
     """
-    return _compiled(function, no_cpython_wrapper=True, pipeline_class=_OutlinedCompiler)
+    return _compiled(
+        function, cache=False, no_cpython_wrapper=True, pipeline_class=_OutlinedCompiler
+    )
 
 
 def entry(function: Function) -> Function:
