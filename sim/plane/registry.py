@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from sim.engine.calendar import KIND_BITS
 from sim.engine.component import Component
 from sim.plane.files import Backend
 from sim.plane.operations import Op
@@ -38,7 +39,17 @@ MESSAGES: dict[int, Handler] = {}
 
 
 def on_event(component: type[Component], kind: int) -> Callable[[Function], Function]:
-    """Register a function for a kind of events; kinds are numbered in ``sim.plane.events``."""
+    """Register a function for a kind of events.
+
+    ``sim.plane.events`` numbers the kinds that there are; a component may bring one of its own.
+
+    Raises
+    ------
+    ValueError
+        If the kind has another handler, or no place in the keys of the calendar.
+    """
+    if not 0 <= kind < 1 << KIND_BITS:
+        raise ValueError(f"event kind {kind}; right would be 0 to {(1 << KIND_BITS) - 1}")
     return _registrar(EVENTS, [kind], component)
 
 

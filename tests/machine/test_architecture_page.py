@@ -1,0 +1,165 @@
+"""What docs/architecture.md says is so: its names, the way of a write, and its example."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simpy
+
+from sim.config.scenario import load_scenario
+from sim.run.simulate import simulate
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+
+NAMED = re.findall(r"`((?:sim|topology)/[\w/]+\.py):([\w.]+)`", PAGE)
+WALK = PAGE.split("## One write", 1)[1].split("\n## ", 1)[0]
+
+TRACE = """
+import json, sys
+from pathlib import Path
+from sim.config.scenario import Scenario
+from sim.run.simulate import simulate
+
+root, calls = str(Path.cwd()) + "/", []
+
+def note(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_filename.startswith(root):
+        calls.append(code.co_filename.removeprefix(root) + ":" + code.co_qualname)
+
+scenario = Scenario.model_validate(json.loads(sys.argv[1]))
+sys.setprofile(note)
+simulate(scenario)
+sys.setprofile(None)
+print(json.dumps(calls))
+"""
+
+TWO_WRITES = """
+import json, sys
+from sim.config.scenario import Scenario
+from sim.plane.stations import StationKind
+from sim.run.simulate import simulate
+
+result = simulate(Scenario.model_validate(json.loads(sys.argv[1])))
+osts = [station for station in result.stations() if station.kind == StationKind.OST]
+print(json.dumps({
+    "seconds": [row.seconds for row in result.rows],
+    "busy": {station.name: station.busy for station in osts},
+}))
+"""
+
+SMALL = {
+    "machine": "theta",
+    "nodes": 1,
+    "ppn": 1,
+    "striping": {"count": 4, "size": "1m"},
+    "changes": {
+        "lustre.osts": 4,
+        "lnet.groups": 1,
+        "lnet.routers_per_group": 2,
+        "lnet.metadata_routers": 0,
+    },
+}
+
+
+def ask(code: str, scenario: dict[str, Any], tree: Path, folder: Path) -> Any:
+    """Return what a program prints that runs a scenario, with the sources of a tree, uncompiled."""
+    given = {"NUMBA_DISABLE_JIT": "1", "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": str(tree)}
+    command = [sys.executable, "-c", code, json.dumps(scenario)]
+    run = subprocess.run(
+        command, cwd=tree, env={**os.environ, **given}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+@cache
+def defined(file: str) -> set[str]:
+    """Return the functions, classes and methods of a file."""
+    found = set()
+    for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            methods = (part for part in node.body if isinstance(part, ast.FunctionDef))
+            found |= {f"{node.name}.{method.name}" for method in methods}
+    return found
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(set(NAMED)))
+def test_what_is_named_is_there(file, name):
+    assert name in defined(file)
+
+
+def test_the_rooms_are_those_that_imports_keep_apart():
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = rules["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = re.findall(r"^\| `sim/(\w+)` \|", PAGE, re.MULTILINE)
+    assert rooms == layers[::-1]
+
+
+def test_simpy_is_the_sequencer(monkeypatch):
+    steps, step = [], simpy.Environment.step
+
+    def counted(clock):
+        steps.append(clock.now)  # before it: the last one stops the run
+        step(clock)
+
+    monkeypatch.setattr(simpy.Environment, "step", counted)
+    told = re.search(r"([\d,]+) SimPy steps stand against ([\d,]+)\s+compiled events", PAGE)
+    few, many = (int(figure.replace(",", "")) for figure in told.groups())
+    result = simulate(load_scenario("theta-headline"))
+    assert len(steps) == few
+    assert result.events == pytest.approx(many, rel=0.1)
+
+
+def test_a_write_goes_the_way_that_is_told(tmp_path):
+    """Every function of the walk is called, one after the other in this order."""
+    walk = [":".join(step) for step in re.findall(r"`(sim/[\w/]+\.py):([\w.]+)`", WALK)]
+    scenario = SMALL | {"workload": {"ior": re.search(r"`ior (.*)`", WALK)[1]}}
+    calls = iter(ask(TRACE, scenario, ROOT, tmp_path))
+    for step in walk:
+        assert step in calls, f"{step} is not called there"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Return a copy of the sources that a test may change."""
+    copy = tmp_path / "tree"
+    for folder in ("sim", "topology", "configs"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def test_the_example_is_one_file_and_one_line(tree, tmp_path):
+    """Two writes, the first of them while OST 1 is slow."""
+    scenario = SMALL | {"nodes": 2, "workload": {"ior": "-w -e -F -b 16m -t 1m -i 2 -d 10"}}
+    usual = ask(TWO_WRITES, scenario, tree, tmp_path)
+
+    module, line = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (file,) = re.findall(r"This is `(.*?)`:", PAGE)
+    (tree / file).write_text(module, encoding="utf-8")
+    tables = tree / "sim/machine/tables.py"
+    name = line.split()[-1]
+    imported = f"from {file.removesuffix('.py').replace('/', '.')} import {name}\n"
+    future = "from __future__ import annotations\n"
+    text = tables.read_text(encoding="utf-8").replace(future, future + imported)
+    tables.write_text(text + line, encoding="utf-8")
+    slow = ask(TWO_WRITES, scenario, tree, tmp_path)
+
+    assert slow["seconds"][0] > 1.1 * usual["seconds"][0]
+    assert slow["seconds"][1] == pytest.approx(usual["seconds"][1], rel=0.01)
+    assert slow["busy"].pop("OST 1") > 5.0 * usual["busy"].pop("OST 1")
+    assert slow["busy"] == pytest.approx(usual["busy"])
