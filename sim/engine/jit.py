@@ -28,7 +28,9 @@ from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 _KEPT_SECONDS = 30 * 24 * 3600.0
 _MARKER = "compiled"
 
-_ROOT = Path(__file__).resolve().parent.parent
+_HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parent
+_DOOR = b"from sim.engine.jit import"
 _config: Any = numba.config
 _OPTIONS: dict[str, Any] = {
     "cache": True,
@@ -40,16 +42,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _source_hash() -> str:
-    """Hash of every source file that may hold compiled code, and of Numba's version.
+    """Hash of every source file that may have a part in compiled code, and of Numba's version.
 
-    Those are the modules that name this one, wherever they are.
+    Those are all modules of a package in which one names this one: compiled code has the constants
+    of its neighbours frozen in.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(_ROOT.rglob("*.py")):
-        content = source.read_bytes()
-        if source.samefile(__file__) or b"sim.engine.jit" in content:
-            digest.update(source.relative_to(_ROOT).as_posix().encode())
-            digest.update(content)
+    for package in sorted(folder for folder in _ROOT.iterdir() if folder.is_dir()):
+        sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+        if package == _HERE or any(_DOOR in content for content in sources.values()):
+            for path, content in sources.items():
+                digest.update(path.relative_to(_ROOT).as_posix().encode())
+                digest.update(content)
     return digest.hexdigest()[:16]
 
 

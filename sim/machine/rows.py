@@ -45,6 +45,7 @@ class Rows:
             shared = Pool(pool.rows, self.counts[i])
             setattr(table.owner, f"spare_{table.name}", shared)
         self.demanded()
+        self.make_room()
 
     def demanded(self) -> None:
         """Ask all components anew how many rows an event takes at most.
