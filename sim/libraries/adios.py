@@ -75,7 +75,9 @@ class Writers:
         """Add a collective of all ranks."""
         world = self.world
         meeting, count = world.meeting, world.size
-        batch.add(Op.MEET, world.owners, file=meeting, count=count, seconds=seconds, timer=timer)
+        batch.add(
+            Op.MEET, world.owners, meeting=meeting, members=count, seconds=seconds, timer=timer
+        )
 
     def fill_buffers(self, batch: Batch, size: Integers) -> None:
         """Copy what every rank writes into its buffer: ``adios_write``."""

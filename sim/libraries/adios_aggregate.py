@@ -155,8 +155,8 @@ class MpiAggregate:
         batch.add(
             Op.MEET,
             self._writers.world.owners,
-            file=self._together[of],
-            count=self._groups.size[of],
+            meeting=self._together[of],
+            members=self._groups.size[of],
             seconds=seconds[of],
             timer=Timer.AGGREGATE,
         )
@@ -164,13 +164,15 @@ class MpiAggregate:
     def _meet_leaders(self, batch: Batch, seconds: float, timer: Timer) -> None:
         """Add a collective of the aggregators."""
         leaders, count = self.aggregators, len(self.aggregators)
-        batch.add(Op.MEET, leaders, file=self._leaders, count=count, seconds=seconds, timer=timer)
+        batch.add(
+            Op.MEET, leaders, meeting=self._leaders, members=count, seconds=seconds, timer=timer
+        )
 
     def _meet_thread(self, batch: Batch, timer: Timer) -> None:
         """Start the aggregators' threads, or wait until these have done their work."""
         if self._options.threading:
             for owner in (self.aggregators, self._thread):
-                batch.add(Op.MEET, owner, file=self._helpers, count=2, timer=timer)
+                batch.add(Op.MEET, owner, meeting=self._helpers, members=2, timer=timer)
 
     def _brigades(self) -> list[tuple[Brigade, Integers]]:
         """Return the groups by their size, each with the numbers of the groups."""
@@ -199,7 +201,7 @@ class MpiAggregate:
         leaders = self.aggregators
         batch.add(Op.WORK, leaders, seconds=messages, timer=Timer.AGGREGATE)
         begins = first + np.cumsum(count) - count
-        batch.add(Op.EXCHANGE, leaders, offset=begins, count=count, timer=Timer.AGGREGATE)
+        batch.add(Op.EXCHANGE, leaders, transfer=begins, received=count, timer=Timer.AGGREGATE)
         self._meet_groups(batch, np.zeros(len(leaders)))
 
     def _gather_index(self, batch: Batch) -> None:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from sim.engine.types import Indices, Integers
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from sim.plane.operations import Op, mix_operations
 
 
 class _Line(NamedTuple):
@@ -92,20 +92,30 @@ class Brigade:
         each_hop = first + line.hop + np.arange(len(groups))[:, None] * (line.hop.max() + 1)
         block = groups + line.block
         offset = np.cumsum(size)[block] - size[block] - (np.cumsum(size) - size)[groups]
-        meets, writes = kind == Op.MEET, kind == Op.WRITE
         # A group of one rank has no neighbours: no operation looks at what stands there.
         pair = meeting[np.minimum(groups + line.pair, len(meeting) - 1)]
-        batch.add(
-            kind.ravel(),
-            rank.ravel(),
-            file=np.where(meets, pair, np.where(writes, file[:, None], 0)).ravel(),
-            offset=np.where(writes, offset, np.where(meets, 0, each_hop)).ravel(),
-            length=np.where(writes, size[block], 0).ravel(),
-            stride=np.where(writes, size[block], 0).ravel(),
-            count=np.where(meets, 2, 1).ravel(),
-            seconds=np.where(meets, self.handshake, 0.0).ravel(),
-            timer=np.where(writes, Timer.RAW_WRITE, Timer.AGGREGATE).ravel(),
-        )
+        columns: dict[Op, dict[str, npt.ArrayLike]] = {
+            Op.MEET: {
+                "meeting": pair.ravel(),
+                "members": 2,
+                "seconds": self.handshake,
+                "timer": Timer.AGGREGATE,
+            },
+            Op.WRITE: {
+                "file": np.repeat(file, len(line.kind)),
+                "offset": offset.ravel(),
+                "length": size[block].ravel(),
+                "stride": size[block].ravel(),
+                "count": 1,
+                "timer": Timer.RAW_WRITE,
+            },
+            Op.EXCHANGE: {
+                "transfer": each_hop.ravel(),
+                "received": 1,
+                "timer": Timer.AGGREGATE,
+            },
+        }
+        batch.add_operations(mix_operations(kind.ravel(), columns), rank.ravel())
 
     def _transfers(self, batch: Batch, node: Indices, size: Integers, line: _Line) -> int:
         """Add the hops of all groups, group after group; return the number of the first."""

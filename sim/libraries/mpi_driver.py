@@ -58,8 +58,8 @@ class MpiDriver:
         batch.add(
             Op.MEET,
             self.communicator.owners,
-            file=self.communicator.meeting,
-            count=self.communicator.size,
+            meeting=self.communicator.meeting,
+            members=self.communicator.size,
             seconds=seconds,
             timer=Timer.METADATA,
         )

@@ -308,14 +308,12 @@ class MpiFile:
 
     def _lock(self, batch: Batch, ranks: Integers) -> None:
         """Take the group lock of the file at some ranks."""
-        self._do(batch, Op.GROUP_LOCK, ranks, Timer.LOCK, offset=self.number + 1)
+        self._do(batch, Op.GROUP_LOCK, ranks, Timer.LOCK, group=self.number + 1)
 
-    def _do(
-        self, batch: Batch, kind: Op, ranks: Integers, timer: Timer, *, offset: int = 0
-    ) -> None:
+    def _do(self, batch: Batch, kind: Op, ranks: Integers, timer: Timer, **columns: int) -> None:
         """Add one operation of some ranks on the file."""
         owners = self.communicator.owners[ranks]
-        batch.add(kind, owners, file=self.number, offset=offset, timer=timer)
+        batch.add(kind, owners, file=self.number, timer=timer, **columns)
 
     def _meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
         """Add a collective of all ranks that takes so long."""

@@ -148,7 +148,7 @@ class Layer:
         batch.add(
             Op.EXCHANGE,
             owners[here],
-            offset=first + np.arange(len(here)),
-            count=1,
+            transfer=first + np.arange(len(here)),
+            received=1,
             timer=Timer.EXCHANGE,
         )

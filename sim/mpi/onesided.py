@@ -136,7 +136,7 @@ def _add_pass(batch: Batch, target: CollectiveFile, call: Call, one: _Pass) -> N
     script.add_meetings(rounds if one.modify else rounds[1:], 1, barrier)
     work = _put_work(target, call, told=one.search)[put]
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
-    script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, offset=first[put], count=transfers[put])
+    script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first[put], received=transfers[put])
     script.add_meetings(rounds, 4, barrier)
     script.add_calls(Op.WRITE, Timer.RAW_WRITE, 5, windows, one.written, windows.low, windows.high)
     if one.search:

@@ -7,7 +7,7 @@ windows that it has in this round. Control works out all turns of a call at once
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from sim.mpi.domains import (
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
-from sim.plane.operations import OPERATION, Op
+from sim.plane.operations import ON_FILES, Op, Operations, join_operations, make_operations
 
 
 class Turns(NamedTuple):
@@ -173,7 +173,7 @@ class Script:
         self._target = target
         self._rounds = rounds
         self._keys: list[Integers] = []
-        self._steps: list[npt.NDArray[Any]] = []
+        self._steps: list[Operations] = []
 
     def add(
         self,
@@ -182,7 +182,7 @@ class Script:
         step: int,
         domain: Integers,
         round_: Integers,
-        **fields: npt.ArrayLike,
+        **columns: npt.ArrayLike,
     ) -> None:
         """Add one operation of each aggregator in some of its rounds.
 
@@ -194,15 +194,13 @@ class Script:
             Its place in the round, 0 to 15; operations of one step follow each other as added.
         domain, round_
             int64 (n,): the aggregators, by position, and the rounds.
-        fields
-            Columns of ``OPERATION``, each a scalar or of shape (n,). The file is the target.
+        columns
+            Columns of the operation, each a scalar or of shape (n,). The file is the target.
         """
-        added = np.zeros(len(domain), OPERATION)
-        added["kind"], added["file"], added["timer"] = kind, self._target.number, timer
-        for name, values in fields.items():
-            added[name] = values
+        if kind in ON_FILES:
+            columns["file"] = self._target.number
         self._keys.append((domain * self._rounds + round_) * 16 + step)
-        self._steps.append(added)
+        self._steps.append(make_operations(kind, len(domain), timer=timer, **columns))
 
     def add_calls(
         self,
@@ -250,8 +248,8 @@ class Script:
             step,
             np.repeat(np.arange(aggregators), len(round_)),
             np.tile(round_, aggregators),
-            file=self._target.inner_meeting,
-            count=aggregators,
+            meeting=self._target.inner_meeting,
+            members=aggregators,
             seconds=seconds,
         )
 
@@ -259,12 +257,8 @@ class Script:
         """Add all operations to a batch."""
         keys = np.concatenate(self._keys)
         order = np.argsort(keys, kind="stable")
-        steps = np.concatenate(self._steps)[order]
-        columns: dict[str, Any] = {
-            name: steps[name] for name in OPERATION.names or () if name != "kind"
-        }
         owners = self._target.owners[keys[order] // (16 * self._rounds)]
-        batch.add(steps["kind"].astype(np.int64), owners, **columns)
+        batch.add_operations(join_operations(self._steps)[order], owners)
 
 
 def add_exchange(
@@ -342,8 +336,8 @@ def meet(batch: Batch, communicator: Communicator, seconds: float, timer: Timer)
     batch.add(
         Op.MEET,
         communicator.owners,
-        file=communicator.meeting,
-        count=communicator.size,
+        meeting=communicator.meeting,
+        members=communicator.size,
         seconds=seconds,
         timer=timer,
     )

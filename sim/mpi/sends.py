@@ -99,9 +99,9 @@ def add_exchanges(
     receives = turns.domain * rounds + turns.round
     gives = position[sender] * rounds + sender_group % rounds
     every = np.union1d(receives, gives)
-    offset, received, sent, one = np.zeros((4, len(every)), np.int64)
+    transfer, received, sent, one = np.zeros((4, len(every)), np.int64)
     place = np.searchsorted(every, receives)
-    offset[place], received[place] = first, count
+    transfer[place], received[place] = first, count
     place, group = np.searchsorted(every, gives), np.searchsorted(groups.key, sender_group)
     sent[place], one[place] = groups.parts[group], groups.one[group]
     script.add(
@@ -110,10 +110,10 @@ def add_exchanges(
         step,
         every // rounds,
         every % rounds,
-        offset=offset,
-        count=received,
-        length=sent,
-        stride=one,
+        transfer=transfer,
+        received=received,
+        sent=sent,
+        sent_first=one,
     )
 
 

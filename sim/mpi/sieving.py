@@ -19,9 +19,11 @@ between the ranks beneath it, for each read and each write.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
@@ -29,7 +31,7 @@ from sim.mpi.domains import CollectiveFile
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from sim.plane.operations import Op, mix_operations
 
 
 class Sieve(NamedTuple):
@@ -98,10 +100,14 @@ def write_sieved(
         sieve = sieve_windows(accesses, target.hints.ind_wr_buffer_size)
     else:
         sieve = sieve_windows(accesses, target.stripe_size, aligned=True)
-    kinds = [Op.FLOCK, Op.READ, Op.WORK, Op.WRITE, Op.FUNLOCK]
-    own = Timer.INDEPENDENT
-    timers = [Timer.LOCK, Timer.MODIFY_READ, own, own, Timer.LOCK]
-    _add(batch, target, sieve, kinds, timers)
+    steps = {
+        Op.FLOCK: Timer.LOCK,
+        Op.READ: Timer.MODIFY_READ,
+        Op.WORK: Timer.INDEPENDENT,
+        Op.WRITE: Timer.INDEPENDENT,
+        Op.FUNLOCK: Timer.LOCK,
+    }
+    _add(batch, target, sieve, steps)
     counts.writes.add_system(sieve.length, stripe_size=target.stripe_size)
     counts.writes.add_modified(
         len(sieve.rank),
@@ -115,27 +121,32 @@ def read_sieved(
 ) -> None:
     """Read the pieces of ranks window by window; the parameters are as for writes."""
     sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
-    _add(batch, target, sieve, [Op.READ, Op.WORK], [Timer.INDEPENDENT, Timer.INDEPENDENT])
+    _add(batch, target, sieve, dict.fromkeys([Op.READ, Op.WORK], Timer.INDEPENDENT))
     counts.reads.add_system(sieve.length, stripe_size=target.stripe_size)
 
 
-def _add(
-    batch: Batch, target: CollectiveFile, sieve: Sieve, kinds: list[Op], timers: list[Timer]
-) -> None:
-    """Add the operations of every window; the rank's own work is copying its pieces."""
-    each = len(kinds)
+def _add(batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]) -> None:
+    """Add the steps of every window in turn, each with its timer.
+
+    The rank's own work is copying its pieces.
+    """
+    each = len(steps)
     work = sieve.pieces * target.mpi.piece_time + sieve.bytes / target.mpi.copy_rate
-    batch.add(
-        np.tile(np.array(kinds, np.int64), len(sieve.rank)),
-        np.repeat(target.communicator.owners[sieve.rank], each),
-        file=target.number,
-        offset=np.repeat(sieve.offset, each),
-        length=np.repeat(sieve.length, each),
-        stride=np.repeat(sieve.length, each),
-        count=1,
-        seconds=np.repeat(work, each),
-        timer=np.tile(np.array(timers, np.int64), len(sieve.rank)),
-    )
+    file: dict[str, npt.ArrayLike] = {"file": target.number}
+    length = np.repeat(sieve.length, each)
+    extent = file | {"offset": np.repeat(sieve.offset, each), "length": length}
+    call = extent | {"stride": length, "count": 1}
+    columns: dict[Op, dict[str, npt.ArrayLike]] = {
+        Op.FLOCK: extent,
+        Op.READ: call,
+        Op.WORK: {"seconds": np.repeat(work, each)},
+        Op.WRITE: call,
+        Op.FUNLOCK: file,
+    }
+    kind = np.tile(np.array(list(steps), np.int64), len(sieve.rank))
+    timed = {step: columns[step] | {"timer": timer} for step, timer in steps.items()}
+    owner = np.repeat(target.communicator.owners[sieve.rank], each)
+    batch.add_operations(mix_operations(kind, timed), owner)
 
 
 def sieve_windows(accesses: Accesses, size: int, *, aligned: bool = False) -> Sieve:

@@ -280,11 +280,9 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     cray, costs = target.mpi.library == "cray", target.costs
     meeting = costs.barrier() if cray else costs.alltoall(4)
     script.add_meetings(np.arange(turns.rounds), 1, meeting)
-    work = exchange_work(target, call)
-    script.add(Op.WORK, Timer.EXCHANGE, 2, turns.domain, turns.round, seconds=work)
-    script.add(
-        Op.EXCHANGE, Timer.EXCHANGE, 3, turns.domain, turns.round, offset=first, count=transfers
-    )
+    place, work = (turns.domain, turns.round), exchange_work(target, call)
+    script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
+    script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first, received=transfers)
     script.emit(batch)
     counts.add_system(high - low, stripe_size=target.stripe_size)
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Indices, Integers
-from sim.plane.operations import Op, Operations, join_operations, no_operations
+from sim.plane.operations import Op, Operations, join_operations, make_operations
 
 
 class Transfers(NamedTuple):
@@ -40,9 +40,13 @@ class Transfers(NamedTuple):
     senders: Integers
 
 
-def refer_from(operations: Operations, first: int) -> None:
-    """Let ``EXCHANGE`` operations refer to transfers that are numbered from ``first`` on."""
-    exchanges = operations["kind"] == int(Op.EXCHANGE)
+def refer_from(operations: Operations, first: int | Integers) -> None:
+    """Let ``EXCHANGE`` operations refer to transfers that are numbered from ``first`` on.
+
+    That is one number for all operations, or int64 (operations,), one for each.
+    """
+    exchanges = np.flatnonzero(operations["kind"] == int(Op.EXCHANGE))
+    first = np.broadcast_to(first, len(operations))[exchanges]
     operations["transfer"][exchanges] += first
     operations["sent_first"][exchanges] += first
 
@@ -70,28 +74,34 @@ class Batch:
         self._transfer_count = 0
 
     def add(
-        self, kind: Op | Integers, owner: Integers | None = None, **fields: npt.ArrayLike
+        self, kind: Op | Integers, owner: Integers | None = None, **columns: npt.ArrayLike
     ) -> None:
         """Let programs do one more operation each, or several.
 
         Parameters
         ----------
         kind
-            Which operation; or int64 (m,), which of them each.
+            Which operation; or int64 (m,), which of them each, if all have the same columns.
         owner
             int64 (m,): for each new operation the position of its program in ``programs``, those
             of one program in order; one for every program unless given.
-        fields
-            Columns of ``OPERATION``, each a scalar or of shape (m,).
+        columns
+            Columns of the operation (``sim.plane.operations.COLUMNS``), each a scalar or of shape
+            (m,).
+
+        Raises
+        ------
+        ValueError
+            If one of the operations has no such column.
         """
         if owner is None:
             owner = np.arange(len(self.programs))
-        added = no_operations(len(owner))
-        added["kind"] = kind
-        for name, values in fields.items():
-            added[name] = values
+        self.add_operations(make_operations(kind, len(owner), **columns), owner)
+
+    def add_operations(self, operations: Operations, owner: Integers) -> None:
+        """Let programs do operations that have been made already: ``owner`` as for :meth:`add`."""
         self._owners.append(owner)
-        self._operations.append(added)
+        self._operations.append(operations)
 
     def listing(self) -> tuple[Operations, Integers]:
         """Return all operations, program after program, and the bounds of each program (n + 1)."""

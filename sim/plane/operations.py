@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.engine.types import Integers
+
 
 class Op(IntEnum):
-    """Operations of a program; in brackets the columns of its record that it looks at."""
+    """Operations of a program; ``COLUMNS`` has what each looks at."""
 
     READ = 0  # `count` calls of `length` bytes from `offset` on, `stride` bytes apart, of `file`
     WRITE = 1
-    FSYNC = 2  # (file)
+    FSYNC = 2
     OPEN = 3
     CREATE = 4
     CLOSE = 5
@@ -42,10 +44,43 @@ class Op(IntEnum):
     UNTIL = 25  # compute until the clock shows `seconds`, or not at all if it is past that
 
 
-ON_FILES = frozenset(
-    {Op.READ, Op.WRITE, Op.FSYNC, Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR}
-    | {Op.TRUNCATE, Op.FLOCK, Op.FUNLOCK, Op.GROUP_LOCK, Op.GROUP_UNLOCK, Op.LOCK_AHEAD}
-)
+_OF_CALLS = ("file", "offset", "length", "stride", "count")
+_EVERY = ("timer",)
+
+COLUMNS: dict[Op, frozenset[str]] = {
+    kind: frozenset((*_EVERY, *columns))
+    for kind, columns in {
+        Op.READ: _OF_CALLS,
+        Op.WRITE: _OF_CALLS,
+        Op.FSYNC: ("file",),
+        Op.OPEN: ("file",),
+        Op.CREATE: ("file",),
+        Op.CLOSE: ("file",),
+        Op.STAT: ("file",),
+        Op.UNLINK: ("file",),
+        Op.MKDIR: ("file",),
+        Op.THINK: ("seconds",),
+        Op.MARK: ("mark",),
+        Op.LIMIT: ("seconds",),
+        Op.REPEAT: ("mark", "seconds"),
+        Op.GROUP_LOCK: ("file", "group"),
+        Op.GROUP_UNLOCK: ("file",),
+        Op.LOCK_AHEAD: _OF_CALLS,
+        Op.PARK: (),
+        Op.FORK: ("count",),
+        Op.JOIN: (),
+        Op.MEET: ("meeting", "members", "seconds"),
+        Op.WORK: ("seconds",),
+        Op.EXCHANGE: ("transfer", "received", "sent", "sent_first"),
+        Op.TRUNCATE: ("file", "offset"),
+        Op.FLOCK: ("file", "offset", "length"),
+        Op.FUNLOCK: ("file",),
+        Op.UNTIL: ("seconds",),
+    }.items()
+}
+"""The columns of each operation; those of other operations mean nothing in it."""
+
+ON_FILES = frozenset(kind for kind, columns in COLUMNS.items() if "file" in columns)
 """The operations that name a ``file``, and so are done by what keeps it."""
 
 _COLUMNS = {
@@ -88,7 +123,7 @@ def _union() -> np.dtype[Any]:
 
 
 OPERATION = _union()
-"""An operation: ``kind`` is its :class:`Op`; the columns of other operations mean nothing in it."""
+"""An operation: ``kind`` is its :class:`Op`, and ``COLUMNS`` says which others it has."""
 
 Operations: TypeAlias = npt.NDArray[Any]
 """``OPERATION`` records."""
@@ -97,6 +132,67 @@ Operations: TypeAlias = npt.NDArray[Any]
 def no_operations(count: int) -> Operations:
     """Return so many zeroed operations."""
     return np.zeros(count, OPERATION)
+
+
+def make_operations(kind: Op | Integers, number: int, /, **columns: npt.ArrayLike) -> Operations:
+    """Return operations of one kind, or of several that all have the same columns.
+
+    Parameters
+    ----------
+    kind
+        Which operation; or int64 (number,), which of them each.
+    number
+        How many.
+    columns
+        Their columns, each a scalar or of shape (number,); zero where none is given.
+
+    Raises
+    ------
+    ValueError
+        If one of the operations has no such column.
+    """
+    made = no_operations(number)
+    made["kind"] = kind
+    kinds = [kind] if isinstance(kind, Op) else np.flatnonzero(np.bincount(kind)).tolist()
+    for one in kinds:
+        _check_columns(Op(one), columns)
+    for name, values in columns.items():
+        made[name] = values
+    return made
+
+
+def mix_operations(kind: Integers, columns: Mapping[Op, Mapping[str, npt.ArrayLike]]) -> Operations:
+    """Return operations of several kinds, in which each kind has columns of its own.
+
+    Parameters
+    ----------
+    kind
+        int64 (n,): which operation each is.
+    columns
+        By kind its columns, each a scalar or of shape (n,); a kind takes what stands in its rows.
+        A kind that is not named has zeros.
+
+    Raises
+    ------
+    ValueError
+        If one of the operations has no such column.
+    """
+    mixed = no_operations(len(kind))
+    mixed["kind"] = kind
+    for one, given in columns.items():
+        _check_columns(one, given)
+        rows = np.flatnonzero(kind == one)
+        for name, values in given.items():
+            mixed[name][rows] = np.broadcast_to(values, len(kind))[rows]
+    return mixed
+
+
+def _check_columns(kind: Op, columns: Mapping[str, npt.ArrayLike]) -> None:
+    """Refuse columns that an operation does not have."""
+    for name in columns:
+        if name not in COLUMNS[kind]:
+            known = ", ".join(sorted(COLUMNS[kind]))
+            raise ValueError(f"{kind.name} has no column {name}; it has {known}")
 
 
 def join_operations(parts: Sequence[Operations]) -> Operations:

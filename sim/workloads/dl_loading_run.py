@@ -117,7 +117,7 @@ class DlLoadingRun:
         options, job = self._options, self._job
         rank, sample = self._order(order, epoch, table[1])
         batch, every = job.batch(), np.arange(job.ranks)
-        batch.add(Op.MARK, every, offset=_BEGIN)
+        batch.add(Op.MARK, every, mark=_BEGIN)
         size, file, offset = table if kept is None or epoch == 0 else kept
         loading = Loading(batch, rank, size[sample], file[sample], offset[sample], options.batch)
         opens = 0
@@ -134,7 +134,7 @@ class DlLoadingRun:
         if kept is not None and epoch == 0:
             size, file, offset = kept
             Loading(batch, rank, size[sample], file[sample], offset[sample], options.batch).store()
-        batch.add(Op.MARK, every, offset=_END)
+        batch.add(Op.MARK, every, mark=_END)
         before, busy = job.filesystem.timers(job.programs), _mds_seconds(job)
         yield from job.do(batch, "read")
         spent = job.filesystem.timers(job.programs) - before

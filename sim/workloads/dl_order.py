@@ -12,7 +12,7 @@ from sim.engine.randomness import stream
 from sim.engine.types import Indices, Integers
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from sim.plane.operations import Op, mix_operations
 
 
 class Order:
@@ -203,15 +203,20 @@ class Loading:
         for place, number in enumerate(reads):
             for name, given in (("offset", offset), ("length", length), ("count", count)):
                 columns[name][:, number] = given[:, place]
-        kind = np.broadcast_to(np.array(kinds), shape)
-        timers = np.where(kind == Op.READ, Timer.INDEPENDENT, self.OPENING)
-        timers = np.where(kind == Op.THINK, Timer.NONE, timers)
-        self.batch.add(
-            kind[chosen],
-            np.broadcast_to(self.rank[:, None], shape)[chosen],
-            file=np.broadcast_to(self.file[:, None], shape)[chosen],
-            seconds=np.where(kind == Op.THINK, compute, 0.0)[chosen],
-            stride=columns["length"][chosen],
-            timer=timers[chosen],
-            **{name: column[chosen] for name, column in columns.items()},
+        opening: dict[str, npt.ArrayLike] = {
+            "file": np.broadcast_to(self.file[:, None], shape)[chosen],
+            "timer": self.OPENING,
+        }
+        calls: dict[str, npt.ArrayLike] = {name: column[chosen] for name, column in columns.items()}
+        calls |= {"stride": calls["length"], "timer": Timer.INDEPENDENT}
+        operations = mix_operations(
+            np.broadcast_to(np.array(kinds), shape)[chosen],
+            {
+                Op.OPEN: opening,
+                Op.READ: opening | calls,
+                Op.CLOSE: opening,
+                Op.THINK: {"seconds": compute, "timer": Timer.NONE},
+            },
         )
+        rank = np.broadcast_to(self.rank[:, None], shape)[chosen]
+        self.batch.add_operations(operations, rank)

@@ -48,11 +48,11 @@ class E3smRun:
         job = self._job
         in_force, file = self._new()
         batch, every = job.batch(), job.world.owners
-        batch.add(Op.MARK, every, offset=_OPEN)
+        batch.add(Op.MARK, every, mark=_OPEN)
         file.create(batch)
         variables = self._define(file)
         file.end_define(batch)
-        batch.add(Op.MARK, every, offset=_WRITE)
+        batch.add(Op.MARK, every, mark=_WRITE)
         yield from job.do(batch, "metadata")
         times = job.marks()
         job.record("-", "open", times[:, _OPEN], times[:, _WRITE])
@@ -60,9 +60,9 @@ class E3smRun:
         for record in range(self._options.records):
             yield from self._record(file, variables, record)
         batch = job.batch()
-        batch.add(Op.MARK, every, offset=_CLOSE)
+        batch.add(Op.MARK, every, mark=_CLOSE)
         file.close(batch)
-        batch.add(Op.MARK, every, offset=_END)
+        batch.add(Op.MARK, every, mark=_END)
         yield from job.do(batch, "metadata")
         times = job.marks()
         job.record("-", "close", times[:, _CLOSE], times[:, _END])
@@ -78,10 +78,10 @@ class E3smRun:
         for kind, own in enumerate(
             (variables[: options.variables_2d], variables[options.variables_2d :])
         ):
-            batch.add(Op.MARK, every, offset=2 * kind)
+            batch.add(Op.MARK, every, mark=2 * kind)
             for variable in own:
                 file.put(batch, variable, self._part(job.ranks, variable, record))
-            batch.add(Op.MARK, every, offset=2 * kind + 1)
+            batch.add(Op.MARK, every, mark=2 * kind + 1)
         yield from job.do(batch, "write")
         times = job.marks()
         slices = (options.variables_2d, options.variables_3d * options.levels)

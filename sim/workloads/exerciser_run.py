@@ -205,10 +205,10 @@ class ExerciserRun:
         job = self._job
         batch, world = job.batch(), job.world
         meeting, members = world.meeting, world.size
-        batch.add(Op.MEET, world.owners, file=meeting, count=members, seconds=self._barrier)
-        batch.add(Op.MARK, world.owners, offset=_BEGIN)
+        batch.add(Op.MEET, world.owners, meeting=meeting, members=members, seconds=self._barrier)
+        batch.add(Op.MARK, world.owners, mark=_BEGIN)
         result = call(batch)
-        batch.add(Op.MARK, world.owners, offset=_END)
+        batch.add(Op.MARK, world.owners, mark=_END)
         if work:
             batch.add(Op.WORK, world.owners, seconds=work)
         label = {"H5Dwrite": "write", "H5Dread": "read"}.get(name, "metadata")

@@ -162,7 +162,7 @@ class Job:
         """
         started = self.filesystem.environment.now
         before = self.filesystem.plane.waits[self.programs]
-        batch.add(Op.MARK, np.arange(self.ranks), offset=LAST_MARK)
+        batch.add(Op.MARK, np.arange(self.ranks), mark=LAST_MARK)
         if think:
             batch.add(Op.THINK, np.arange(self.ranks), seconds=think)
         yield self.filesystem.run(batch)

@@ -50,13 +50,13 @@ class PreadThreadsRun:
         file = made.first + (0 * ranks if options.shared else ranks)
         begin = ranks * options.size if options.shared else 0 * ranks
         batch = job.batch(ranks)
-        batch.add(Op.MARK, ranks, offset=_OPEN)
+        batch.add(Op.MARK, ranks, mark=_OPEN)
         batch.add(Op.OPEN, ranks, file=file)
-        batch.add(Op.MARK, ranks, offset=_READ)
+        batch.add(Op.MARK, ranks, mark=_READ)
         self._read(batch, file, begin)
-        batch.add(Op.MARK, ranks, offset=_CLOSE)
+        batch.add(Op.MARK, ranks, mark=_CLOSE)
         batch.add(Op.CLOSE, ranks, file=file)
-        batch.add(Op.MARK, ranks, offset=_END)
+        batch.add(Op.MARK, ranks, mark=_END)
         yield from job.do(batch, "read")
         times = job.marks()
         job.record("-", "open", times[:, _OPEN], times[:, _READ])
@@ -76,7 +76,7 @@ class PreadThreadsRun:
         calls = options.size // options.transfer
         first = turn * calls // pool
         count = (turn + 1) * calls // pool - first
-        batch.add(Op.MEET, everyone, file=where, count=pool + 1)
+        batch.add(Op.MEET, everyone, meeting=where, members=pool + 1)
         busy = count > 0
         batch.add(
             Op.READ,
@@ -87,4 +87,4 @@ class PreadThreadsRun:
             stride=options.transfer,
             count=count[busy],
         )
-        batch.add(Op.MEET, everyone, file=where, count=pool + 1)
+        batch.add(Op.MEET, everyone, meeting=where, members=pool + 1)

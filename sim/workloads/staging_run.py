@@ -65,8 +65,8 @@ class _Stage:
         job = self._job
         batch = job.batch()
         world = job.world
-        batch.add(Op.MEET, file=world.meeting, count=world.size, seconds=self._barrier)
-        batch.add(Op.MARK, offset=_BEGIN)
+        batch.add(Op.MEET, meeting=world.meeting, members=world.size, seconds=self._barrier)
+        batch.add(Op.MARK, mark=_BEGIN)
         return batch
 
     def _move_stripes(self, batch: Batch, source: FileSet, target: FileSet, size: int) -> None:
@@ -102,7 +102,7 @@ class _Stage:
     def _stagers(self) -> Batch:
         """Return a batch of the programs of the service nodes, which note the time."""
         batch = Batch(self._job.stagers.ravel())
-        batch.add(Op.MARK, offset=_BEGIN)
+        batch.add(Op.MARK, mark=_BEGIN)
         return batch
 
 
@@ -159,7 +159,7 @@ class StageOut(_Stage):
         if options.sync:
             batch.add(Op.FSYNC, file=number)
         batch.add(Op.CLOSE, file=number)
-        batch.add(Op.MARK, offset=_END)
+        batch.add(Op.MARK, mark=_END)
         yield from job.do(batch, "write")
         self._row(step, "local write", job.programs)
         return files
@@ -169,7 +169,7 @@ class StageOut(_Stage):
         job = self._job
         batch = self._begin()
         self._write_collectively(batch, job.world, step)
-        batch.add(Op.MARK, offset=_END)
+        batch.add(Op.MARK, mark=_END)
         yield from job.do(batch, "write")
         self._row(step, "write", job.programs)
         self._safe += self._whole
@@ -187,11 +187,11 @@ class StageOut(_Stage):
         helpers = Communicator(owners, world.node, job.filesystem.meetings(), world.placement)
         number = files.first + self._everyone
         batch = Batch(self._helpers)
-        batch.add(Op.MARK, offset=_BEGIN)
+        batch.add(Op.MARK, mark=_BEGIN)
         self._calls(batch, Op.READ, number, 0)
         self._write_collectively(batch, helpers, step)
         batch.add(Op.UNLINK, file=number)
-        batch.add(Op.MARK, offset=_END)
+        batch.add(Op.MARK, mark=_END)
         failed = self._failed()
         yield job.filesystem.run(batch)
         self._row(step, "flush", self._helpers)
@@ -204,7 +204,7 @@ class StageOut(_Stage):
         job.files[f"{_FILE}.{step}"] = target
         batch = self._stagers()
         self._move_stripes(batch, files, target, options.size)
-        batch.add(Op.MARK, offset=_END)
+        batch.add(Op.MARK, mark=_END)
         yield job.filesystem.run(batch)
         self._row(step, "flush", batch.programs)
         self._safe += self._whole
@@ -284,7 +284,7 @@ class StageIn(_Stage):
             batch.add(Op.OPEN, file=file)
             self._calls(batch, Op.READ, file, offset)
             batch.add(Op.CLOSE, file=file)
-            batch.add(Op.MARK, offset=_END)
+            batch.add(Op.MARK, mark=_END)
             yield from job.do(batch, "read", think=options.compute)
             self._row(str(epoch), "read")
         start, end = np.array([self._started]), np.array([float(job.filesystem.environment.now)])
@@ -295,7 +295,7 @@ class StageIn(_Stage):
         job = self._job
         batch = self._stagers()
         self._move_stripes(batch, remote, copy, size)
-        batch.add(Op.MARK, offset=_END)
+        batch.add(Op.MARK, mark=_END)
         yield job.filesystem.run(batch)
         times = job.filesystem.marks(batch.programs)
         job.record("in", "stage in", times[:, _BEGIN], times[:, _END], size)
@@ -315,7 +315,7 @@ class StageIn(_Stage):
             batch.add(Op.FSYNC, file=local)
         batch.add(Op.CLOSE, file=local)
         batch.add(Op.CLOSE, file=remote)
-        batch.add(Op.MARK, offset=_END)
+        batch.add(Op.MARK, mark=_END)
         yield from job.do(batch, "stage in")
         self._row("in", "stage in")
 

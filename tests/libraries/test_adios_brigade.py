@@ -52,7 +52,7 @@ class Play:
         ]
         for other in others:
             theirs = self.operations[self.at[other]]
-            if theirs["kind"] == Op.MEET and theirs["file"] == operation["file"]:
+            if theirs["kind"] == Op.MEET and theirs["meeting"] == operation["meeting"]:
                 self.at[rank] += 1
                 self.at[other] += 1
                 return True
@@ -122,7 +122,7 @@ def test_nobody_holds_more_blocks_than_it_has_buffers(
     for rank, kind, operation in play.log:
         aggregator = rank % members == 0
         if kind == Op.EXCHANGE:
-            hop = int(operation["offset"])
+            hop = int(operation["transfer"])
             assert play.hops.source[hop] == rank // 2
             assert play.hops.target[hop] == (rank - 1) // 2
             held[rank - 1] += 1

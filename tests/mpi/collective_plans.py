@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -73,7 +73,7 @@ def files_and_accesses(**hints: Any) -> st.SearchStrategy[tuple[CollectiveFile, 
 
 
 class Transfer(NamedTuple):
-    """What goes from node to node for an exchange; see ``sim.lustre.batch.Transfers``."""
+    """What goes from node to node for an exchange; see ``sim.plane.batch.Transfers``."""
 
     source: int
     target: int
@@ -93,12 +93,12 @@ class Step(NamedTuple):
     kind: Op
     timer: int
     seconds: float
-    meeting: int
-    members: int
-    calls: list[tuple[int, int]]
-    transfers: list[Transfer]
-    sends: int
-    one_sent: Transfer | None
+    meeting: int = -1
+    members: int = 0
+    calls: Sequence[tuple[int, int]] = ()
+    transfers: Sequence[Transfer] = ()
+    sends: int = 0
+    one_sent: Transfer | None = None
 
 
 @dataclass
@@ -163,24 +163,21 @@ def plan(method: Method, target: CollectiveFile, accesses: Accesses) -> Plan:
 
 
 def _step(one: Any, transfers: list[Transfer]) -> Step:
-    kind = Op(one["kind"])
-    first, count = int(one["offset"]), int(one["count"])
-    calls = []
-    if kind in (Op.READ, Op.WRITE, Op.LOCK_AHEAD):
+    step = Step(Op(one["kind"]), int(one["timer"]), float(one["seconds"]))
+    if step.kind in (Op.READ, Op.WRITE, Op.LOCK_AHEAD):
         assert one["file"] == NUMBER
-        starts = (first + i * int(one["stride"]) for i in range(count))
-        calls = [(start, start + int(one["length"])) for start in starts]
-    return Step(
-        kind=kind,
-        timer=int(one["timer"]),
-        seconds=float(one["seconds"]),
-        meeting=int(one["file"]) if kind is Op.MEET else -1,
-        members=count if kind is Op.MEET else 0,
-        calls=calls,
-        transfers=transfers[first : first + count] if kind is Op.EXCHANGE else [],
-        sends=int(one["length"]) if kind is Op.EXCHANGE else 0,
-        one_sent=transfers[int(one["stride"])] if kind is Op.EXCHANGE and one["length"] else None,
-    )
+        starts = (int(one["offset"]) + i * int(one["stride"]) for i in range(one["count"]))
+        return step._replace(calls=[(start, start + int(one["length"])) for start in starts])
+    if step.kind is Op.MEET:
+        return step._replace(meeting=int(one["meeting"]), members=int(one["members"]))
+    if step.kind is Op.EXCHANGE:
+        first, sends = int(one["transfer"]), int(one["sent"])
+        return step._replace(
+            transfers=transfers[first : first + int(one["received"])],
+            sends=sends,
+            one_sent=transfers[int(one["sent_first"])] if sends else None,
+        )
+    return step
 
 
 def bytes_of(calls: list[tuple[int, int]]) -> list[int]:

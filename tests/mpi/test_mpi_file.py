@@ -90,8 +90,8 @@ def test_lock_mode_1_locks_as_one_group_from_open_to_close():
     of_ranks = done(file, "open", create=False)
     locks = [o for operations in of_ranks for o in operations if o["kind"] == Op.GROUP_LOCK]
     assert len(locks) == 8
-    assert len({int(o["offset"]) for o in locks}) == 1
-    assert locks[0]["offset"] > 0
+    assert len({int(o["group"]) for o in locks}) == 1
+    assert locks[0]["group"] > 0
     closing = [kind for kind in kinds(done(file, "close")[0]) if kind is not Op.MEET]
     assert closing == [Op.GROUP_UNLOCK, Op.CLOSE]
 

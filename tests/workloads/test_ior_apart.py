@@ -44,7 +44,7 @@ class Stub:
 
     def open(self, batch: Batch) -> None:
         batch.add(Op.CREATE, self.task.ranks.all, file=self.task.file)
-        batch.add(Op.MEET, self.task.ranks.all, file=7, count=1)
+        batch.add(Op.MEET, self.task.ranks.all, meeting=7, members=1)
 
     def transfer(
         self, batch: Batch, begin: Integers, end: Integers, *, limit: float | None = None
@@ -53,7 +53,7 @@ class Stub:
         rank, _, offset = self.task.calls(begin, end)
         for call in range(len(rank)):
             first = batch.add_transfers(source=[0, 0], target=[0, 0], size=[10 + call, 20], turn=0)
-            batch.add(Op.EXCHANGE, rank[:1], offset=first, count=2)
+            batch.add(Op.EXCHANGE, rank[:1], transfer=first, received=2)
             batch.add(Op.WRITE, rank[:1], file=self.task.file, offset=offset[call], length=8)
 
     def sync(self, batch: Batch) -> None:
@@ -84,8 +84,8 @@ def test_every_rank_opens_its_own_file_and_meets_alone() -> None:
     _, of_rank = made("open")
     for rank, operations in enumerate(of_rank):
         assert operations["kind"].tolist() == [Op.CREATE, Op.MEET]
-        assert operations["file"].tolist() == [FIRST_FILE + rank, 7]
-        assert operations["count"][1] == 1
+        assert operations[0]["file"] == FIRST_FILE + rank
+        assert (operations[1]["meeting"], operations[1]["members"]) == (7, 1)
 
 
 def test_every_rank_has_transfers_of_its_own_on_its_own_node() -> None:
@@ -99,7 +99,7 @@ def test_every_rank_has_transfers_of_its_own_on_its_own_node() -> None:
     for rank, operations in enumerate(of_rank):
         assert operations["kind"].tolist() == [Op.EXCHANGE, Op.WRITE] * 2
         assert operations["offset"][1::2].tolist() == [0, 8]
-        for call, first in enumerate(operations["offset"][::2].tolist()):
+        for call, first in enumerate(operations["transfer"][::2].tolist()):
             assert source[first : first + 2].tolist() == [NODE[rank]] * 2
             assert size[first : first + 2].tolist() == [10 + call, 20]
             seen += [first, first + 1]

@@ -7,24 +7,16 @@ repeated for the others, which spares a communicator and a plan for each of them
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from sim.engine.types import Floats, Indices, Integers
 from sim.mpi.record import MpiRecord
 from sim.mpi.timers import Timer
-from sim.plane.batch import Batch, Transfers
-from sim.plane.operations import OPERATION, Op
+from sim.plane.batch import Batch, Transfers, refer_from
+from sim.plane.operations import ON_FILES, Op
 from sim.workloads.ior.backend import Backend, Task, add_calls
 from sim.workloads.ior.mpiio import MpiioBackend
-
-_NOT_ON_A_FILE = np.array(
-    [
-        *(Op.THINK, Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.JOIN),
-        *(Op.MEET, Op.WORK, Op.EXCHANGE),
-    ]
-)
 
 
 def first_of(task: Task) -> Task:
@@ -123,18 +115,13 @@ class ApartBackend:
         operations, _ = template.listing()
         each, ranks = len(operations), len(self._task.ranks)
         repeated = np.tile(operations, ranks)
-        of_file = ~np.isin(repeated["kind"], _NOT_ON_A_FILE)
+        of_file = np.isin(repeated["kind"], list(ON_FILES))
         repeated["file"][of_file] = np.repeat(self._task.file, each)[of_file]
-        moved = repeated["kind"] == Op.EXCHANGE
-        if moved.any():
+        rank = np.repeat(self._task.ranks.all, each)
+        if template.transfers:
             first, transfers = self._add_transfers(batch, template)
-            rank = np.repeat(self._task.ranks.all, each)
-            repeated["offset"][moved] += first + transfers * rank[moved]
-        columns: dict[str, Any] = {
-            name: repeated[name] for name in OPERATION.names or () if name != "kind"
-        }
-        owner = np.repeat(self._task.ranks.all, each)
-        batch.add(repeated["kind"].astype(np.int64), owner, **columns)
+            refer_from(repeated, first + transfers * rank)
+        batch.add_operations(repeated, rank)
 
     def _add_transfers(self, batch: Batch, template: Batch) -> tuple[int, int]:
         """Add the template's transfers for every rank, on its own node.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.engine.types import Floats, Integers
 from sim.mpi.record import MpiRecord
 from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from sim.plane.operations import Op, mix_operations
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import Pattern
 from sim.workloads.ranks import Ranks
@@ -149,16 +149,20 @@ def add_calls(
         between.append(Op.THINK)
     if between:
         kinds = [kind, *between]
-        batch.add(
-            np.tile(kinds, len(owner)),
-            np.repeat(owner, len(kinds)),
-            file=np.repeat(file, len(kinds)),
-            offset=np.repeat(offset, len(kinds)),
-            length=size,
-            count=1,
-            seconds=test.call_delay,
-            timer=np.tile([timers[0], *[timers[1]] * len(between)], len(owner)),
-        )
+        each = np.repeat(file, len(kinds))
+        columns: dict[Op, dict[str, npt.ArrayLike]] = {
+            kind: {
+                "file": each,
+                "offset": np.repeat(offset, len(kinds)),
+                "length": size,
+                "count": 1,
+                "timer": timers[0],
+            },
+            Op.FSYNC: {"file": each, "timer": timers[1]},
+            Op.THINK: {"seconds": test.call_delay, "timer": timers[1]},
+        }
+        mixed = mix_operations(np.tile(kinds, len(owner)), columns)
+        batch.add_operations(mixed, np.repeat(owner, len(kinds)))
         return
     start, calls = runs(owner, offset, size)
     batch.add(

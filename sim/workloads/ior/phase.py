@@ -122,12 +122,12 @@ class Phase:
         """
         seconds, has_calls = self.task.test.min_duration, self._all_calls() > 0
         ranks = self.task.ranks.all
-        batch.add(Op.REPEAT, ranks[has_calls], offset=_IO_START, seconds=seconds)
+        batch.add(Op.REPEAT, ranks[has_calls], mark=_IO_START, seconds=seconds)
         batch.add(Op.THINK, ranks[~has_calls], seconds=seconds)
 
     def _mark(self, batch: Batch, column: int) -> None:
         """Let every rank note the time."""
-        batch.add(Op.MARK, self.task.ranks.all, offset=column)
+        batch.add(Op.MARK, self.task.ranks.all, mark=column)
 
     def _waits(self) -> Floats:
         """Return the seconds that each rank has waited so far: float64 (ranks, causes)."""
@@ -177,7 +177,11 @@ class Phase:
             if deadline:
                 self._mark(batch, _CALLED)
                 batch.add(
-                    Op.MEET, ranks.all, file=self.meeting, count=len(ranks), seconds=self.decision
+                    Op.MEET,
+                    ranks.all,
+                    meeting=self.meeting,
+                    members=len(ranks),
+                    seconds=self.decision,
                 )
             yield from self._do(batch)
             batch = ranks.batch()

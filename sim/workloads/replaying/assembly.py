@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
 from sim.mpi.timers import Timer
-from sim.plane.operations import OPERATION, Op, join_operations
+from sim.plane.operations import (
+    Op,
+    Operations,
+    join_operations,
+    make_operations,
+    no_operations,
+)
 from sim.workloads.replaying.files import ReplayFiles
 from sim.workloads.replaying.intake import Intake, Timing
 from sim.workloads.replaying.outcome import NO_FILE, Call, code_of
 from sim.workloads.replaying.store import Rows
 from sim.workloads.replaying.windows import Window
 from sim.workloads.trace.block import TraceOp
-
-Operations = npt.NDArray[Any]
 
 _KINDS = np.zeros(len(TraceOp), np.int64)  # operation of the data plane by that of the trace
 _CODES = np.zeros((2, len(TraceOp)), np.int64)  # call and part of it by API and operation
@@ -131,7 +134,7 @@ class Assembler:
 
     def rows(self, rows: Rows, rank: Integers, position: Integers) -> Listed:
         """Return what rows make ranks do: int64 (rows,), whose they are and which of its rows."""
-        operations = np.zeros(len(rows), OPERATION)
+        operations = no_operations(len(rows))
         operations["kind"] = _KINDS[rows["op"]]
         if len(rows):
             operations["file"] = np.append(self._number, 0)[rows["file"]]
@@ -151,11 +154,8 @@ class Assembler:
 
     def _pauses(self, seconds: Floats) -> Operations:
         """Return operations that compute: for so long, or until then."""
-        pauses = np.zeros(len(seconds), OPERATION)
-        pauses["kind"] = int(self._pause)
-        pauses["seconds"] = seconds + self._offset
-        pauses["timer"] = _THINKING
-        return pauses
+        seconds = seconds + self._offset
+        return make_operations(self._pause, len(seconds), seconds=seconds, timer=_THINKING)
 
 
 def merged(calls: Listed, rows: Listed) -> tuple[Operations, Integers]:

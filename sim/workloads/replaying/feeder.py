@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.plane.operations import OPERATION, Op
+from sim.plane.operations import Op, Operations, make_operations, no_operations
 from sim.workloads.job import LAST_MARK, Job, Waiting
-from sim.workloads.replaying.assembly import Assembler, Listed, Operations, merged
+from sim.workloads.replaying.assembly import Assembler, Listed, merged
 from sim.workloads.replaying.files import ReplayFiles
 from sim.workloads.replaying.intake import Intake, Timing
 from sim.workloads.replaying.outcome import NO_FILE, Call, Times, code_of
@@ -100,7 +100,7 @@ class Feeder:
     def _whole(self, window: Window) -> Waiting:
         """Replay everything in one go; the window has all collective calls."""
         operations, rank = self._everything(window)
-        spare = np.zeros(0, OPERATION)
+        spare = no_operations(0)
         self._windows[0] = window._replace(operations=spare)  # they are in the list by now
         codes, codes_rank, operations["timer"] = self._columns(operations["timer"], rank)
         bounds = np.append(0, np.cumsum(np.bincount(rank, minlength=self._ranks)))
@@ -127,9 +127,8 @@ class Feeder:
         calls = self._assembler.calls(window, range(self._ranks), np.zeros(self._ranks, np.int64))
         operations, rank = merged(calls, alone)
         del calls, alone
-        ends = np.zeros(self._ranks, OPERATION)
-        ends["kind"], ends["offset"] = int(Op.MARK), LAST_MARK
-        ends["timer"] = code_of(NO_FILE, Call.COMPUTE)  # it takes no time
+        no_time = code_of(NO_FILE, Call.COMPUTE)
+        ends = make_operations(Op.MARK, self._ranks, mark=LAST_MARK, timer=no_time)
         places = np.searchsorted(rank, np.arange(self._ranks), side="right")
         return np.insert(operations, places, ends), np.insert(rank, places, np.arange(self._ranks))
 

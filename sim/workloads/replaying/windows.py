@@ -19,7 +19,7 @@ from sim.mpi.collectives import Collectives
 from sim.mpi.rounds import meet
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
-from sim.plane.operations import OPERATION, join_operations
+from sim.plane.operations import join_operations, no_operations
 from sim.workloads.job import Job
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
 from sim.workloads.replaying.intake import Intake
@@ -93,7 +93,7 @@ class Planner:
     def plan(self, first: int, enough: int | None = None) -> Window:
         """Plan the calls from a place on, until there are enough operations, or no more calls."""
         enough = OPERATIONS if enough is None else enough
-        operations = [np.zeros(0, OPERATION)]
+        operations = [no_operations(0)]
         rank, place = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         transfers: list[Transfers] = []
         planned = moved = 0

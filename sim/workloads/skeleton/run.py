@@ -120,7 +120,7 @@ class SkeletonRun:
         """Let all ranks do a collective that takes so long."""
         world = self._job.world
         self._batch.add(
-            Op.MEET, world.owners, file=world.meeting, count=world.size, seconds=seconds
+            Op.MEET, world.owners, meeting=world.meeting, members=world.size, seconds=seconds
         )
 
     def _add(self, step: Step) -> None:
@@ -163,14 +163,14 @@ class SkeletonRun:
             )
         self._row = row = _Row(step.label, step.row, len(self._rows))
         self._rows.append(row)
-        self._batch.add(Op.MARK, np.arange(self._scope.ranks), offset=_mark(row.number))
+        self._batch.add(Op.MARK, np.arange(self._scope.ranks), mark=_mark(row.number))
         return row
 
     def _end_row(self) -> None:
         """Let every rank note that it has done its part."""
         if self._row is not None:
             mark = _mark(self._row.number) + 1
-            self._batch.add(Op.MARK, np.arange(self._scope.ranks), offset=mark)
+            self._batch.add(Op.MARK, np.arange(self._scope.ranks), mark=mark)
         self._row = None
 
 

@@ -170,6 +170,7 @@ def _parquet_batches(path: str) -> Iterator[Batch]:
             size, rows, done = Path(path).stat().st_size, max(file.metadata.num_rows, 1), 0
             for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
                 done += batch.num_rows
+                batch.validate(full=True)  # a damaged page may name words that are not there
                 yield batch, size * done // rows, size
     except InputError:
         raise

@@ -182,7 +182,7 @@ def test_ranges_exclude_each_other_without_a_server() -> None:
 def test_locks_of_lustre_cost_nothing_elsewhere() -> None:
     plane = Local()
     (file,) = plane.files
-    steps = [Step(Op.GROUP_LOCK, file, 1), Step(Op.GROUP_UNLOCK, file, 1)]
+    steps = [Step(Op.GROUP_LOCK, file, group=1), Step(Op.GROUP_UNLOCK, file)]
     (took,) = plane.run([[*steps, Step(Op.LOCK_AHEAD, file, 0, MIB)]])
     assert took == 0.0
 
@@ -206,8 +206,13 @@ def test_room_and_dirty_pages_always_add_up(
     unit = 64 * KIB
     plane = Local(per_node=3, ssd__capacity=24 * unit, nodes__memory=60 * unit)
 
+    def step(kind: Op, file: int, offset: int, length: int) -> Step:
+        if kind in (Op.READ, Op.WRITE):
+            return Step(kind, file, offset, length)
+        return Step(kind, file, offset) if kind is Op.TRUNCATE else Step(kind, file)
+
     def steps(program: Sequence[tuple[Op, int, int]], file: int) -> list[Step]:
-        return [Step(kind, file, at * unit, size * unit) for kind, at, size in program]
+        return [step(kind, file, at * unit, size * unit) for kind, at, size in program]
 
     def look(plane: SmallPlane) -> None:
         ssd = plane.tables.ssds.rows[0]

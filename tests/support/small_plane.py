@@ -19,7 +19,7 @@ from sim.machine.assembly import assemble
 from sim.machine.tables import Tables
 from sim.plane.batch import Batch
 from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from sim.plane.operations import COLUMNS, Op
 from sim.plane.site import Background, Occupants
 from sim.plane.stations import StationKind
 from sim.run.fabric import fabric_of
@@ -63,6 +63,22 @@ class Step(NamedTuple):
     stride: int = 0
     seconds: float = 0.0
     timer: int = 0
+    group: int = 0
+    meeting: int = 0
+    members: int = 0
+    transfer: int = 0
+    received: int = 0
+    sent: int = 0
+    sent_first: int = 0
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the operation, and whatever else has been given."""
+        default, given = self._field_defaults, self._asdict()
+        del given["kind"]
+        known = COLUMNS[self.kind]
+        return {
+            name: value for name, value in given.items() if name in known or value != default[name]
+        }
 
 
 Program = Sequence[Step]
@@ -117,8 +133,7 @@ class SmallPlane:
         batch = Batch(np.flatnonzero([bool(program) for program in programs]))
         for number, program in enumerate(p for p in programs if p):
             for step in (*program, Step(Op.MARK)):
-                fields = step._asdict()
-                batch.add(fields.pop("kind"), np.array([number]), **fields)
+                batch.add(step.kind, np.array([number]), **step.columns())
         if transfers:
             batch.add_transfers(*zip(*transfers, strict=True))
         self._began = np.full(len(batch.programs), self.plane.now)

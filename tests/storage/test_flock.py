@@ -12,11 +12,11 @@ from sim.plane.operations import Op
 HELD = 0.5
 
 
-def hold(start: int, length: int, seconds: float = HELD) -> list[Step]:
+def hold(start: int, length: int, file: int = 0) -> list[Step]:
     return [
-        Step(Op.FLOCK, 0, start, length),
-        Step(Op.THINK, seconds=seconds),
-        Step(Op.FUNLOCK, 0, start, length),
+        Step(Op.FLOCK, file, start, length),
+        Step(Op.THINK, seconds=HELD),
+        Step(Op.FUNLOCK, file),
     ]
 
 
@@ -38,8 +38,7 @@ def test_ranges_side_by_side_do_not_wait_for_each_other() -> None:
 def test_other_files_are_other_ranges() -> None:
     plane = SmallPlane(2, 1)
     plane.add_files(2)
-    other = [step._replace(file=1) for step in hold(0, 10)]
-    assert plane.run([hold(0, 10), other]) == pytest.approx(2 * [HELD], abs=0.01)
+    assert plane.run([hold(0, 10), hold(0, 10, file=1)]) == pytest.approx(2 * [HELD], abs=0.01)
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 20)), min_size=1, max_size=8))

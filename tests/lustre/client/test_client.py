@@ -78,7 +78,12 @@ class Watch:
 
 def moved(programs: list[Program], distance: int) -> list[Program]:
     """Let reads and writes be further on in their files."""
-    return [[step._replace(offset=step.offset + distance) for step in each] for each in programs]
+
+    def moved(step: Step) -> Step:
+        moves = step.kind in (Op.READ, Op.WRITE)
+        return step._replace(offset=step.offset + distance) if moves else step
+
+    return [[moved(step) for step in each] for each in programs]
 
 
 def assert_agree(plan: Plan, place: Place, *, direct: bool = False, **changes: object) -> None:

@@ -25,7 +25,7 @@ def test_a_group_lock_ends_the_fight_of_two_nodes() -> None:
     peace = SmallPlane(2, 1)
     peace.add_files()
     programs = [
-        [Step(Op.GROUP_LOCK, 0, GROUP), interleaved(node), Step(Op.GROUP_UNLOCK)]
+        [Step(Op.GROUP_LOCK, group=GROUP), interleaved(node), Step(Op.GROUP_UNLOCK)]
         for node in range(2)
     ]
     together = peace.run(programs).max()
@@ -36,7 +36,7 @@ def test_a_group_lock_ends_the_fight_of_two_nodes() -> None:
 def test_the_last_user_of_a_node_gives_a_group_lock_back() -> None:
     plane = SmallPlane(1, 3)
     plane.add_files(stripes=2)
-    program = [Step(Op.GROUP_LOCK, 0, GROUP), interleaved(0), Step(Op.GROUP_UNLOCK)]
+    program = [Step(Op.GROUP_LOCK, group=GROUP), interleaved(0), Step(Op.GROUP_UNLOCK)]
     plane.run([program, program, program])
     assert not plane.tables.locks.resources.granted_group.any()
     assert plane.stat(Stat.CANCELS) == plane.stat(Stat.ENQUEUES)
@@ -46,7 +46,7 @@ def test_others_wait_until_the_group_has_gone() -> None:
     plane = SmallPlane(2, 1)
     plane.add_files()
     pause = 0.5
-    hold = [Step(Op.GROUP_LOCK, 0, GROUP), Step(Op.THINK, seconds=pause), Step(Op.GROUP_UNLOCK)]
+    hold = [Step(Op.GROUP_LOCK, group=GROUP), Step(Op.THINK, seconds=pause), Step(Op.GROUP_UNLOCK)]
     write = [Step(Op.THINK, seconds=0.1), Step(Op.WRITE, length=RPC)]
     _, waited = plane.run([hold, write])
     assert waited > pause

@@ -16,10 +16,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_plane import RPC, SmallPlane, Step
+from small_plane import PAGE, RPC, SmallPlane, Step
 
 from sim.config.scenario import Scenario
+from sim.engine.pool import EVENTS_A_LOOK, FREE, NoRowLeftError
+from sim.lustre.locks import Locks
 from sim.machine.plane import Plane
+from sim.node.page_cache import PageCache
 from sim.plane.counters import Stat
 from sim.plane.operations import Op
 from sim.plane.stations import StationKind
@@ -195,3 +198,50 @@ def test_locks_asked_for_ahead_find_room(calls: int, length: int, gap: int, stri
     ahead = Step(Op.LOCK_AHEAD, 0, 0, length, calls, length + gap)
     plane.run([[ahead], [ahead._replace(offset=length)]], assert_room)
     assert plane.stat(Stat.ENQUEUES) == 2 * calls * (length // RPC)
+
+
+# ------------------------------------------------------------- what components say of themselves
+
+
+FILES = 40
+
+
+def write_files(plane: SmallPlane, left: int) -> None:
+    """Write some files when so few rows are left for what nodes cache of objects."""
+    plane.tables.cache.spare_views.counts[FREE] = left
+    files = plane.add_files(FILES)
+    writes = [Step(Op.WRITE, file, length=PAGE) for file in files]
+    plane.run([[*writes, *(Step(Op.FSYNC, file) for file in files)]])
+
+
+@pytest.mark.parametrize("left", [0, 1, FILES - 1])
+def test_a_table_that_is_too_short_grows_before_the_event(left: int) -> None:
+    plane = SmallPlane(1)
+    known = len(plane.tables.cache.views)
+    write_files(plane, left)
+    grown = len(plane.tables.cache.views)
+    assert grown > known
+    assert plane.plane.free_rows()["PageCache.views"] == grown - (known - left) - FILES
+    assert plane.served(StationKind.OST).sum() == FILES * PAGE
+
+
+def test_a_component_that_takes_more_than_it_says_is_called_a_defect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PageCache, "demands", lambda _: [])
+    words = r"an event took more rows of PageCache\.views than .* says .*\(demands\).* defect"
+    with pytest.raises(RuntimeError, match=words) as told:
+        write_files(SmallPlane(1), FILES - 1)
+    assert isinstance(told.value.__cause__, NoRowLeftError)
+
+
+def test_a_component_gets_the_room_that_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def room(rows: int) -> dict[str, int]:
+        monkeypatch.setattr(Locks, "demands", lambda locks: [(locks.spare_locks, rows)])
+        plane = SmallPlane(1)
+        plane.run([[Step(Op.THINK)]])
+        return plane.plane.free_rows()
+
+    modest, greedy = room(1), room(10_000)
+    assert greedy.pop("Locks.locks") > EVENTS_A_LOOK * 10_000 > modest.pop("Locks.locks")
+    assert greedy == modest

@@ -15,12 +15,14 @@ from sim.plane.operations import Op
 MIB = 1 << 20
 
 
-def meet(count: int, seconds: float = 0.0, timer: int = 0) -> Step:
-    return Step(Op.MEET, 0, count=count, seconds=seconds, timer=timer)
+def meet(members: int, seconds: float = 0.0, timer: int = 0) -> Step:
+    return Step(Op.MEET, members=members, seconds=seconds, timer=timer)
 
 
 def exchange(first: int, count: int, timer: int = 0, *, sends: int = 0, one: int = 0) -> Step:
-    return Step(Op.EXCHANGE, offset=first, count=count, length=sends, stride=one, timer=timer)
+    return Step(
+        Op.EXCHANGE, transfer=first, received=count, sent=sends, sent_first=one, timer=timer
+    )
 
 
 def test_all_leave_a_meeting_when_the_last_has_come_and_the_collective_is_done() -> None:
@@ -41,7 +43,7 @@ def test_a_meeting_takes_place_again_and_again() -> None:
 def test_two_meetings_have_nothing_to_do_with_each_other() -> None:
     plane = SmallPlane(2, 2)
     plane.plane.add_meetings(2)
-    pair = [Step(Op.MEET, 1, count=2, seconds=0.5)]
+    pair = [Step(Op.MEET, meeting=1, members=2, seconds=0.5)]
     assert plane.run([[meet(2)], [meet(2)], pair, pair]) == pytest.approx([0.0, 0.0, 0.5, 0.5])
 
 

@@ -73,11 +73,9 @@ def plans(draw: st.DrawFn, *kinds: Op) -> Plan:
         )
 
     def other(kind: Op) -> st.SearchStrategy[Step]:
-        return st.builds(
-            lambda file, ticks: Step(kind, file, seconds=ticks * 1e-4),
-            st.integers(0, files - 1),
-            st.integers(0, 20),
-        )
+        if kind is Op.THINK:
+            return st.builds(lambda ticks: Step(kind, seconds=ticks * 1e-4), st.integers(0, 20))
+        return st.builds(lambda file: Step(kind, file), st.integers(0, files - 1))
 
     step = st.one_of(*(access(kind) if kind <= Op.WRITE else other(kind) for kind in kinds))
     program = st.lists(step, max_size=5)
