@@ -59,8 +59,7 @@ CHANNEL = np.dtype(  # an OSC; its number is node * OSTs + OST
         ("views", QUEUE),  # with unsent bytes
         ("pressing", "i4"),  # views with pressing windows
         ("waiters", QUEUE),  # programs that wait for room
-        ("lru_head", "i4"),  # unused locks, the oldest first
-        ("lru_tail", "i4"),
+        ("lru", QUEUE),  # unused locks, the one unused longest first
         ("lru_count", "i4"),
     ],
     align=True,
@@ -125,8 +124,7 @@ class Osc(Component):
         """Return idle OSCs, with what their OSTs have promised to take."""
         lustre = site.machine.lustre
         channels = make_table(CHANNEL, site.nodes * lustre.osts)
-        channels.lru_head = channels.lru_tail = -1
-        for queue in (channels.works, channels.views, channels.waiters):
+        for queue in (channels.works, channels.views, channels.waiters, channels.lru):
             clear_all(queue)
         channels.grant = lustre.initial_grant
         return site.make(
