@@ -46,7 +46,9 @@ from sim.lustre.locks import (
     reprocess,
 )
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc import Osc, channel_of, pump, raise_urgency
+from sim.lustre.osc.channels import Osc, channel_of
+from sim.lustre.osc.rpcs import pump
+from sim.lustre.osc.windows import raise_urgency
 from sim.lustre.server.journal import Journals, object_committed
 from sim.lustre.server.oss import OssThreads, lock_thread
 from sim.node.nodes import Nodes, handle_callback

@@ -41,7 +41,10 @@ from sim.engine.types import Floats, Table, make_table
 from sim.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
 from sim.lustre.locks import EOF, MODE_PW, Locks, highest_writer
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc import Osc, channel_of, discard, may_pump, pump, raise_urgency
+from sim.lustre.osc.channels import Osc, channel_of, may_pump
+from sim.lustre.osc.dirty import discard
+from sim.lustre.osc.rpcs import pump
+from sim.lustre.osc.windows import raise_urgency
 from sim.lustre.requests import (
     GLIMPSE,
     GLIMPSE_AST,

@@ -12,7 +12,8 @@ from sim.lustre.locks import Locks
 from sim.lustre.mds import Mds
 from sim.lustre.net.bulk import BulkRpcs
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc import Osc
+from sim.lustre.osc import rpcs
+from sim.lustre.osc.channels import Osc
 from sim.lustre.requests import Requests
 from sim.lustre.server.background import Others
 from sim.lustre.server.disks import Disks
@@ -30,7 +31,7 @@ from sim.storage.dvs import Dvs
 from sim.storage.flock import Flock
 from sim.storage.ssd import Ssds
 
-ALSO_HANDLE = (advice, control, ssd_files)
+ALSO_HANDLE = (advice, control, rpcs, ssd_files)
 """Modules with handlers for components that are declared elsewhere; importing registers them."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
-from sim.lustre.osc import may_pump
+from sim.lustre.osc.channels import may_pump
 from sim.node.page_cache import find_view, inode_of, view_of
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE

@@ -28,17 +28,10 @@ from sim.engine.page import PAGE
 from sim.engine.queue import clear, join
 from sim.lustre.ldlm import Ldlm, ask, covering, match, release
 from sim.lustre.locks import MODE_PR, MODE_PW
-from sim.lustre.osc import (
-    Osc,
-    channel_of,
-    dirty_pages,
-    keep_from_cancel,
-    may_read,
-    pump,
-    release_room,
-    reserve_room,
-    submit,
-)
+from sim.lustre.osc.channels import Osc, channel_of, may_read
+from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
+from sim.lustre.osc.rpcs import pump, submit
+from sim.lustre.osc.windows import keep_from_cancel
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
 from sim.node.copying import copy_pages, enter_tree, leave_tree
 from sim.node.nodes import Nodes
