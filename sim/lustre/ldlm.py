@@ -411,7 +411,7 @@ def _give_up(osc: Osc, lock_id: int, now: float) -> None:
         schedule(osc.network.calendar, now, LOCK_EVENT, lock_id)
     else:
         lock.sibling = view.flushing
-        view.flushing = lock_id  # listed before the RPCs start: their ends look for it there
+        view.flushing = lock_id  # where window_done finds it
         pump(osc, channel_of(osc, view.node, view.object), now)
 
 
