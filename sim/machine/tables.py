@@ -7,6 +7,7 @@ from sim.engine.network import Network
 from sim.lustre.brw import Brw
 from sim.lustre.client import advice, fsync, truncate
 from sim.lustre.client.calls import Client
+from sim.lustre.client.readahead import Readahead
 from sim.lustre.ldlm import Ldlm
 from sim.lustre.locks import Locks
 from sim.lustre.mds import Mds
@@ -62,6 +63,7 @@ class Tables(Component):
     ldlm: Ldlm
     precreation: Precreation
     mds: Mds
+    readahead: Readahead
     client: Client
     exchange: Exchange
     ssds: Ssds
