@@ -151,6 +151,7 @@ def covering(osc: Osc, view_id: int, mode: int, start: int, end: int) -> int:
     so only the last one that starts not after the extent can cover it.
     """
     view = osc.cache.views[view_id]
+    # The order holds the write locks of all nodes: ``_may_use`` looks whose it is.
     lock_id = last_not_after(osc.locks.order, view.object, start)
     if lock_id >= 0 and _may_use(osc.locks, lock_id, view.node, start, end):
         return lock_id
@@ -214,7 +215,7 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
     lock.in_lru = 0
     lock.holders = 0
     lock.state = _ASKED
-    if mode != MODE_PW:
+    if mode != MODE_PW:  # write locks are found in the order of the object
         lock.sibling = view.shared_locks
         view.shared_locks = lock_id
     ldlm.programs.stats[_ENQUEUES] += 1
@@ -267,7 +268,7 @@ def join_group(ldlm: Ldlm, program_id: int, view_id: int, group: int, now: float
     lock = ldlm.locks.locks[_ask(ldlm, view_id, MODE_GROUP, 0, EOF, now)]
     lock.group = group
     lock.program = program_id
-    lock.users = 1
+    lock.users = 1  # a group lock is in use until the program leaves the group
     lock.holders = 1
     return False
 
@@ -403,7 +404,7 @@ def _give_up(osc: Osc, lock_id: int, now: float) -> None:
     stop = min(lock.end, _END_OF_OBJECT) + 1  # EOF + 1 would overflow
     windows, size = raise_urgency(osc, lock.view_id, lock.start, stop, PRESSING)
     osc.programs.stats[_FLUSHED] += size
-    if lock.mode != MODE_PW:
+    if lock.mode != MODE_PW:  # nobody finds it any more, and ``sibling`` is free for the flush
         view.shared_locks = _without(osc.locks, view.shared_locks, lock_id)
     lock.state = _FLUSHING
     lock.flush_left = windows  # reads under way below it count too: their pages come, and go

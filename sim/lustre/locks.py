@@ -445,7 +445,7 @@ def _grant(locks: Locks, lock_id: int) -> None:
 
 @njit
 def expand(locks: Locks, lock_id: int) -> None:
-    """Let the extent of a lock that is being granted grow as far as it may (ldlm_extent_policy).
+    """Grow the extent of a lock that is being granted as far as it may (ldlm_extent_policy).
 
     Requests for the whole object have nothing to gain; others may have asked not to grow.
     """

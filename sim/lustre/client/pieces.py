@@ -27,5 +27,5 @@ def next_window(cache: PageCache, offset: int) -> int:
 
 @outlined
 def piece_of(cache: PageCache, offset: int, left: int) -> int:
-    """Return how many of ``left`` bytes from an offset are moved together: those of its window."""
+    """Return how many of ``left`` bytes from an offset lie in its window and move together."""
     return min(left, next_window(cache, offset) - offset)

@@ -107,7 +107,7 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
 
 @outlined
 def read_ahead(osc: Osc, program_id: int, limit: int, now: float) -> None:
-    """Ask for the pages from the chunk's end to ``limit``, and for those of further strides."""
+    """Ask for the pages from the chunk's end to ``limit``, and for the strides that follow."""
     program = osc.programs.rows[program_id]
     after = start_of_call(osc.programs, program_id) + program.done
     found = _ask_ahead(osc, program_id, max(program.ahead_done, after), limit, now)
@@ -143,6 +143,7 @@ def _ask_ahead(osc: Osc, program_id: int, at: int, limit: int, now: float) -> bo
         offset = chunk.offset
         left = min(stripe_left(file, chunk.left), limit - at)
         size = piece_of(osc.cache, offset, left)
+        # Read-ahead asks for no lock: the call that reads there does.
         if view_id < 0 or covering(osc, view_id, MODE_PR, offset, offset + size - 1) < 0:
             return False
         ask_for_pages(osc, program_id, view_id, offset, offset + size, _AHEAD, now)

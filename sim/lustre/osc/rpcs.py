@@ -181,7 +181,7 @@ def _send_work(osc: Osc, channel_id: int, now: float) -> None:
 @on_message(Osc, BRW)
 @inlined
 def on_rpc_message(osc: Osc, message_id: int, now: float) -> float:
-    """Take a message of a BRW RPC a step further; end the RPC when all of it is at the client."""
+    """Send a message of a BRW RPC on; end the RPC when all of it is at the client."""
     answer = travel(osc.brw, message_id, now)
     if answer == AT_CLIENT:
         return _finish_rpc(osc, message_id, now)
