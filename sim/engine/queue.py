@@ -15,6 +15,10 @@ from sim.engine.types import Table
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4")], align=True)
 
+LINK = np.dtype(  # a row's neighbours in a list that it may leave from anywhere
+    [("previous", "i4"), ("next", "i4")], align=True
+)
+
 TURN = np.dtype(  # something that one row has at a time, and those that wait for it
     [("taken", "i4"), ("waiting", QUEUE)], align=True
 )
@@ -81,3 +85,29 @@ def pass_turn(turn: Any, table: Table) -> int:
     if heir < 0:
         turn.taken = 0
     return heir
+
+
+@njit
+def append(queue: Any, links: Table, row: int) -> None:
+    """Put a row at the end of a doubly linked list; ``links`` are the ``LINK`` of every row."""
+    links[row].previous = queue.tail
+    links[row].next = -1
+    if queue.tail < 0:
+        queue.head = row
+    else:
+        links[queue.tail].next = row
+    queue.tail = row
+
+
+@njit
+def unlink(queue: Any, links: Table, row: int) -> None:
+    """Take a row out of a doubly linked list, wherever in it it is."""
+    link = links[row]
+    if link.previous < 0:
+        queue.head = link.next
+    else:
+        links[link.previous].next = link.next
+    if link.next < 0:
+        queue.tail = link.previous
+    else:
+        links[link.next].previous = link.previous

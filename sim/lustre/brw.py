@@ -30,16 +30,16 @@ from sim.plane.programs import Programs
 from sim.plane.site import Site
 from sim.plane.stations import MESSAGE_KINDS
 
-# Stages of a message: what it does when it acts next. All are of the carrier BRW.
-_WRITE_START = 0  # leave the client
-_WRITE_ARIES = 1  # leave the router
-_WRITE_IB = 2  # go to disk
-_WRITE_REPLY = 3  # tell the client
-_READ_START = 4  # go to disk
-_READ_DISK = 5  # become bulk
-_READ_BULK = 6  # leave the OSS
-_READ_IB = 7  # leave the router
-_READ_ARIES = 8  # arrive at the client
+# Stages of a message of a bulk RPC (carrier BRW); first a write's, then a read's.
+_WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> _WRITE_AT_ROUTER
+_WRITE_AT_ROUTER = 1  # goes on over InfiniBand -> _WRITE_AT_OSS
+_WRITE_AT_OSS = 2  # the last part of the bulk goes to disk -> _WRITE_REPLIED
+_WRITE_REPLIED = 3  # the client has the reply: the RPC ends
+_READ_REQUESTED = 4  # the OSS has the request: it goes to disk -> _READ_ON_OSS
+_READ_ON_OSS = 5  # is cut into parts -> _READ_CUT; or leaves as it is -> _READ_AT_ROUTER
+_READ_CUT = 6  # the part leaves the OSS -> _READ_AT_ROUTER
+_READ_AT_ROUTER = 7  # goes on over Aries -> _READ_AT_CLIENT
+_READ_AT_CLIENT = 8  # the last part ends the RPC
 
 AT_CLIENT = -4.0
 """The answer of :func:`travel` for a message whose RPC is done."""
@@ -76,7 +76,7 @@ def start_rpc(
     write: int,
     now: float,
 ) -> None:
-    """Send the request of a BRW RPC by a ptlrpcd thread; schedule what follows at its arrival.
+    """Send the request of a BRW RPC by a ptlrpcd thread, and schedule its arrival.
 
     Parameters
     ----------
@@ -113,15 +113,15 @@ def start_rpc(
     latency = brw.lnet.control_latency
     if write:
         # The request to the OSS, then the OSS's LNetGet to the client: the bulk leaves after both.
-        split_bulk(brw.bulk, rpc_id, -1, _WRITE_START, sent + 2.0 * latency)
+        split_bulk(brw.bulk, rpc_id, -1, _WRITE_FETCHED, sent + 2.0 * latency)
     else:
-        message_id = new_message(brw.network, rpc_id, size, _READ_START)
+        message_id = new_message(brw.network, rpc_id, size, _READ_REQUESTED)
         schedule(brw.network.calendar, sent + latency, MESSAGE_EVENT, message_id)
 
 
 @inlined
 def travel(brw: Brw, message_id: int, now: float) -> float:
-    """Take a message of a BRW RPC from one segment of its journey to the next.
+    """Send a message of a BRW RPC on its next segment.
 
     Returns when it acts next, ``GONE``, ``GO_ON`` if it stands before its next segment, or
     ``AT_CLIENT`` if the whole RPC is done there.
@@ -136,48 +136,49 @@ def travel(brw: Brw, message_id: int, now: float) -> float:
 
 @inlined
 def _on_write(brw: Brw, message_id: int, node: int, oss: int, now: float) -> float:
-    """Take a message of a write to the next part of its journey."""
+    """Send a message of a write on its next segment, or to disk."""
     message = brw.network.messages[message_id]
-    if message.stage == _WRITE_START:
-        message.stage = _WRITE_ARIES
+    if message.stage == _WRITE_FETCHED:
+        message.stage = _WRITE_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, node, oss, message.bytes)
         enter_aries_outward(brw.lnet, message_id, node, now)
         return GO_ON
-    if message.stage == _WRITE_ARIES:
-        message.stage = _WRITE_IB
+    if message.stage == _WRITE_AT_ROUTER:
+        message.stage = _WRITE_AT_OSS
+        # Its router has stored it: it no longer counts when senders compare routers.
         brw.lnet.queued[node, message.gateway] -= message.bytes
         enter_infiniband_outward(brw.lnet, message_id, oss, now)
         return GO_ON
-    if message.stage == _WRITE_REPLY:
+    if message.stage == _WRITE_REPLIED:
         return AT_CLIENT
     if not is_last_part(brw.bulk, message_id):
         return GONE
-    message.stage = _WRITE_REPLY
+    message.stage = _WRITE_REPLIED
     return block_io(brw.disks, message_id, now)
 
 
 @inlined
 def _on_read(brw: Brw, message_id: int, node: int, oss: int, now: float) -> float:
-    """Take a message of a read to the next part of its journey."""
+    """Send a message of a read on its next segment, or to disk."""
     message = brw.network.messages[message_id]
     sender = brw.lnet.first_oss + oss
-    if message.stage == _READ_START:
-        message.stage = _READ_DISK
+    if message.stage == _READ_REQUESTED:
+        message.stage = _READ_ON_OSS
         return block_io(brw.disks, message_id, now)
-    if message.stage == _READ_DISK:
+    if message.stage == _READ_ON_OSS:
         if message.bytes > brw.bulk.message_size:
-            split_bulk(brw.bulk, message.owner, message_id, _READ_BULK, now)
+            split_bulk(brw.bulk, message.owner, message_id, _READ_CUT, now)
             give(brw.network.spare_messages, message_id)
             return GONE
-        brw.bulk.rpcs[message.owner].parts = 1
-        message.stage = _READ_BULK
-    if message.stage == _READ_BULK:
-        message.stage = _READ_IB
+        brw.bulk.rpcs[message.owner].parts = 1  # small enough to be a part itself
+        message.stage = _READ_CUT
+    if message.stage == _READ_CUT:
+        message.stage = _READ_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, sender, oss, message.bytes)
         enter_infiniband_homeward(brw.lnet, message_id, oss, now)
         return GO_ON
-    if message.stage == _READ_IB:
-        message.stage = _READ_ARIES
+    if message.stage == _READ_AT_ROUTER:
+        message.stage = _READ_AT_CLIENT
         brw.lnet.queued[sender, message.gateway] -= message.bytes
         enter_aries_homeward(brw.lnet, message_id, node, now)
         return GO_ON

@@ -29,10 +29,11 @@ from enum import IntEnum
 
 from sim.engine.calendar import schedule
 from sim.engine.component import Component
-from sim.engine.jit import outlined
+from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
 from sim.engine.ordered import last_not_after
 from sim.engine.pool import give, reserve, take
+from sim.engine.queue import append, unlink
 from sim.lustre.locks import (
     EOF,
     MODE_GROUP,
@@ -45,7 +46,9 @@ from sim.lustre.locks import (
     reprocess,
 )
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc import Osc, channel_of, pump, raise_urgency
+from sim.lustre.osc.channels import Osc, channel_of
+from sim.lustre.osc.rpcs import pump
+from sim.lustre.osc.windows import raise_urgency
 from sim.lustre.server.journal import Journals, object_committed
 from sim.lustre.server.oss import OssThreads, lock_thread
 from sim.node.nodes import Nodes, handle_callback
@@ -59,31 +62,31 @@ from sim.plane.site import Site
 
 
 class LockState(IntEnum):
-    """Where a lock is in its life; its event, if it has one, takes it on from there."""
+    """What has happened to a lock; its event, if it has one, takes it on from there."""
 
-    ASKED = 0  # the request is on its way to the server
-    QUEUED = 1  # a thread of the server turns to it
-    WAITING = 2  # others are in its way
-    GRANTED = 3  # the grant is on its way to the client
-    HELD = 4  # with the client; its event is a blocking AST that arrives
-    FLUSHING = 5  # the pages below it are being written back
-    DROPPING = 6  # its pages leave the cache, one by one
-    RETURNED = 7  # the cancel is on its way to the server
-    SYNCING = 8  # the server makes what was written below it durable
-    COMPLETED = 9  # granted after a wait: the completion AST is on its way to the client
+    ASKED = 0  # the enqueue is sent: a thread of the server turns to it -> QUEUED
+    QUEUED = 1  # the server grants it -> GRANTED, queues it -> WAITING, or drops it (lock-ahead)
+    WAITING = 2  # another lock's cancel grants it -> COMPLETED
+    COMPLETED = 3  # the completion AST is sent: a thread of the client turns to it -> GRANTED
+    GRANTED = 4  # the client takes the grant -> HELD
+    HELD = 5  # a blocking AST comes -> ASKED_BACK; nobody uses it and it must go -> FLUSHING
+    ASKED_BACK = 6  # a thread turns to the blocking AST; then, or at its last release -> FLUSHING
+    FLUSHING = 7  # what is dirty below it is written back: drops its pages -> DROPPING, RETURNED
+    DROPPING = 8  # its pages have left the cache: the client cancels it -> RETURNED
+    RETURNED = 9  # the cancel is sent: the server syncs what was written below it -> SYNCING
+    SYNCING = 10  # the server removes it
 
 
-_ASKED, _QUEUED = int(LockState.ASKED), int(LockState.QUEUED)
-_WAITING, _GRANTED, _HELD = int(LockState.WAITING), int(LockState.GRANTED), int(LockState.HELD)
+_ASKED, _QUEUED, _WAITING = int(LockState.ASKED), int(LockState.QUEUED), int(LockState.WAITING)
+_COMPLETED, _GRANTED = int(LockState.COMPLETED), int(LockState.GRANTED)
+_HELD, _ASKED_BACK = int(LockState.HELD), int(LockState.ASKED_BACK)
 _FLUSHING, _DROPPING = int(LockState.FLUSHING), int(LockState.DROPPING)
-_RETURNED = int(LockState.RETURNED)
-_SYNCING, _COMPLETED = int(LockState.SYNCING), int(LockState.COMPLETED)
+_RETURNED, _SYNCING = int(LockState.RETURNED), int(LockState.SYNCING)
 _ENQUEUES, _MATCHES = int(Stat.ENQUEUES), int(Stat.MATCHES)
 _BLOCKING_ASTS, _CANCELS = int(Stat.BLOCKING_ASTS), int(Stat.CANCELS)
 _FLUSHED, _SYNCS, _LRU = int(Stat.FLUSHED_BYTES), int(Stat.CANCEL_SYNCS), int(Stat.LRU_CANCELS)
 
 _END_OF_OBJECT = 1 << 62  # beyond any byte, and safe to add to
-_AT_CLIENT = 2  # of ``ast_sent``: the blocking AST has come, and a thread turns to it
 
 
 class Ldlm(Component):
@@ -121,13 +124,19 @@ def may_ask(ldlm: Ldlm, locks: int) -> bool:
     return reserve(ldlm.locks.spare_locks, locks) and reserve(ldlm.cache.spare_views, locks)
 
 
+@njit
+def _is_held(locks: Locks, lock_id: int) -> bool:
+    """Tell whether a client has a lock, and does not give it up yet."""
+    return locks.locks[lock_id].state in (_HELD, _ASKED_BACK)
+
+
 @outlined
 def _may_use(locks: Locks, lock_id: int, node: int, start: int, end: int) -> bool:
     """Tell whether a node holds a lock, need not give it up, and has all of an extent below it."""
     lock = locks.locks[lock_id]
     return (
         lock.owner == node
-        and lock.state == _HELD
+        and _is_held(locks, lock_id)
         and lock.blocked == 0
         and lock.start <= start
         and lock.end >= end
@@ -142,6 +151,7 @@ def covering(osc: Osc, view_id: int, mode: int, start: int, end: int) -> int:
     so only the last one that starts not after the extent can cover it.
     """
     view = osc.cache.views[view_id]
+    # The order holds the write locks of all nodes: ``_may_use`` looks whose it is.
     lock_id = last_not_after(osc.locks.order, view.object, start)
     if lock_id >= 0 and _may_use(osc.locks, lock_id, view.node, start, end):
         return lock_id
@@ -161,7 +171,7 @@ def _group_lock(osc: Osc, view_id: int, group: int) -> int:
     lock_id = osc.cache.views[view_id].shared_locks
     while lock_id >= 0:
         lock = osc.locks.locks[lock_id]
-        if lock.mode == MODE_GROUP and lock.group == group and lock.state == _HELD:
+        if lock.mode == MODE_GROUP and lock.group == group and _is_held(osc.locks, lock_id):
             return lock_id
         lock_id = lock.sibling
     return -1
@@ -169,7 +179,7 @@ def _group_lock(osc: Osc, view_id: int, group: int) -> int:
 
 @outlined
 def match(osc: Osc, program_id: int, mode: int, start: int, end: int) -> int:
-    """Let a program use a lock that its node has on the object it is at; -1 if there is none."""
+    """Find a lock of its node on the object that a program is at, and use it; -1 if none."""
     program = osc.programs.rows[program_id]
     if program.group > 0:
         lock_id = _group_lock(osc, program.view_id, program.group)
@@ -205,7 +215,7 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
     lock.in_lru = 0
     lock.holders = 0
     lock.state = _ASKED
-    if mode != MODE_PW:
+    if mode != MODE_PW:  # write locks are found in the order of the object
         lock.sibling = view.shared_locks
         view.shared_locks = lock_id
     ldlm.programs.stats[_ENQUEUES] += 1
@@ -258,14 +268,14 @@ def join_group(ldlm: Ldlm, program_id: int, view_id: int, group: int, now: float
     lock = ldlm.locks.locks[_ask(ldlm, view_id, MODE_GROUP, 0, EOF, now)]
     lock.group = group
     lock.program = program_id
-    lock.users = 1
+    lock.users = 1  # a group lock is in use until the program leaves the group
     lock.holders = 1
     return False
 
 
 @outlined
 def leave_group(ldlm: Ldlm, view_id: int, group: int, now: float) -> None:
-    """Let one program less hold a group's lock on an object; without users it is given up.
+    """Release a program's hold of its group's lock on an object; the last user gives it up.
 
     Ranks that asked at the same time have a lock each; any of them that is held will do.
     """
@@ -293,7 +303,7 @@ def release(ldlm: Ldlm, lock_id: int, now: float) -> None:
 @on_event(Ldlm, LOCK_EVENT)
 @outlined
 def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
-    """Take a lock one step further in its life; return when it acts next, or ``GONE``."""
+    """Take a lock on to its next state; return when it acts next, or ``GONE``."""
     lock = ldlm.locks.locks[lock_id]
     state = lock.state
     latency = ldlm.lnet.control_latency
@@ -308,8 +318,12 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     if state == _COMPLETED:
         lock.state = _GRANTED
         return handle_callback(ldlm.nodes, lock.owner, now)
-    if state == _HELD:
-        return _asked_back(ldlm.osc, lock_id, now)
+    if state == _HELD:  # a blocking AST has come
+        lock.state = _ASKED_BACK
+        return handle_callback(ldlm.nodes, lock.owner, now)
+    if state == _ASKED_BACK:
+        _block_at_client(ldlm.osc, lock_id, now)
+        return GONE
     if state == _FLUSHING:
         return _drop_pages(ldlm, lock_id, now)
     if state == _DROPPING:
@@ -324,11 +338,11 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
 
 @outlined
 def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
-    """Let a granted lock be with its client; the program that waits for it goes on."""
+    """Take a grant at the client; wake the program that waits for it."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _HELD
     if lock.users == 0:  # asked for ahead, or to drive others away: nobody uses it
-        lock.users = 1
+        lock.users = 1  # for a moment, so that it enters the LRU or goes as any released lock
         release(ldlm, lock_id, now)
     if lock.program < 0:
         return
@@ -340,17 +354,13 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 
 @outlined
-def _asked_back(osc: Osc, lock_id: int, now: float) -> float:
-    """Take a blocking AST further that has come to the holder of a lock."""
+def _block_at_client(osc: Osc, lock_id: int, now: float) -> None:
+    """Handle a blocking AST: nobody else may use the lock; give it up, at once if it is unused."""
     lock = osc.locks.locks[lock_id]
-    if lock.ast_sent != _AT_CLIENT:
-        lock.ast_sent = _AT_CLIENT
-        return handle_callback(osc.brw.nodes, lock.owner, now)
     lock.blocked = 1
     if lock.users == 0:
         _leave_lru(osc, lock_id)
         _give_up(osc, lock_id, now)
-    return GONE
 
 
 @outlined
@@ -379,7 +389,7 @@ def _block(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """
     lock = ldlm.locks.locks[lock_id]
     ldlm.programs.stats[_BLOCKING_ASTS] += lock.granted
-    if lock.state == _HELD:
+    if lock.state == _HELD:  # its event is free: held locks have none but this
         arrival = now + ldlm.lnet.control_latency
         schedule(ldlm.network.calendar, arrival, LOCK_EVENT, lock_id)
     else:
@@ -391,18 +401,18 @@ def _give_up(osc: Osc, lock_id: int, now: float) -> None:
     """Write back what is dirty below a lock that nobody uses, then return it."""
     lock = osc.locks.locks[lock_id]
     view = osc.cache.views[lock.view_id]
-    stop = min(lock.end, _END_OF_OBJECT) + 1
+    stop = min(lock.end, _END_OF_OBJECT) + 1  # EOF + 1 would overflow
     windows, size = raise_urgency(osc, lock.view_id, lock.start, stop, PRESSING)
     osc.programs.stats[_FLUSHED] += size
-    if lock.mode != MODE_PW:
+    if lock.mode != MODE_PW:  # nobody finds it any more, and ``sibling`` is free for the flush
         view.shared_locks = _without(osc.locks, view.shared_locks, lock_id)
     lock.state = _FLUSHING
-    lock.flush_left = windows
+    lock.flush_left = windows  # reads under way below it count too: their pages come, and go
     if windows == 0:
         schedule(osc.network.calendar, now, LOCK_EVENT, lock_id)
     else:
         lock.sibling = view.flushing
-        view.flushing = lock_id
+        view.flushing = lock_id  # where window_done finds it
         pump(osc, channel_of(osc, view.node, view.object), now)
 
 
@@ -434,7 +444,7 @@ def _return(ldlm: Ldlm, lock_id: int, now: float) -> float:
 def _sync(ldlm: Ldlm, lock_id: int, now: float) -> float:
     """Return when what was written below a cancelled lock is durable (sync on cancel)."""
     lock = ldlm.locks.locks[lock_id]
-    if lock.mode == MODE_PR:
+    if lock.mode == MODE_PR:  # nothing was written below it
         return now
     done = object_committed(ldlm.journals, lock.resource, now)
     if done > now:
@@ -445,7 +455,7 @@ def _sync(ldlm: Ldlm, lock_id: int, now: float) -> float:
 @outlined
 def _end(ldlm: Ldlm, lock_id: int, grant_arrival: float) -> None:
     """Remove a lock at the server and grant what waited for it, in the order of the queue."""
-    object_id = ldlm.locks.locks[lock_id].resource
+    object_id = ldlm.locks.locks[lock_id].resource  # read before the row is given back
     cancel(ldlm.locks, lock_id)
     give(ldlm.locks.spare_locks, lock_id)
     granted = reprocess(ldlm.locks, object_id)
@@ -479,18 +489,12 @@ def _enter_lru(ldlm: Ldlm, lock_id: int, now: float) -> None:
     view = ldlm.cache.views[lock.view_id]
     channel = ldlm.osc.channels[channel_of(ldlm.osc, view.node, view.object)]
     lock.in_lru = 1
-    lock.lru_previous = channel.lru_tail
-    lock.lru_next = -1
-    if channel.lru_head < 0:
-        channel.lru_head = lock_id
-    else:
-        ldlm.locks.locks[channel.lru_tail].lru_next = lock_id
-    channel.lru_tail = lock_id
+    append(channel.lru, ldlm.locks.locks.lru, lock_id)
     channel.lru_count += 1
     if channel.lru_count > ldlm.max_unused_locks:
-        oldest = channel.lru_head
+        oldest = channel.lru.head
         _leave_lru(ldlm.osc, oldest)
-        if ldlm.locks.locks[oldest].ast_sent == 0:
+        if ldlm.locks.locks[oldest].ast_sent == 0:  # else the blocking AST will take it
             # The server need not ask any more: it learns from the cancel.
             ldlm.locks.locks[oldest].ast_sent = 1
             ldlm.locks.locks[oldest].blocked = 1
@@ -500,19 +504,12 @@ def _enter_lru(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @outlined
 def _leave_lru(osc: Osc, lock_id: int) -> None:
-    """Take a lock out of the list of the unused."""
+    """Take a lock out of the list of the unused, if it is there."""
     lock = osc.locks.locks[lock_id]
     if lock.in_lru == 0:
         return
     view = osc.cache.views[lock.view_id]
     channel = osc.channels[channel_of(osc, view.node, view.object)]
     lock.in_lru = 0
-    if lock.lru_previous < 0:
-        channel.lru_head = lock.lru_next
-    else:
-        osc.locks.locks[lock.lru_previous].lru_next = lock.lru_next
-    if lock.lru_next < 0:
-        channel.lru_tail = lock.lru_previous
-    else:
-        osc.locks.locks[lock.lru_next].lru_previous = lock.lru_previous
+    unlink(channel.lru, osc.locks.locks.lru, lock_id)
     channel.lru_count -= 1

@@ -50,6 +50,7 @@ from sim.engine.ordered import (
 )
 from sim.engine.page import PAGE
 from sim.engine.pool import Pool, make_pool
+from sim.engine.queue import LINK
 from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from sim.plane.site import Site
 
@@ -76,7 +77,7 @@ LOCK = np.dtype(
         ("mode", "i4"),  # up to in_lru: what searches look at, together in a line of the cache
         ("next", "i4"),  # neighbours in the queue or among the object's sharers, or -1
         ("owner", "i4"),  # the client node
-        ("ast_sent", "i4"),  # a blocking AST was sent; 2: its client has it to do
+        ("ast_sent", "i4"),  # its holder has been, or need not be, sent a blocking AST
         ("view_id", "i4"),
         ("state", "i4"),
         ("blocked", "i4"),  # a blocking AST has arrived at the client
@@ -94,8 +95,7 @@ LOCK = np.dtype(
         ("program", "i4"),  # the rest belongs to the client that holds the lock
         ("flush_left", "i4"),
         ("sibling", "i4"),
-        ("lru_previous", "i4"),
-        ("lru_next", "i4"),
+        ("lru", LINK),  # neighbours among the unused locks of its OSC
     ],
     align=True,
 )
@@ -445,7 +445,7 @@ def _grant(locks: Locks, lock_id: int) -> None:
 
 @njit
 def expand(locks: Locks, lock_id: int) -> None:
-    """Let the extent of a lock that is being granted grow as far as it may (ldlm_extent_policy).
+    """Grow the extent of a lock that is being granted as far as it may (ldlm_extent_policy).
 
     Requests for the whole object have nothing to gain; others may have asked not to grow.
     """

@@ -5,14 +5,17 @@ from __future__ import annotations
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.lustre.brw import Brw
-from sim.lustre.client import advice
+from sim.lustre.client import advice, fsync, truncate
 from sim.lustre.client.calls import Client
+from sim.lustre.client.readahead import Readahead
 from sim.lustre.ldlm import Ldlm
 from sim.lustre.locks import Locks
 from sim.lustre.mds import Mds
 from sim.lustre.net.bulk import BulkRpcs
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc import Osc
+from sim.lustre.osc import rpcs
+from sim.lustre.osc.channels import Osc
+from sim.lustre.precreation import Precreation
 from sim.lustre.requests import Requests
 from sim.lustre.server.background import Others
 from sim.lustre.server.disks import Disks
@@ -30,7 +33,7 @@ from sim.storage.dvs import Dvs
 from sim.storage.flock import Flock
 from sim.storage.ssd import Ssds
 
-ALSO_HANDLE = (advice, control, ssd_files)
+ALSO_HANDLE = (advice, control, fsync, rpcs, ssd_files, truncate)
 """Modules with handlers for components that are declared elsewhere; importing registers them."""
 
 
@@ -58,7 +61,9 @@ class Tables(Component):
     brw: Brw
     osc: Osc
     ldlm: Ldlm
+    precreation: Precreation
     mds: Mds
+    readahead: Readahead
     client: Client
     exchange: Exchange
     ssds: Ssds

@@ -100,7 +100,8 @@ def assert_cache_is_under_locks(plane: SmallPlane) -> None:
     tables = plane.tables
     rows = np.setdiff1d(np.arange(len(tables.locks.locks)), free(tables.locks.spare_locks))
     locks = tables.locks.locks[rows]
-    held = locks[(locks.state == LockState.HELD) | (locks.state == LockState.FLUSHING)]
+    with_client = [LockState.HELD, LockState.ASKED_BACK, LockState.FLUSHING]
+    held = locks[np.isin(locks.state, with_client)]
     cached = np.zeros(plane.nodes, np.int64)
     for view_id, start, stop in cached_runs(plane):
         view = tables.cache.views[view_id]

@@ -1,11 +1,11 @@
 """A Lustre client's OSCs and page cache as plain SimPy, with the locks and OSTs that they talk to.
 
-Slow and meant to be obviously right: the rules that the docstrings of ``sim.lustre.calls``,
-``pages``, ``osc`` and ``ldlm`` state, over Python lists. Bytes and pages are bits of integers: one
-integer for what is cached of an object, and one for each window. The compiled client has to agree
-with it on a machine (``SIMPLE``) whose network takes no time but for the latency of a small
-message, and whose other times and rates are binary fractions: sums of them are exact, so that the
-two agree to the last bit.
+Slow and meant to be obviously right: the rules that the docstrings of ``sim.lustre.client``,
+``osc`` and ``ldlm`` and of ``sim.node.page_cache`` state, over Python lists. Bytes and pages are
+bits of integers: one integer for what is cached of an object, and one for each window. The compiled
+client has to agree with it on a machine (``SIMPLE``) whose network takes no time but for the
+latency of a small message, and whose other times and rates are binary fractions: sums of them are
+exact, so that the two agree to the last bit.
 
 Left out: the tree of a file's pages, the node's memory, routers and links (their times are zero),
 disks whose heads move, journals (a commit takes no time), the lock LRU, group locks and lock-ahead,

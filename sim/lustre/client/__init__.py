@@ -1,1 +1,1 @@
-"""The client of Lustre on a compute node (llite): calls, and advice about locks."""
+"""The client of Lustre on a compute node (llite): calls, fsync, truncate, advice about locks."""

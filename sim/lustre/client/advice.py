@@ -5,7 +5,7 @@ from __future__ import annotations
 from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
-from sim.lustre.osc import may_pump
+from sim.lustre.osc.channels import may_pump
 from sim.node.page_cache import find_view, inode_of, view_of
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
@@ -16,9 +16,9 @@ from sim.plane.registry import performs
 
 _LOCK = int(Cause.LOCK)
 
-# Where a program is in taking a group lock.
-_UNLOCKED = 0
-_ASKED = 1  # waits for its locks
+# States of a program that takes a group lock.
+_REACHED = 0  # asks for the locks that its node does not have -> _LOCKED
+_LOCKED = 1  # has the lock of every object: done -> _REACHED
 
 
 @performs(Ldlm, Op.GROUP_LOCK, on=Backend.LUSTRE)
@@ -27,12 +27,12 @@ def lock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
     """Take the lock of a group on every object of a file (LL_IOC_GROUP_LOCK); wait for all."""
     program = ldlm.programs.rows[program_id]
     operation = ldlm.programs.operations[program.op]
-    if program.phase == _UNLOCKED:
+    if program.phase == _REACHED:
         file = ldlm.files.rows[operation.file]
         if not may_ask(ldlm, file.stripe_count):
             return FULL
         program.inode = inode_of(ldlm.cache, operation.file, program.node)
-        program.phase = _ASKED
+        program.phase = _LOCKED
         program.since = now
         program.pending = 0
         for object_id in range(file.first_object, file.first_object + file.stripe_count):
@@ -43,7 +43,7 @@ def lock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
             return GONE
     charge(ldlm.programs, program_id, _LOCK, now)
     program.group = operation.group
-    program.phase = _UNLOCKED
+    program.phase = _REACHED
     program.op += 1
     return GO_ON
 

@@ -113,7 +113,7 @@ def split_bulk(bulk: BulkRpcs, rpc_id: int, origin: int, stage: int, time: float
 
 @inlined
 def is_last_part(bulk: BulkRpcs, message_id: int) -> bool:
-    """Count a part of a bulk as arrived; let it go unless it is the last one."""
+    """Count a part of a bulk as arrived; give back its row unless it is the last one."""
     rpc = bulk.rpcs[bulk.network.messages[message_id].owner]
     rpc.parts -= 1
     if rpc.parts > 0:

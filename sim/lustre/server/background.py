@@ -76,7 +76,7 @@ class Others(Component):
 @on_event(Others, BACKGROUND_EVENT)
 @outlined
 def on_background(others: Others, source_id: int, now: float) -> float:
-    """Let an RPC of a source arrive; return when the next one does."""
+    """Serve an RPC of a source wherever it passes; return when the next one arrives."""
     source = others.rows[source_id]
     size = others.disks.rpc_size
     oss = source.ost // others.osts_per_oss
@@ -95,6 +95,7 @@ def on_background(others: Others, source_id: int, now: float) -> float:
         cost += move_seconds(others.disks, size)
     serve(others.network, others.disks.ost + source.ost, now, size, cost)
     source.count += 1
+    # Negative numbers: the OSTs have those from 0 on. An exponential interval makes it Poisson.
     draw = uniform(others.seed, -1 - source_id, source.count)
     return now - source.interval * np.log(draw)
 

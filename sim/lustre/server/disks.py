@@ -192,7 +192,7 @@ def _set_of(ost: int, object_id: int, unit: int) -> int:
 
 @inlined
 def block_io(disks: Disks, message_id: int, now: float) -> float:
-    """Let the block I/O of a whole RPC begin or wait.
+    """Begin the block I/O of a whole RPC, or queue it.
 
     Returns when the message acts next: see ``_begin``; ``GONE`` if it waits.
     """
@@ -229,6 +229,7 @@ def _find_neighbours(disks: Disks, ost: int, rpc_id: int) -> None:
         if at_work or _listed_read(disks, ost, rpc.object, unit) >= 0:
             rpc.gap = max(step - 1, 0) * size
             break
+    # The read after it may have waited for one that had not come: now it is near.
     for step in range(1, _REACH + 1):
         other = _listed_read(disks, ost, rpc.object, rpc.unit + step)
         if other >= 0:
@@ -239,7 +240,7 @@ def _find_neighbours(disks: Disks, ost: int, rpc_id: int) -> None:
 @on_event(Disks, ARRAY_EVENT)
 @outlined
 def on_array(disks: Disks, ost: int, now: float) -> float:
-    """Let the next RPC begin that waits at an array; return when there is something to do again."""
+    """Begin the next RPC that waits at an array; return when the array can turn to another."""
     station = disks.ost + ost
     if disks.network.stations[station].free > now:  # others have come between
         return disks.network.stations[station].free
@@ -253,7 +254,7 @@ def on_array(disks: Disks, ost: int, now: float) -> float:
 
 @outlined
 def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
-    """Let an array serve an RPC; return when the OSS has the data or the client its reply.
+    """Serve an RPC at an array; return when the OSS has the data or the client its reply.
 
     The array works at many RPCs at once, each of which takes it some time beyond its share of the
     disks: heads move, and parity is written before the OSS replies.
@@ -264,19 +265,21 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     cost = transfer_seconds(disks, ost, rpc.write, work)
     after = disks.latency[rpc.write]
     if rpc.write:
-        array.object = -1
+        array.object = -1  # the heads are at the new blocks: no read is near what was read
         after += disks.lnet.control_latency
         if rpc.partial > 0:
             disks.programs.stats[_PARTIAL] += 1
     else:
         array.object = rpc.object
         array.unit = rpc.unit
+        # The gap passes below the heads, unless it takes less time to move them.
         cost += min(rpc.gap * disks.seconds[0, ost], move_seconds(disks, rpc.bytes))
         if rpc.gap < _FAR:
-            after = 0.0
+            after = 0.0  # near: its data follows that of the read before it
         else:
             disks.programs.stats[_HEAD_MOVES] += 1
     station = disks.ost + ost
+    # Drawn by the number of the request at its OST, so that no other OST's traffic shifts it.
     request = disks.network.stations[station].requests
     cost *= disks.jitter[pick(disks.seed, ost, request, len(disks.jitter))]
     start = serve(disks.network, station, now, rpc.bytes, cost)

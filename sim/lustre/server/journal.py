@@ -126,7 +126,7 @@ def committed_at(journals: Table, target: int, written: float, now: float, secon
 
 @njit
 def _catch_up(journals: Table, target: int, now: float) -> None:
-    """Let commits that should have begun or ended by now have done so."""
+    """Begin and end the commits that are due by now."""
     journal = journals[target]
     if now >= journal.next_start and journal.next_start > journal.running_start:
         journal.durable = journal.running_start

@@ -44,7 +44,7 @@ class OssThreads(Component):
 
 @outlined
 def lock_thread(osses: OssThreads, object_id: int, now: float) -> float:
-    """Let a thread of the OSS turn to a lock request; return when it has."""
+    """Queue a lock request for a thread of the OSS; return when that has served it."""
     oss = osses.files.objects[object_id].ost // osses.osts_per_oss
     service = osses.request_service
     return serve(osses.network, osses.service + oss, now, 0.0, service) + service

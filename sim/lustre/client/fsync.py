@@ -1,0 +1,99 @@
+"""fsync (Lustre 2.7 llite/file.c, ll_fsync).
+
+The client writes back all dirty pages of the file on this node; takes the inode mutex, so that
+ranks of one node go one after another; sends an MDS_SYNC; then an OST_SYNC to every stripe object,
+dirty or not, all at once; and goes on when the last has replied.
+"""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.engine.queue import take_turn
+from sim.lustre.mds import Mds
+from sim.lustre.osc.channels import Osc, channel_of, may_pump
+from sim.lustre.osc.rpcs import pump
+from sim.lustre.osc.windows import raise_urgency
+from sim.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
+from sim.node.page_cache import URGENT, find_view, inode_of
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.events import FULL, GO_ON, GONE
+from sim.plane.files import Backend
+from sim.plane.operations import Op
+from sim.plane.programs import charge, pass_on, wait_for
+from sim.plane.registry import performs
+
+_FSYNC = int(Op.FSYNC)
+_SYNC, _FLUSH, _MUTEX = int(Cause.SYNC), int(Cause.FLUSH), int(Cause.MUTEX)
+_OST_SYNCS, _MDS_SYNCS = int(Stat.OST_SYNCS), int(Stat.MDS_SYNCS)
+
+_END_OF_OBJECT = 1 << 62
+
+# States of a program in an fsync.
+_REACHED = 0  # writes back what is dirty -> _FLUSHED
+_FLUSHED = 1  # nothing of the file is dirty: takes the mutex -> _HAS_MUTEX
+_HAS_MUTEX = 2  # asks the MDS -> _MDS_SYNCED
+_MDS_SYNCED = 3  # asks every stripe object's OST -> _OSTS_SYNCED
+_OSTS_SYNCED = 4  # passes the mutex on: done -> _REACHED
+
+
+@performs(Mds, Op.FSYNC, on=Backend.LUSTRE)
+@outlined
+def fsync(mds: Mds, program_id: int, now: float) -> float:
+    """Take an fsync on to its next state."""
+    program = mds.programs.rows[program_id]
+    operation = mds.programs.operations[program.op]
+    if program.phase == _REACHED:
+        if not may_pump(mds.osc, mds.files.rows[operation.file].stripe_count):
+            return FULL
+        program.inode = inode_of(mds.cache, operation.file, program.node)
+        program.phase = _FLUSHED
+        program.since = now
+        if mds.cache.inodes[program.inode].outstanding > 0:
+            return _flush(mds.osc, program_id, now)
+    if program.phase == _FLUSHED:
+        charge(mds.programs, program_id, _FLUSH, now)
+        program.phase = _HAS_MUTEX
+        program.since = now
+        if not take_turn(mds.cache.inodes[program.inode].mutex, mds.programs.rows, program_id):
+            return GONE
+    if program.phase == _HAS_MUTEX:
+        charge(mds.programs, program_id, _MUTEX, now)
+        mds.programs.stats[_MDS_SYNCS] += 1
+        program.phase = _MDS_SYNCED
+        program.since = now
+        wait_for(mds.programs, program_id, 1, now)
+        station = mds.station + mds.files.rows[operation.file].mdt
+        service = mds.seconds[_FSYNC]
+        send(mds.requests, program_id, MDS_SYNC, station, service, operation.file, now)
+        return GONE
+    if program.phase == _MDS_SYNCED:
+        if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
+            return FULL
+        program.phase = _OSTS_SYNCED  # the wait goes on: MDS and OSTs are charged as one
+        mds.programs.stats[_OST_SYNCS] += mds.files.rows[operation.file].stripe_count
+        send_to_objects(mds.requests, program_id, OST_SYNC, operation.file, now)
+        return GONE
+    charge(mds.programs, program_id, _SYNC, now)
+    pass_on(mds.programs, mds.cache.inodes[program.inode].mutex, now)
+    program.phase = _REACHED
+    program.op += 1
+    return GO_ON
+
+
+@outlined
+def _flush(osc: Osc, program_id: int, now: float) -> float:
+    """Write back all dirty pages of a file on the node, and wait for them."""
+    program = osc.programs.rows[program_id]
+    file = osc.files.rows[osc.programs.operations[program.op].file]
+    inode = osc.cache.inodes[program.inode]
+    # As long as it is listed, whatever gets dirty of the file is urgent too (dirty_pages).
+    program.next = inode.flush_head
+    inode.flush_head = program_id
+    for i in range(file.stripe_count):
+        object_id = file.first_object + i
+        view_id = find_view(osc.cache, object_id, program.node)
+        if view_id >= 0 and osc.cache.views[view_id].unsent > 0:
+            raise_urgency(osc, view_id, 0, _END_OF_OBJECT, URGENT)
+            pump(osc, channel_of(osc, program.node, object_id), now)
+    return GONE

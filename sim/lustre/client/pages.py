@@ -1,0 +1,53 @@
+"""Pages that are read: what is asked for, and what is on its way already."""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.engine.page import PAGE
+from sim.lustre.client.pieces import next_window
+from sim.lustre.osc.channels import Osc
+from sim.lustre.osc.rpcs import submit
+from sim.lustre.osc.windows import keep_from_cancel
+from sim.node.page_cache import READING, PageCache, add_window, not_cached
+from sim.plane.operations import Op
+
+_READ = int(Op.READ)
+
+
+@outlined
+def ask_for_pages(
+    osc: Osc, program_id: int, view_id: int, offset: int, stop: int, stat: int, now: float
+) -> int:
+    """Ask for the pages from ``offset`` to ``stop``, or to the end of their window, if need be.
+
+    Counts what it has asked for as ``stat``; returns how many of the bytes are not in the cache.
+    """
+    stop = min(stop, next_window(osc.cache, offset))
+    first, last = offset // PAGE * PAGE, -(-stop // PAGE) * PAGE
+    first, last = not_cached(osc.cache, view_id, first, last)
+    if first == last:
+        return 0
+    missing = min(stop, last) - max(offset, first)
+    if not _are_coming(osc.cache, view_id, first, last):
+        view = osc.cache.views[view_id]
+        window_id = add_window(osc.cache, view_id, first, last - first, READING)
+        keep_from_cancel(osc, view_id, first, last)
+        submit(osc, -1, window_id, view.object, view.node, first, last - first, _READ, now)
+        # The program enters them into the file's tree itself, with its next copy.
+        osc.programs.rows[program_id].entering += last - first
+        osc.programs.stats[stat] += missing
+    return missing
+
+
+@outlined
+def _are_coming(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
+    """Tell whether a request for pages of one window is on its way."""
+    index = offset // cache.rpc_size
+    window_id = cache.views[view_id].windows
+    while window_id >= 0 and cache.windows[window_id].index <= index:
+        window = cache.windows[window_id]
+        reads = window.index == index and window.state == READING
+        if reads and window.low <= offset and window.high >= stop:
+            return True
+        window_id = window.next
+    return False

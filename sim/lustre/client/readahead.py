@@ -1,0 +1,152 @@
+"""Read-ahead: pages that a client asks for beyond the call that it serves.
+
+A reader that goes through a file in order, or in equal strides, has pages beyond its call read
+ahead, ever more of them (Lustre 2.7 llite/rw.c).
+"""
+
+from __future__ import annotations
+
+from sim.engine.component import Component
+from sim.engine.jit import outlined
+from sim.engine.page import PAGE
+from sim.lustre.client.pages import ask_for_pages
+from sim.lustre.client.pieces import piece_of, stripe_left
+from sim.lustre.ldlm import covering
+from sim.lustre.locks import MODE_PR
+from sim.lustre.osc.channels import Osc
+from sim.node.page_cache import PageCache, find_view
+from sim.plane.calls import start_of_call
+from sim.plane.counters import Stat
+from sim.plane.files import Files, chunk_at
+from sim.plane.programs import Programs
+from sim.plane.site import Site
+
+_AHEAD = int(Stat.AHEAD_BYTES)
+
+_SEEK = 8 * PAGE  # who jumps further does not read in order (ras_update, Lustre 2.7 llite/rw.c)
+
+
+class Readahead(Component):
+    """The read-ahead of all clients.
+
+    Attributes
+    ----------
+    limit, step
+        Most bytes that a reader reads ahead, and by how much more at each read in order.
+    alignment
+        Bytes: a window for reading ahead ends where a BRW RPC of the largest size would.
+    whole
+        Bytes of a file that is read whole (``max_read_ahead_whole_mb``).
+    """
+
+    files: Files
+    programs: Programs
+    cache: PageCache
+    osc: Osc
+    limit: int
+    step: int
+    alignment: int
+    whole: int
+
+    @classmethod
+    def build(cls, site: Site) -> Readahead:
+        """Return the read-ahead of a machine's clients."""
+        lustre = site.machine.lustre
+        return site.make(
+            cls,
+            limit=lustre.readahead,
+            step=lustre.readahead_step,
+            alignment=lustre.readahead_alignment,
+            whole=lustre.readahead_whole,
+        )
+
+
+@outlined
+def note_order(readahead: Readahead, program_id: int, start: int, length: int) -> None:
+    """Widen the read-ahead of a program that reads in order or in strides; end it for others.
+
+    From the second consecutive read on it grows by a step each, and so it does from the second
+    equal stride on (Lustre 2.7 llite/rw.c, ras_update; RAS_INCREASE_STEP).
+    """
+    program = readahead.programs.rows[program_id]
+    jump = start - program.next_read
+    in_order = -_SEEK <= jump <= _SEEK
+    # Before its first read of a file ``next_read`` is -1: nothing can follow that.
+    if program.next_read >= 0 and (in_order or (jump == program.gap and jump > 0)):
+        program.striding = 0 if in_order else program.striding + 1
+        program.ahead = min(program.ahead + readahead.step, readahead.limit)
+    else:
+        # The first jump is remembered; the next one that is equal makes it a stride.
+        program.gap = jump if program.next_read >= 0 else 0
+        program.striding = 0
+        program.ahead = 0
+        program.ahead_done = 0
+    program.next_read = start + length
+
+
+@outlined
+def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -> int:
+    """Return up to where in the file a reader asks for pages at ``here``.
+
+    ``left`` are the bytes of its chunk. The window for reading ahead is widened to the whole of a
+    call, so that the RPCs of a long one are under way together. It ends at the last boundary
+    between the largest RPCs, unless it lies between two: of a call across one, the rest is asked
+    for when its reader gets there (Lustre 2.7 llite/rw.c, ll_readahead).
+    """
+    program = readahead.programs.rows[program_id]
+    file = readahead.files.rows[readahead.programs.operations[program.op].file]
+    end = start_of_call(readahead.programs, program_id) + program.length
+    end = min(end, here + left + readahead.limit)  # rows are kept for no more (_begin_chunk)
+    if program.ahead > 0 and program.striding == 0:
+        if file.end <= readahead.whole:
+            return file.end
+        end = max(end, min(program.next_read + program.ahead, file.end))
+    boundary = end // readahead.alignment * readahead.alignment
+    return boundary if boundary > max(program.ahead_done, here) else end
+
+
+@outlined
+def read_ahead(osc: Osc, program_id: int, limit: int, now: float) -> None:
+    """Ask for the pages from the chunk's end to ``limit``, and for the strides that follow."""
+    program = osc.programs.rows[program_id]
+    after = start_of_call(osc.programs, program_id) + program.done
+    found = _ask_ahead(osc, program_id, max(program.ahead_done, after), limit, now)
+    if found and program.striding > 0:
+        _read_ahead_in_strides(osc, program_id, now)
+
+
+@outlined
+def _read_ahead_in_strides(osc: Osc, program_id: int, now: float) -> None:
+    """Ask for what a program that reads in equal strides reads with its next calls."""
+    program = osc.programs.rows[program_id]
+    length = osc.programs.operations[program.op].length
+    end = osc.files.rows[osc.programs.operations[program.op].file].end
+    left = program.ahead  # of what is read; what is left out does not count
+    start = program.next_read + program.gap
+    while left > 0 and start < end:
+        stop = min(start + min(length, left), end)
+        left -= stop - start
+        at = max(program.ahead_done, start)  # the rest of it was asked for before
+        if at < stop and not _ask_ahead(osc, program_id, at, stop, now):
+            return
+        start += length + program.gap
+
+
+@outlined
+def _ask_ahead(osc: Osc, program_id: int, at: int, limit: int, now: float) -> bool:
+    """Ask for pages of a file ahead of their use; False where the node has no lock for them."""
+    program = osc.programs.rows[program_id]
+    file = osc.files.rows[osc.programs.operations[program.op].file]
+    while at < limit:
+        chunk = chunk_at(file, at)
+        view_id = find_view(osc.cache, chunk.object_id, program.node)
+        offset = chunk.offset
+        left = min(stripe_left(file, chunk.left), limit - at)
+        size = piece_of(osc.cache, offset, left)
+        # Read-ahead asks for no lock: the call that reads there does.
+        if view_id < 0 or covering(osc, view_id, MODE_PR, offset, offset + size - 1) < 0:
+            return False
+        ask_for_pages(osc, program_id, view_id, offset, offset + size, _AHEAD, now)
+        at += size
+        program.ahead_done = at
+    return True

@@ -1,0 +1,138 @@
+"""Buffered reads: a program finds the pages of a chunk in the cache, or asks for them and waits.
+
+There is no parallelism across stripes inside one call, but that a read asks for the rest of its
+pages ahead (``readahead``).
+"""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.lustre.client.pages import ask_for_pages
+from sim.lustre.client.pieces import next_window, piece_of
+from sim.lustre.client.readahead import Readahead, asked_at_once, read_ahead
+from sim.lustre.client.states import (
+    CHUNK_WANTED,
+    COPIED_OUT,
+    FILLED,
+    MOVED,
+    PIECE_WANTED,
+)
+from sim.lustre.osc.channels import Osc, may_read
+from sim.node.copying import copy_pages, enter_tree, leave_tree
+from sim.node.page_cache import READ_TURNS, wait_for_pages
+from sim.plane.calls import start_of_call
+from sim.plane.counters import Stat
+from sim.plane.events import FULL, GO_ON, GONE
+
+_HITS, _MISSES = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES)
+
+
+@outlined
+def read_chunk(readahead: Readahead, program_id: int, now: float) -> float:
+    """Take the read of a locked chunk on to its next state."""
+    phase = readahead.programs.rows[program_id].phase
+    if phase == PIECE_WANTED:
+        return _read_piece(readahead, program_id, now)
+    if phase == FILLED:
+        return _copy_piece(readahead.osc, program_id, now)
+    if phase == COPIED_OUT:
+        return _end_piece(readahead, program_id, now)
+    return _begin_chunk(readahead, program_id, now)
+
+
+@outlined
+def _begin_chunk(readahead: Readahead, program_id: int, now: float) -> float:
+    """Ask for the pages of the chunk that are not in the cache, and for some beyond."""
+    program = readahead.programs.rows[program_id]
+    program.phase = CHUNK_WANTED  # begun again from here if rows are short: the lock is charged
+    if not _may_read(readahead, program_id, program.left + readahead.limit):
+        return FULL
+    # All of it counts as found in the cache, until some has to be asked for.
+    readahead.programs.stats[_HITS] += program.left
+    limit = _ask_for_chunk(readahead, program_id, program.offset, program.left, now)
+    read_ahead(readahead.osc, program_id, limit, now)
+    program.later = program.left
+    return _read_piece(readahead, program_id, now)
+
+
+@outlined
+def _ask_for_chunk(
+    readahead: Readahead, program_id: int, offset: int, left: int, now: float
+) -> int:
+    """Ask for pages of the ``left`` last bytes of the chunk; what is asked for was no hit.
+
+    Returns up to where in the file pages are asked for at this time.
+    """
+    program = readahead.programs.rows[program_id]
+    here = start_of_call(readahead.programs, program_id) + program.done - left
+    limit = asked_at_once(readahead, program_id, here, left)
+    stop = offset + min(left, limit - here)
+    missed = readahead.programs.stats[_MISSES]
+    while offset < stop:
+        ask_for_pages(readahead.osc, program_id, program.view_id, offset, stop, _MISSES, now)
+        offset = next_window(readahead.cache, offset)
+    readahead.programs.stats[_HITS] -= readahead.programs.stats[_MISSES] - missed
+    return limit
+
+
+@outlined
+def _read_piece(readahead: Readahead, program_id: int, now: float) -> float:
+    """Turn to the next RPC's worth of the chunk: copy it, once its pages are in the cache.
+
+    Pages that have not been asked for, or were evicted since, are asked for with what follows them.
+    """
+    program = readahead.programs.rows[program_id]
+    program.phase = PIECE_WANTED
+    if not _may_read(readahead, program_id, program.later):
+        return FULL
+    offset = program.offset
+    program.left = piece_of(readahead.cache, offset, program.later)
+    program.later -= program.left
+    stop = offset + program.left
+    missed = readahead.programs.stats[_MISSES]
+    missing = ask_for_pages(readahead.osc, program_id, program.view_id, offset, stop, _MISSES, now)
+    asked = readahead.programs.stats[_MISSES] - missed
+    readahead.programs.stats[_HITS] -= asked
+    if asked > 0:  # not asked for yet, or evicted since: so may be what follows
+        _ask_for_chunk(readahead, program_id, stop, program.later, now)
+    if missing == 0:
+        return _copy_piece(readahead.osc, program_id, now)
+    program.phase = FILLED
+    wait_for_pages(readahead.cache, program_id, missing, now)
+    return GONE
+
+
+@outlined
+def _may_read(readahead: Readahead, program_id: int, size: int) -> bool:
+    """Tell whether there are rows for a program to ask for so many bytes in one event."""
+    programs = readahead.programs
+    file = readahead.files.rows[programs.operations[programs.rows[program_id].op].file]
+    return may_read(readahead.osc, size + readahead.alignment, file.stripe_count)
+
+
+@outlined
+def _copy_piece(osc: Osc, program_id: int, now: float) -> float:
+    """Copy a piece out of the page cache.
+
+    Then, at the latest, the pages that the program has asked for are in the tree of the file.
+    """
+    program = osc.programs.rows[program_id]
+    program.phase = COPIED_OUT
+    entered = now
+    if program.entering > 0:
+        entered = enter_tree(osc.cache, program_id, program.entering, READ_TURNS, now)
+        program.entering = 0
+    seconds = program.left * osc.brw.nodes.read_copy
+    return copy_pages(osc.brw.nodes, program_id, program.left, seconds, entered, now)
+
+
+@outlined
+def _end_piece(readahead: Readahead, program_id: int, now: float) -> float:
+    """Turn to the next piece of a chunk that is read; end the chunk where there is none."""
+    program = readahead.programs.rows[program_id]
+    leave_tree(readahead.cache, program_id)
+    program.offset += program.left
+    if program.later > 0:
+        return _read_piece(readahead, program_id, now)
+    program.phase = MOVED
+    return GO_ON

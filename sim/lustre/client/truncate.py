@@ -1,0 +1,83 @@
+"""truncate (set_size; Lustre 2.7 llite_lib.c, ll_setattr_raw).
+
+The client needs every object from the new end on for itself, so that whoever has locks there writes
+back and gives them up; then the objects are cut (OST_PUNCH) and the MDS is told. What the own node
+caches beyond the new end stays.
+"""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.engine.page import PAGE
+from sim.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
+from sim.lustre.locks import EOF, MODE_PW
+from sim.lustre.mds import Mds, ask_mds
+from sim.lustre.requests import PUNCH, may_send, send_to_objects
+from sim.node.page_cache import inode_of, view_of
+from sim.plane.causes import Cause
+from sim.plane.events import FULL, GO_ON, GONE
+from sim.plane.files import Backend
+from sim.plane.operations import Op
+from sim.plane.programs import charge
+from sim.plane.registry import performs
+
+_METADATA = int(Cause.METADATA)
+
+# States of a program in a truncate.
+_REACHED = 0  # asks for locks that drive all others away -> _DRIVEN_AWAY
+_DRIVEN_AWAY = 1  # has all beyond the new end for itself: cuts the objects -> _PUNCHED
+_PUNCHED = 2  # tells the MDS -> _TOLD
+_TOLD = 3  # done -> _REACHED
+
+
+@performs(Mds, Op.TRUNCATE, on=Backend.LUSTRE)
+@outlined
+def truncate(mds: Mds, program_id: int, now: float) -> float:
+    """Take a truncate on to its next state."""
+    program = mds.programs.rows[program_id]
+    operation = mds.programs.operations[program.op]
+    if program.phase == _REACHED:
+        if not may_ask(mds.ldlm, mds.files.rows[operation.file].stripe_count):
+            return FULL
+        program.since = now
+        program.phase = _DRIVEN_AWAY
+        _drive_away(mds.ldlm, program_id, now)
+        if program.pending > 0:
+            return GONE
+    if program.phase == _DRIVEN_AWAY:
+        if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
+            return FULL
+        file = mds.files.rows[operation.file]
+        file.end = operation.offset
+        file.changed = now
+        send_to_objects(mds.requests, program_id, PUNCH, operation.file, now)
+        program.phase = _PUNCHED
+        return GONE
+    if program.phase == _PUNCHED:
+        ask_mds(mds, program_id, now)
+        program.phase = _TOLD
+        return GONE
+    charge(mds.programs, program_id, _METADATA, now)
+    program.phase = _REACHED
+    program.op += 1
+    return GO_ON
+
+
+@outlined
+def _drive_away(ldlm: Ldlm, program_id: int, now: float) -> None:
+    """Ask for a lock from the new end of a file on, on every object where the node has none."""
+    program = ldlm.programs.rows[program_id]
+    operation = ldlm.programs.operations[program.op]
+    file = ldlm.files.rows[operation.file]
+    inode_id = inode_of(ldlm.cache, operation.file, program.node)
+    row = operation.offset // (file.stripe_size * file.stripe_count)
+    beyond = operation.offset - row * file.stripe_size * file.stripe_count
+    program.pending = 0
+    for i in range(file.stripe_count):
+        # The new end may lie before, within or behind this object's part of its row of stripes.
+        inside = min(max(beyond - i * file.stripe_size, 0), file.stripe_size)
+        start = (row * file.stripe_size + inside) // PAGE * PAGE
+        view_id = view_of(ldlm.cache, file.first_object + i, program.node, inode_id)
+        if covering(ldlm.osc, view_id, MODE_PW, start, EOF) < 0:
+            program.pending += 1
+            ask_to_drive_away(ldlm, program_id, view_id, start, EOF, now)

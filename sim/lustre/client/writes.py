@@ -1,0 +1,75 @@
+"""Buffered writes: a chunk goes into the page cache an RPC's worth at a time.
+
+For each piece the program waits for room among the OSC's dirty pages, copies at the pace of its
+core, and marks the pages dirty. Every page enters the one tree of cached pages of the file, one
+after another under its lock: many ranks of a node write one file slower than as many files.
+"""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.engine.queue import join
+from sim.lustre.client.pieces import piece_of
+from sim.lustre.client.states import COPIED_IN, MOVED, ROOM_FREED
+from sim.lustre.osc.channels import Osc, channel_of
+from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
+from sim.lustre.osc.rpcs import pump
+from sim.node.copying import copy_pages, enter_tree, leave_tree
+from sim.node.page_cache import WRITE_TURNS
+from sim.plane.causes import Cause
+from sim.plane.events import GO_ON, GONE
+from sim.plane.programs import charge
+
+_CACHE = int(Cause.CACHE)
+
+
+@outlined
+def write_chunk(osc: Osc, program_id: int, now: float) -> float:
+    """Take the write of a locked chunk on to its next state."""
+    phase = osc.programs.rows[program_id].phase
+    if phase == COPIED_IN:
+        return _mark_dirty(osc, program_id, now)
+    if phase == ROOM_FREED:
+        charge(osc.programs, program_id, _CACHE, now)
+    return _write_piece(osc, program_id, now)
+
+
+@outlined
+def _write_piece(osc: Osc, program_id: int, now: float) -> float:
+    """Copy an RPC's worth of the chunk into the page cache, once there is room for it."""
+    program = osc.programs.rows[program_id]
+    view = osc.cache.views[program.view_id]
+    piece = piece_of(osc.cache, program.offset, program.left)
+    channel_id = channel_of(osc, view.node, view.object)
+    if not reserve_room(osc, channel_id, piece):
+        program.phase = ROOM_FREED
+        program.since = now
+        # That somebody waits makes the OSC send what does not fill an RPC (_view_to_write).
+        join(osc.channels[channel_id].waiters, osc.programs.rows, program_id)
+        pump(osc, channel_id, now)
+        return GONE
+    program.phase = COPIED_IN
+    entered = enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
+    return copy_pages(
+        osc.brw.nodes, program_id, piece, piece * osc.brw.nodes.write_copy, entered, now
+    )
+
+
+@outlined
+def _mark_dirty(osc: Osc, program_id: int, now: float) -> float:
+    """Mark the piece just copied as dirty, and turn to the next."""
+    program = osc.programs.rows[program_id]
+    view = osc.cache.views[program.view_id]
+    piece = piece_of(osc.cache, program.offset, program.left)
+    leave_tree(osc.cache, program_id)
+    channel_id = channel_of(osc, view.node, view.object)
+    again = dirty_pages(osc, program.view_id, program.offset, piece)
+    if again > 0:  # dirty before: they had their room
+        release_room(osc, channel_id, again)
+    pump(osc, channel_id, now)
+    program.offset += piece
+    program.left -= piece
+    if program.left > 0:
+        return _write_piece(osc, program_id, now)
+    program.phase = MOVED
+    return GO_ON

@@ -1,0 +1,1 @@
+"""The OSC: the part of a client node that talks to one OST."""

@@ -1,0 +1,261 @@
+"""The RPCs of an OSC: which it makes next, and what it does when one is done.
+
+It keeps at most ``max_rpcs_in_flight`` RPCs under way, one more while high-priority pages wait
+(Lustre 2.7 osc_cache.c, osc_max_rpc_in_flight).
+
+Dirty pages go when they fill an RPC, or sooner when someone waits: for room in the OSC, for an
+fsync, for the lock above them (osc_makes_rpc). The OSC then fills an RPC with the pages of one
+object: the ones that someone waits for the lock of, then urgent ones, then the first in the order
+of the object, and what follows them (get_write_extents).
+
+The life of an RPC that has been sent is told in ``sim.lustre.brw``.
+"""
+
+from __future__ import annotations
+
+from sim.engine.jit import inlined, outlined
+from sim.engine.pool import give, take
+from sim.engine.queue import join, pop
+from sim.lustre.brw import AT_CLIENT, charge_rpc, start_rpc, travel
+from sim.lustre.osc.channels import Osc, channel_of
+from sim.lustre.osc.dirty import release_room, wake_waiters
+from sim.lustre.osc.windows import lower_urgency, window_done
+from sim.lustre.server.disks import partial_bytes
+from sim.node.page_cache import (
+    CALM,
+    DIRTY,
+    PRESSING,
+    URGENT,
+    WRITING,
+    PageCache,
+    add_cached,
+    drop_window,
+    list_view,
+    served_readers,
+    unlist_view,
+)
+from sim.plane.events import BRW, GONE
+from sim.plane.programs import wake, wake_all
+from sim.plane.registry import on_message
+
+
+@outlined
+def submit(
+    osc: Osc,
+    program: int,
+    window: int,
+    object_id: int,
+    node: int,
+    offset: int,
+    size: int,
+    write: int,
+    now: float,
+) -> None:
+    """Queue ``size`` bytes from ``offset`` of an object to be moved.
+
+    They are for a program that waits for them (O_DIRECT), or fill a window that is being read;
+    the other of the two is -1.
+    """
+    channel_id = channel_of(osc, node, object_id)
+    work_id = take(osc.spare_works)
+    work = osc.works[work_id]
+    work.offset = offset
+    work.left = size
+    work.program = program
+    work.window = window
+    work.object = object_id
+    work.write = write
+    join(osc.channels[channel_id].works, osc.works, work_id)
+    pump(osc, channel_id, now)
+
+
+@outlined
+def pump(osc: Osc, channel_id: int, now: float) -> None:
+    """Start RPCs while the OSC may have more in flight and has something to send."""
+    channel = osc.channels[channel_id]
+    while True:
+        limit = osc.rpcs_in_flight + (1 if channel.pressing > 0 else 0)
+        if channel.in_flight >= limit:
+            return
+        view_id, previous = _view_to_write(osc, channel_id)
+        if view_id >= 0:
+            _write_back(osc, channel_id, view_id, previous, now)
+        elif channel.works.head >= 0:
+            _send_work(osc, channel_id, now)
+        else:
+            return
+
+
+@outlined
+def _view_to_write(osc: Osc, channel_id: int) -> tuple[int, int]:
+    """Return the next view that makes an RPC, and the one before it in the list; or -1."""
+    channel = osc.channels[channel_id]
+    starving = channel.waiters.head >= 0
+    previous = -1
+    view_id = channel.views.head
+    while view_id >= 0:
+        view = osc.cache.views[view_id]
+        if channel.pressing > 0:  # nothing else goes before those that lock holders wait for
+            makes_rpc = view.pressing > 0
+        else:
+            makes_rpc = starving or view.urgent > 0 or view.unsent >= osc.cache.rpc_size
+        if makes_rpc:
+            return view_id, previous
+        previous = view_id
+        view_id = view.next
+    return -1, -1
+
+
+@outlined
+def _first_window(cache: PageCache, view_id: int) -> int:
+    """Return the dirty window of a view that goes next."""
+    view = cache.views[view_id]
+    wanted = CALM
+    if view.pressing > 0:
+        wanted = PRESSING
+    elif view.urgent > 0:
+        wanted = URGENT
+    window_id = view.windows
+    while cache.windows[window_id].state != DIRTY or cache.windows[window_id].urgency < wanted:
+        window_id = cache.windows[window_id].next
+    return window_id
+
+
+@outlined
+def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: float) -> None:
+    """Fill an RPC with dirty windows of a view and send it."""
+    view = osc.cache.views[view_id]
+    channel = osc.channels[channel_id]
+    first = _first_window(osc.cache, view_id)
+    last = -1
+    size = 0
+    partial = 0
+    window_id = first
+    while window_id >= 0:
+        window = osc.cache.windows[window_id]
+        if window.state == DIRTY:
+            if size + window.bytes > osc.cache.rpc_size:
+                break
+            lower_urgency(osc, channel_id, window_id)
+            window.state = WRITING
+            window.next_of_rpc = -1
+            if last >= 0:
+                osc.cache.windows[last].next_of_rpc = window_id
+            last = window_id
+            size += window.bytes
+            partial += partial_bytes(osc.brw.disks, window.low, window.high, window.bytes)
+        window_id = window.next
+    view.unsent -= size
+    # A view with more to send goes to the end of the line: objects of an OST take turns.
+    unlist_view(osc.cache, channel.views, view_id, previous)
+    if view.unsent > 0:
+        list_view(osc.cache, channel.views, view_id)
+    low = osc.cache.windows[first].low
+    channel.in_flight += 1
+    start_rpc(osc.brw, channel_id, -1, first, view.object, low, size, partial, 1, now)
+
+
+@outlined
+def _send_work(osc: Osc, channel_id: int, now: float) -> None:
+    """Cut the next RPC from the bytes that wait to be read or moved directly; send it."""
+    channel = osc.channels[channel_id]
+    work_id = channel.works.head
+    work = osc.works[work_id]
+    rpc_size = osc.cache.rpc_size
+    size = min(work.left, rpc_size - work.offset % rpc_size)
+    partial = 0
+    if work.write:
+        partial = partial_bytes(osc.brw.disks, work.offset, work.offset + size, size)
+    # Read all of the row that the RPC needs before it is given back.
+    program, window, object_id, write = work.program, work.window, work.object, work.write
+    offset = work.offset
+    work.offset += size
+    work.left -= size
+    if work.left == 0:
+        pop(channel.works, osc.works)
+        give(osc.spare_works, work_id)
+    channel.in_flight += 1
+    start_rpc(osc.brw, channel_id, program, window, object_id, offset, size, partial, write, now)
+
+
+@on_message(Osc, BRW)
+@inlined
+def on_rpc_message(osc: Osc, message_id: int, now: float) -> float:
+    """Send a message of a BRW RPC on; end the RPC when all of it is at the client."""
+    answer = travel(osc.brw, message_id, now)
+    if answer == AT_CLIENT:
+        return _finish_rpc(osc, message_id, now)
+    return answer
+
+
+@outlined
+def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
+    """End an RPC at the client: wake who waits for it, and start the OSC's next."""
+    rpc_id = osc.network.messages[message_id].owner
+    rpc = osc.brw.bulk.rpcs[rpc_id]
+    channel_id = rpc.channel
+    channel = osc.channels[channel_id]
+    channel.in_flight -= 1
+    if rpc.write:
+        written = now - osc.brw.lnet.control_latency  # the reply took that long
+        osc.files.objects[rpc.object].written = max(osc.files.objects[rpc.object].written, written)
+    if rpc.program >= 0:  # direct I/O
+        program = osc.programs.rows[rpc.program]
+        program.pending -= rpc.bytes
+        if program.pending == 0:
+            charge_rpc(osc.brw, rpc.program, message_id, rpc.start, now)
+            wake(osc.programs, rpc.program, now)
+    elif rpc.write:
+        _written(osc, rpc_id, now)
+    else:
+        _read(osc, message_id, now)
+    # The rows are given back before the OSC takes rows for its next RPCs.
+    give(osc.network.spare_messages, message_id)
+    give(osc.brw.bulk.spare_rpcs, rpc_id)
+    pump(osc, channel_id, now)
+    return GONE
+
+
+@outlined
+def _written(osc: Osc, rpc_id: int, now: float) -> None:
+    """Mark the pages of a write-back as clean; wake those who waited for that or for room."""
+    rpc = osc.brw.bulk.rpcs[rpc_id]
+    channel = osc.channels[rpc.channel]
+    release_room(osc, rpc.channel, rpc.bytes)
+    # The reply renews the grant, up to what the OSC may have dirty.
+    wish = osc.max_dirty - channel.dirty - channel.grant
+    channel.grant += max(min(wish, osc.grant_chunk), 0)
+    window_id = rpc.windows
+    while window_id >= 0:
+        window = osc.cache.windows[window_id]
+        after = window.next_of_rpc  # read, as the next line, before the row is given back
+        view_id, low, high = window.view_id, window.low, window.high
+        view = osc.cache.views[view_id]
+        view.outstanding -= window.bytes
+        inode = osc.cache.inodes[view.inode]
+        inode.outstanding -= window.bytes
+        drop_window(osc.cache, window_id)
+        window_done(osc, view_id, low, high, now)
+        if inode.outstanding == 0:
+            wake_all(osc.programs, inode.flush_head, now)
+            inode.flush_head = -1
+        window_id = after
+    wake_waiters(osc, rpc.channel, now)
+
+
+@outlined
+def _read(osc: Osc, message_id: int, now: float) -> None:
+    """Put what a read RPC has brought into the cache; wake the readers that have all they want."""
+    rpc = osc.brw.bulk.rpcs[osc.network.messages[message_id].owner]
+    window = osc.cache.windows[rpc.windows]
+    view_id = window.view_id
+    add_cached(osc.cache, view_id, window.low, window.high)
+    low, high = window.low, window.high  # read before the row is given back
+    drop_window(osc.cache, rpc.windows)
+    window_done(osc, view_id, low, high, now)
+    program_id = served_readers(osc.cache, view_id, low, high)
+    while program_id >= 0:
+        program = osc.programs.rows[program_id]
+        charge_rpc(osc.brw, program_id, message_id, max(rpc.start, program.since), now)
+        wake(osc.programs, program_id, now)
+        program_id = program.next
