@@ -15,6 +15,7 @@ is off, the same functions run on the Python object itself.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numba
@@ -36,7 +37,7 @@ from sim.engine.jit import is_compiling
 from sim.engine.pool import Pool, enlarge_pool
 from sim.engine.types import enlarge_table
 
-Demands: TypeAlias = list[tuple[Pool, int]]
+Demands: TypeAlias = Sequence[tuple[Pool, int]]
 """Pools, and rows of each."""
 
 _ARRAY_HEAD = 5  # words of an array before its shape: Numba's ArrayModel

@@ -56,7 +56,8 @@ from sim.lustre.requests import (
 )
 from sim.lustre.server.journal import Journals, file_committed, object_committed
 from sim.node.nodes import Nodes, handle_callback
-from sim.node.page_cache import URGENT, PageCache, find_view, inode_of, view_of
+from sim.node.page_cache import PageCache, find_view, inode_of, view_of
+from sim.node.windows import URGENT
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE, REQUEST_EVENT

@@ -27,22 +27,19 @@ from sim.engine.types import Table, make_table
 from sim.lustre.brw import AT_CLIENT, Brw, charge_rpc, start_rpc, travel
 from sim.lustre.locks import Locks
 from sim.lustre.server.disks import partial_bytes
-from sim.node.page_cache import (
+from sim.node.page_cache import PageCache, list_view, served_readers, unlist_view
+from sim.node.pages import add_cached
+from sim.node.windows import (
     CALM,
     DIRTY,
     PRESSING,
     READING,
     URGENT,
     WRITING,
-    PageCache,
-    add_cached,
     add_window,
     drop_window,
     find_window,
     grow_window,
-    list_view,
-    served_readers,
-    unlist_view,
 )
 from sim.plane.events import BRW, GONE, LOCK_EVENT
 from sim.plane.files import Files

@@ -24,14 +24,15 @@ from sim.machine.tables import Tables
 from sim.mpi.exchange import GATE, TRANSFER
 from sim.mpi.transfers import drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
+from sim.node.extents import NO_END
 from sim.plane.batch import Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
 from sim.plane.operations import OPERATION, Op
 from sim.storage.dvs import MOUNT
-from sim.storage.ssd import DirtyLimits
-from sim.storage.ssd_files import place
+from sim.storage.ssd.device import DirtyLimits
+from sim.storage.ssd.room import demands_of_placing, place
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 
@@ -207,8 +208,8 @@ class Plane:
         Each belongs to the node that uses it first (:meth:`place_files`). ``size``: bytes that it
         holds already; ``direct``: whether it is opened with O_DIRECT.
         """
-        parts = np.full((count, 3), -1, np.int32)  # what is cached, dirty, and takes room
-        first = self._add_files(1, 1 << 62, parts, size)
+        no_ost = np.full((count, 1), -1, np.int32)
+        first = self._add_files(1, NO_END, no_ost, size)
         added = self.tables.files.rows[first:]
         added.backend = Backend.SSD
         added.direct = direct
@@ -218,6 +219,7 @@ class Plane:
     def place_files(self, files: Integers, nodes: Integers) -> None:
         """Put local files, int64 (n,), on the SSDs of nodes, int64 (n,), with what they hold."""
         self.tables.files.rows.node[files] = nodes
+        self._rows.make_room(demands_of_placing(self.tables.ssds, len(files)))
         place(self.tables.ssds, files, nodes)
 
     def add_remote_files(

@@ -37,6 +37,7 @@ FILE = np.dtype(
         ("shared_directory", "i4"),  # its directory is also that of others' files
         ("backend", "i4"),  # a Backend
         ("node", "i4"),  # on a local SSD: the node whose it is, or -1 before its first use
+        ("room", "i4"),  # on a local SSD: the list of its bytes that take room there
         ("volume", "i4"),  # behind service nodes: which allocation it takes room of
     ],
     align=True,

@@ -40,20 +40,12 @@ from sim.lustre.osc import (
     submit,
 )
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
-from sim.node.copying import copy_pages, enter_tree, leave_tree
+from sim.node.copying import copy_pages
 from sim.node.nodes import Nodes
-from sim.node.page_cache import (
-    READ_TURNS,
-    READING,
-    WRITE_TURNS,
-    PageCache,
-    add_window,
-    find_view,
-    inode_of,
-    not_cached,
-    view_of,
-    wait_for_pages,
-)
+from sim.node.page_cache import PageCache, find_view, inode_of, view_of, wait_for_pages
+from sim.node.pages import not_cached
+from sim.node.tree import READ_TURNS, WRITE_TURNS, enter_tree, leave_tree
+from sim.node.windows import READING, add_window
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
