@@ -30,7 +30,7 @@ from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
 from sim.plane.operations import OPERATION, Op
-from sim.storage.dvs import MOUNT
+from sim.storage.dvs.tables import MOUNT
 from sim.storage.ssd.device import DirtyLimits
 from sim.storage.ssd.room import demands_of_placing, place
 
@@ -193,7 +193,8 @@ class Plane:
         added.stripe_size = stripe_size
         added.end = size
         added.changed = NEVER
-        added.flock_held = added.flock_waiting = added.flock_last = -1
+        added.flock_held = -1
+        clear_all(added.flock_waiting)
         files.objects = enlarge_table(files.objects, first_object + osts.size)
         objects = files.objects[first_object:]
         objects.ost = osts.ravel()

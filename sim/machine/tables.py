@@ -26,13 +26,15 @@ from sim.node.page_cache import PageCache
 from sim.plane import control
 from sim.plane.files import Files
 from sim.plane.programs import Programs
-from sim.storage.dvs import Dvs
+from sim.storage.dvs import blocks
+from sim.storage.dvs import calls as dvs_calls
+from sim.storage.dvs.tables import Dvs
 from sim.storage.flock import Flock
 from sim.storage.ssd import calls as ssd_calls
 from sim.storage.ssd import flusher, reads
 from sim.storage.ssd.device import Ssds
 
-ALSO_HANDLE = (advice, control, ssd_calls, flusher, reads)
+ALSO_HANDLE = (advice, control, dvs_calls, blocks, ssd_calls, flusher, reads)
 """Modules with handlers for components that are declared elsewhere; importing registers them."""
 
 

@@ -28,7 +28,7 @@ from sim.plane.counters import Stat
 from sim.plane.events import GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, wake
+from sim.plane.programs import FAILED, REFUSED, Programs, charge, wake
 from sim.plane.registry import performs
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.dirty import PIECE, count_dirty
@@ -52,9 +52,6 @@ _COPIED_OUT = 4  # the piece is out of the cache: the next piece
 _MOVED = 5  # the direct I/O of the piece has ended: the next piece
 
 _DIRECT_PIECE = 4 << 20  # bytes of direct I/O that are queued together
-
-REFUSED, FAILED = 0, 1
-"""Columns of ``refused``: for want of room, and because the device was lost."""
 
 
 @performs(Ssds, Op.READ, Op.WRITE, on=Backend.SSD)
