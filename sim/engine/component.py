@@ -206,12 +206,13 @@ def _words_of(value: Any) -> list[int]:
     if isinstance(value, Component):
         return [value.address]
     if isinstance(value, np.ndarray):
+        # No owner (the first two words): compiled code borrows arrays and never frees one.
         head = [0, 0, value.size, value.itemsize, value.ctypes.data]
         return [*head, *value.shape, *(stride & (2**64 - 1) for stride in value.strides)]
     if isinstance(value, tuple):
         return [word for part in value for word in _words_of(part)]
     if isinstance(value, float):
-        return [int(np.float64(value).view(np.uint64))]
+        return [int(np.float64(value).view(np.uint64))]  # its bits
     return [int(value) & (2**64 - 1)]
 
 

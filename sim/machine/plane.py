@@ -37,8 +37,7 @@ from sim.storage.ssd.room import demands_of_placing, place
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 
 _MANY_TRANSFERS = 1 << 18
-"""Transfers below which those that have ended are let stand."""
-
+"""Transfers below which those that have ended are left where they are."""
 
 _EXCHANGE = int(Op.EXCHANGE)
 
@@ -257,7 +256,7 @@ class Plane:
         return first
 
     def move_files(self, files: Integers, servers: Indices) -> None:
-        """Let files of one service node each, int64 (n,), be on others: int32 (n,)."""
+        """Move files of one service node each, int64 (n,), to others: int32 (n,)."""
         table = self.tables.files
         table.objects.ost[table.rows.first_object[files]] = servers
 
@@ -282,7 +281,7 @@ class Plane:
         self._take_routes()
 
     def _take_routes(self) -> None:
-        """Let the loop know the routes that have been found."""
+        """Hand the loop the routes that have been found."""
         self.tables.network.path = self._peers.path
         self.tables.aries.peers = self._peers.table
 
@@ -339,7 +338,7 @@ class Plane:
         if (np.diff(bounds) == 0).any():
             raise ValueError("a program of a batch needs one operation or more")
         if not known.rows.active.any():
-            self._used = 0
+            self._used = 0  # nobody refers to an operation: the table is filled from its start
             if not self._held and len(exchange.transfers):
                 exchange.transfers, exchange.gates = make_table(TRANSFER, 0), make_table(GATE, 0)
         base = self._enter(operations)
@@ -362,7 +361,7 @@ class Plane:
         """
         programs, count = self.tables.programs, len(operations)
         table = programs.operations
-        if self._used == 0 and count > len(table):
+        if self._used == 0 and count > len(table):  # taken over as they are: no copy
             programs.operations = operations.view(np.recarray)
             self._used = count
             return 0

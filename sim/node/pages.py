@@ -49,7 +49,7 @@ def drop_cached(cache: PageCache, view_id: int, start: int, stop: int) -> int:
 
 @outlined
 def _evict(cache: PageCache, node_id: int) -> None:
-    """Drop clean pages, those of the view cached longest first, until few enough are left."""
+    """Drop clean pages of the views that were cached first, until few enough pages are left."""
     node = cache.nodes[node_id]
     first_kept = -1  # when it is the oldest once more, every view has had its turn
     while node.cached > cache.max_node_cache and node.evict_head != first_kept:
@@ -67,7 +67,8 @@ def _evict(cache: PageCache, node_id: int) -> None:
 def _drop_clean(cache: PageCache, view_id: int) -> int:
     """Drop the pages of a view that are clean; return their bytes.
 
-    Dirty are those of its list of dirty bytes, if it has one, and those that windows take to disk.
+    Dirty are the pages in its list of dirty bytes, if it has one, and in windows on their way to
+    disk.
     """
     dropped = 0
     start = 0

@@ -57,8 +57,7 @@ class Files(Component):
     rows
         ``FILE`` records.
     objects
-        ``OBJECT`` records: the parts of a file on different OSTs, those of one file one after the
-        other.
+        ``OBJECT`` records: the parts of a file on different OSTs, file after file.
     """
 
     rows: Table

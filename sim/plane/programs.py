@@ -87,7 +87,7 @@ class Programs(Component):
     rows
         ``PROGRAM`` records.
     operations
-        ``OPERATION`` records, those of one program one after the other.
+        ``OPERATION`` records, program after program.
     waits, marks, timers
         float64 (programs, causes), (programs, marks) and (programs, ``TIMERS``), in seconds.
     refused

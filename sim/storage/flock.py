@@ -4,7 +4,7 @@ MPI-IO takes one around each read-modify-write of data sieving, so that no other
 lies between its pieces meanwhile. With ``flock`` mounts they are kept at the MDS (Lustre 2.7
 ldlm_flock.c): a request waits there while somebody else's range overlaps; when a range is given
 back, those who wait are tried in the order in which they came. Those of a file behind service nodes
-are kept by the first of these, those of a local file by the kernel of its node, at no price.
+are kept by the first of these, and ranges of a local file by the kernel of its node, at no price.
 """
 
 from __future__ import annotations
