@@ -80,7 +80,9 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["engine/network.py", "lustre/net/lnet.py", "storage/dvs.py"])
+@pytest.mark.parametrize(
+    "name", ["engine/network.py", "lustre/net/lnet.py", "storage/dvs/blocks.py"]
+)
 def test_the_cache_folder_follows_every_compiled_source(checkout: Checkout, name: str) -> None:
     before = checkout.cache()
     assert Path(before).parent == checkout.folder / "cache"
