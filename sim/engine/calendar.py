@@ -122,6 +122,7 @@ def next_index(calendar: Calendar) -> int:
 def schedule(calendar: Calendar, time: float, kind: int, index: int) -> None:
     """Add the event of entity (``kind``, ``index``) at ``time`` seconds."""
     counts = calendar.counts
+    # The sequence number is on top: keys of equal times compare in the order of scheduling.
     key = (counts[_SEQUENCE] << ENTITY_BITS) | (kind << INDEX_BITS) | index
     counts[_SEQUENCE] += 1
     slot = int(time * calendar.width[1])
@@ -139,10 +140,12 @@ def reschedule_next(calendar: Calendar, time: float) -> None:
     counts = calendar.counts
     key = (counts[_SEQUENCE] << ENTITY_BITS) | (calendar.keys[0] & _ENTITY_MASK)
     counts[_SEQUENCE] += 1
-    slot = int(time * calendar.width[1])
+    slot = int(time * calendar.width[1])  # a product: the division would cost more
     if slot <= counts[_SLOT]:
         _sink(calendar, time, key)
     else:
+        # In this order: if it was the last of the heap, the calendar turns to the next slot, which
+        # may be that of the event.
         _put_off(calendar, slot, time, key)
         drop_next(calendar)
 
@@ -161,7 +164,9 @@ def drop_next(calendar: Calendar) -> None:
 
 @njit
 def _rise(calendar: Calendar, time: float, key: int) -> None:
-    """Add an event to the heap and let it rise to where it belongs."""
+    """Add an event to the heap: it rises to where it belongs."""
+    # Four children a node: half the levels of a binary heap, and siblings lie in one or two lines
+    # of the cache. Parents move down into the hole; the event is written once.
     times, keys = calendar.times, calendar.keys
     hole = calendar.counts[_NEAR]
     calendar.counts[_NEAR] += 1
@@ -178,7 +183,7 @@ def _rise(calendar: Calendar, time: float, key: int) -> None:
 
 @njit
 def _sink(calendar: Calendar, time: float, key: int) -> None:
-    """Place an event at the top of the heap and let it sink to where it belongs."""
+    """Put an event in place of the heap's first one: it sinks to where it belongs."""
     times, keys = calendar.times, calendar.keys
     size = calendar.counts[_NEAR]
     hole = 0
@@ -203,7 +208,7 @@ def _sink(calendar: Calendar, time: float, key: int) -> None:
 
 @njit
 def _put_off(calendar: Calendar, slot: int, time: float, key: int) -> None:
-    """Let an event of a later slot wait in its list."""
+    """Put an event of a later slot into the list of that slot."""
     row = take(calendar.spare)
     calendar.later_times[row] = time
     calendar.later_keys[row] = key
@@ -237,6 +242,7 @@ def _turn_to_next_slot(calendar: Calendar) -> None:
             _relink(calendar, ring)
         else:
             counts[_SLOT] += 1
+            # Once round the ring: what waited beyond it may be within it now.
             if counts[_SLOT] & (ring - 1) == 0:
                 _relink(calendar, ring)
         row = _cut(calendar, counts[_SLOT] & (ring - 1))
@@ -244,14 +250,14 @@ def _turn_to_next_slot(calendar: Calendar) -> None:
             _rise(calendar, calendar.later_times[row], calendar.later_keys[row])
             give(calendar.spare, row)
             counts[_RING] -= 1
-            row = calendar.following[row]
+            row = calendar.following[row]  # a row given back keeps its link until it is taken
 
 
 @njit
 def _jump(calendar: Calendar, slot: int) -> None:
     """Make ``slot`` the present one without a step through those between."""
     counts = calendar.counts
-    counts[_CHECKED_SLOT] += slot - counts[_SLOT]
+    counts[_CHECKED_SLOT] += slot - counts[_SLOT]  # slots passed over say nothing of the width
     counts[_SLOT] = slot
 
 
@@ -294,13 +300,15 @@ def _adapt_width(calendar: Calendar) -> None:
     ring = len(calendar.lists) - 1
     events = counts[_SEQUENCE] - counts[_CHECKED_SEQUENCE]
     slots = counts[_SLOT] - counts[_CHECKED_SLOT]
-    if events + slots < 4 * ring:
+    if events + slots < 4 * ring:  # rarely enough: a change visits the whole ring
         return
     factor = 0.25 if events > 16 * slots else 4.0 if 2 * events < slots else 1.0
     counts[_CHECKED_SEQUENCE] = counts[_SEQUENCE]
     counts[_CHECKED_SLOT] = counts[_SLOT]
     if factor == 1.0:
         return
+    # All that waits goes beyond the ring. The slots have new numbers, and the present one an old
+    # number; it is put right by the jump to the first event, which follows as the ring is empty.
     for place in range(ring):
         row = _cut(calendar, place)
         while row >= 0:

@@ -15,6 +15,7 @@ is off, the same functions run on the Python object itself.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numba
@@ -36,7 +37,7 @@ from sim.engine.jit import is_compiling
 from sim.engine.pool import Pool, enlarge_pool
 from sim.engine.types import enlarge_table
 
-Demands: TypeAlias = list[tuple[Pool, int]]
+Demands: TypeAlias = Sequence[tuple[Pool, int]]
 """Pools, and rows of each."""
 
 _ARRAY_HEAD = 5  # words of an array before its shape: Numba's ArrayModel
@@ -205,12 +206,13 @@ def _words_of(value: Any) -> list[int]:
     if isinstance(value, Component):
         return [value.address]
     if isinstance(value, np.ndarray):
+        # No owner (the first two words): compiled code borrows arrays and never frees one.
         head = [0, 0, value.size, value.itemsize, value.ctypes.data]
         return [*head, *value.shape, *(stride & (2**64 - 1) for stride in value.strides)]
     if isinstance(value, tuple):
         return [word for part in value for word in _words_of(part)]
     if isinstance(value, float):
-        return [int(np.float64(value).view(np.uint64))]
+        return [int(np.float64(value).view(np.uint64))]  # its bits
     return [int(value) & (2**64 - 1)]
 
 

@@ -46,7 +46,7 @@ def pair_key(first: int, second: int) -> int:
 def _slot(table: HashMap, key: int) -> int:
     """Return where a key is, or the free slot where it would be."""
     mask = len(table.keys) - 1
-    slot = ((int(key) * _MULTIPLIER) >> 20) & mask
+    slot = ((int(key) * _MULTIPLIER) >> 20) & mask  # the low bits of a product are hardly mixed
     while table.keys[slot] != key and table.keys[slot] != _EMPTY:
         slot = (slot + 1) & mask
     return slot

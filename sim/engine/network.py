@@ -137,6 +137,7 @@ def set_stations(network: Network, stations: Table, *, bins: int, bin_width: flo
     """
     stations.first = np.inf
     network.stations = stations
+    # Two rows at least: an array of one row is in C order too, which Numba takes for another type.
     network.bins = _make_bins(max(int(stations.row.max(initial=-1)) + 1, 2), bins, bin_width)
 
 
@@ -151,6 +152,7 @@ def _fold(bins: Bins) -> None:
     """Double the width of the time bins: add each pair up."""
     rows, count = bins.bytes.shape
     half = count // 2
+    # In place: a bin is written only when it has been read as part of its pair.
     for values in (bins.bytes, bins.busy):
         for row in range(rows):
             for i in range(count):
@@ -192,7 +194,7 @@ def serve(network: Network, station_id: int, now: float, size: float, held: floa
     station.requests += 1
     if start < station.first:
         station.first = start
-    if station.row >= 0:
+    if station.row >= 0:  # few are watched: bins of all would be most of the memory
         _record(network.bins, station.row, start, held, size)
     return start
 
@@ -243,6 +245,8 @@ def hop(network: Network, message_id: int, now: float) -> float:
     held = station.overhead + message.bytes * station.inverse_rate
     start = serve(network, station_id, now, message.bytes, held)
     network.waits[message_id, station.kind] += start - now
+    # The tail leaves when all is served, and not before it has come: after a slow station a fast
+    # one waits for it.
     message.tail = max(start + held, message.tail + station.latency)
     message.position += 1
     if message.position > message.final:

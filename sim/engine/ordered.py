@@ -83,7 +83,7 @@ def _after(ordered: Ordered, list_id: int, row: int, level: int) -> int:
 
 @njit
 def _link(ordered: Ordered, list_id: int, row: int, level: int, follower: int) -> None:
-    """Let ``follower`` follow ``row`` on a level; row -1 stands before the first."""
+    """Link ``follower`` behind ``row`` on a level; row -1 stands before the first."""
     if row < 0:
         ordered.heads[list_id, level] = follower
     else:

@@ -51,6 +51,7 @@ def enlarge_pool(pool: Pool, size: int) -> Pool:
     old, free = len(pool.rows), int(pool.counts[FREE])
     added = size - old
     rows = np.zeros(size, np.int32)
+    # Below those that were free already: these are handed out first, as if nothing had happened.
     rows[:added] = np.arange(size - 1, old - 1, -1)
     rows[added : added + free] = pool.rows[:free]
     pool.counts[FREE] = added + free

@@ -25,13 +25,13 @@ TURN = np.dtype(  # something that one row has at a time, and those that wait fo
 
 
 def clear_all(queues: Table) -> None:
-    """Let the queues of a column of a table be empty."""
+    """Empty the queues of a column of a table."""
     queues["head"] = queues["tail"] = -1
 
 
 @njit
 def clear(queue: Any) -> None:
-    """Let a queue be empty."""
+    """Empty a queue."""
     queue.head = -1
     queue.tail = -1
 
@@ -49,7 +49,7 @@ def join(queue: Any, table: Table, row: int) -> None:
 
 @njit
 def leave(queue: Any, table: Table, row: int, previous: int) -> None:
-    """Take a row out of a queue; ``previous`` is the one before it, or -1."""
+    """Remove a row from a queue; ``previous`` is the row before it, or -1."""
     after = table[row].next
     if previous < 0:
         queue.head = after
@@ -64,13 +64,13 @@ def pop(queue: Any, table: Table) -> int:
     """Take the first row out of a queue and return it; -1 if there is none."""
     row = queue.head
     if row >= 0:
-        queue.head = table[row].next
+        queue.head = table[row].next  # the tail of an empty queue is never looked at
     return row
 
 
 @njit
 def take_turn(turn: Any, table: Table, row: int) -> bool:
-    """Let a row have its turn; if another has it, wait in line and say False."""
+    """Take a turn for a row; if another has it, enqueue the row and say False."""
     if turn.taken == 0:
         turn.taken = 1
         return True

@@ -52,7 +52,10 @@ from sim.lustre.osc.windows import raise_urgency
 from sim.lustre.server.journal import Journals, object_committed
 from sim.lustre.server.oss import OssThreads, lock_thread
 from sim.node.nodes import Nodes, handle_callback
-from sim.node.page_cache import DROP_TURNS, PRESSING, PageCache, drop_cached, queue_at_tree
+from sim.node.page_cache import PageCache
+from sim.node.pages import drop_cached
+from sim.node.tree import DROP_TURNS, queue_at_tree
+from sim.node.windows import PRESSING
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, LOCK_EVENT
 from sim.plane.files import Files

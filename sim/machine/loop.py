@@ -131,6 +131,7 @@ def _step(tables: Tables, program_id: int, now: float) -> float:
         if program.op != program.timed:
             read_timer(programs, program_id, now)
         operation = programs.operations[program.op]
+        # Where there is no file, the column `file` is something else.
         slot = operation.kind * _BACKENDS
         if _ON_FILE[operation.kind]:
             slot += programs.files.rows[operation.file].backend
@@ -148,7 +149,7 @@ def _step(tables: Tables, program_id: int, now: float) -> float:
 @inlined
 def _has_room(counts: Integers) -> bool:
     """Tell whether every pool can serve the events until the next look."""
-    short = 0
+    short = 0  # added up: no branch for each of many pools, of which hardly ever one is short
     for pool in range(len(counts)):
         short += counts[pool, FREE] < counts[pool, NEEDED]
     return short == 0
@@ -166,6 +167,7 @@ def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
         now = next_time(calendar)
         if now >= until:
             return IDLE
+        # Before the event is touched: what it needs may take a longer table.
         if i % EVENTS_A_LOOK == 0 and not _has_room(pools):
             return OUT_OF_ROWS
         programs.clock[0] = now
@@ -180,7 +182,7 @@ def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
             again = _handle(tables, kind, index, now)
         if again >= 0.0:
             reschedule_next(calendar, again)
-        elif again == FULL:
+        elif again == FULL:  # the event stays where it is, and counts when it happens
             programs.counts[0] -= 1
             return OUT_OF_ROWS
         else:

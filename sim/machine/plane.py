@@ -24,20 +24,20 @@ from sim.machine.tables import Tables
 from sim.mpi.exchange import GATE, TRANSFER
 from sim.mpi.transfers import drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
+from sim.node.extents import NO_END
 from sim.plane.batch import Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
 from sim.plane.operations import OPERATION, Op
-from sim.storage.dvs import MOUNT
-from sim.storage.ssd import DirtyLimits
-from sim.storage.ssd_files import place
+from sim.storage.dvs.tables import MOUNT
+from sim.storage.ssd.device import DirtyLimits
+from sim.storage.ssd.room import demands_of_placing, place
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 
 _MANY_TRANSFERS = 1 << 18
-"""Transfers below which those that have ended are let stand."""
-
+"""Transfers below which those that have ended are left where they are."""
 
 _EXCHANGE = int(Op.EXCHANGE)
 
@@ -192,7 +192,8 @@ class Plane:
         added.stripe_size = stripe_size
         added.end = size
         added.changed = NEVER
-        added.flock_held = added.flock_waiting = added.flock_last = -1
+        added.flock_held = -1
+        clear_all(added.flock_waiting)
         files.objects = enlarge_table(files.objects, first_object + osts.size)
         objects = files.objects[first_object:]
         objects.ost = osts.ravel()
@@ -207,8 +208,8 @@ class Plane:
         Each belongs to the node that uses it first (:meth:`place_files`). ``size``: bytes that it
         holds already; ``direct``: whether it is opened with O_DIRECT.
         """
-        parts = np.full((count, 3), -1, np.int32)  # what is cached, dirty, and takes room
-        first = self._add_files(1, 1 << 62, parts, size)
+        no_ost = np.full((count, 1), -1, np.int32)
+        first = self._add_files(1, NO_END, no_ost, size)
         added = self.tables.files.rows[first:]
         added.backend = Backend.SSD
         added.direct = direct
@@ -218,6 +219,7 @@ class Plane:
     def place_files(self, files: Integers, nodes: Integers) -> None:
         """Put local files, int64 (n,), on the SSDs of nodes, int64 (n,), with what they hold."""
         self.tables.files.rows.node[files] = nodes
+        self._rows.make_room(demands_of_placing(self.tables.ssds, len(files)))
         place(self.tables.ssds, files, nodes)
 
     def add_remote_files(
@@ -254,7 +256,7 @@ class Plane:
         return first
 
     def move_files(self, files: Integers, servers: Indices) -> None:
-        """Let files of one service node each, int64 (n,), be on others: int32 (n,)."""
+        """Move files of one service node each, int64 (n,), to others: int32 (n,)."""
         table = self.tables.files
         table.objects.ost[table.rows.first_object[files]] = servers
 
@@ -279,7 +281,7 @@ class Plane:
         self._take_routes()
 
     def _take_routes(self) -> None:
-        """Let the loop know the routes that have been found."""
+        """Hand the loop the routes that have been found."""
         self.tables.network.path = self._peers.path
         self.tables.aries.peers = self._peers.table
 
@@ -336,7 +338,7 @@ class Plane:
         if (np.diff(bounds) == 0).any():
             raise ValueError("a program of a batch needs one operation or more")
         if not known.rows.active.any():
-            self._used = 0
+            self._used = 0  # nobody refers to an operation: the table is filled from its start
             if not self._held and len(exchange.transfers):
                 exchange.transfers, exchange.gates = make_table(TRANSFER, 0), make_table(GATE, 0)
         base = self._enter(operations)
@@ -359,7 +361,7 @@ class Plane:
         """
         programs, count = self.tables.programs, len(operations)
         table = programs.operations
-        if self._used == 0 and count > len(table):
+        if self._used == 0 and count > len(table):  # taken over as they are: no copy
             programs.operations = operations.view(np.recarray)
             self._used = count
             return 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.calendar import MAX_INDEX, enlarge_calendar
-from sim.engine.component import Component
+from sim.engine.component import Component, Demands
 from sim.engine.pool import EVENTS_A_LOOK, FREE, NEEDED, WANTED, Pool
 from sim.engine.types import Integers
 from sim.machine.tables import Tables
@@ -69,14 +69,18 @@ class Rows:
         names = (f"{type(table.owner).__name__}.{table.name}" for table in self._tables)
         return dict(zip(names, self.counts[:, FREE].tolist(), strict=True))
 
-    def make_room(self) -> None:
+    def make_room(self, wanted: Demands = ()) -> None:
         """Make those tables longer in which fewer rows are free than the next events may take.
+
+        ``wanted`` are rows that control itself is about to take besides.
 
         Raises
         ------
         MemoryError
             If the calendar could not tell so many rows apart.
         """
+        for pool, rows in wanted:
+            pool.counts[WANTED] += rows
         short = self.counts[:, FREE] <= self.counts[:, NEEDED] + self.counts[:, WANTED]
         while short.any():
             for i in np.flatnonzero(short):

@@ -23,17 +23,21 @@ from sim.lustre.server.journal import Journals
 from sim.lustre.server.oss import OssThreads
 from sim.mpi.exchange import Exchange
 from sim.network.aries import Aries
+from sim.node.extents import Extents
 from sim.node.nodes import Nodes
 from sim.node.page_cache import PageCache
 from sim.plane import control
 from sim.plane.files import Files
 from sim.plane.programs import Programs
-from sim.storage import ssd_files
-from sim.storage.dvs import Dvs
+from sim.storage.dvs import blocks
+from sim.storage.dvs import calls as dvs_calls
+from sim.storage.dvs.tables import Dvs
 from sim.storage.flock import Flock
-from sim.storage.ssd import Ssds
+from sim.storage.ssd import calls as ssd_calls
+from sim.storage.ssd import flusher, reads
+from sim.storage.ssd.device import Ssds
 
-ALSO_HANDLE = (advice, control, fsync, rpcs, ssd_files, truncate)
+ALSO_HANDLE = (advice, control, fsync, rpcs, truncate, dvs_calls, blocks, ssd_calls, flusher, reads)
 """Modules with handlers for components that are declared elsewhere; importing registers them."""
 
 
@@ -56,6 +60,7 @@ class Tables(Component):
     journals: Journals
     bulk: BulkRpcs
     disks: Disks
+    extents: Extents
     cache: PageCache
     requests: Requests
     brw: Brw

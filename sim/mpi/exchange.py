@@ -32,21 +32,26 @@ from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, count_down, wake
+from sim.plane.programs import Programs, charge, count_down, wake_all
 from sim.plane.registry import on_message, performs
 from sim.plane.site import Site
 
 _MEETING, _EXCHANGE = int(Cause.MEETING), int(Cause.EXCHANGE)
-_SENT, _COPIED = int(Stat.EXCHANGED_BYTES), int(Stat.LOCAL_BYTES)
+_SENT_BYTES, _LOCAL_BYTES = int(Stat.EXCHANGED_BYTES), int(Stat.LOCAL_BYTES)
 
-# Where a program is in either operation.
-_COMING = 0  # has not been there
-_MET = 1  # waits for the others, or for its transfers
+# States of a program at a meeting: what has happened, what it does next -> what may follow.
+_CALLED = 0  # nothing yet: waits for the others; the last to come wakes them all -> _MET
+_MET = 1  # all have come, and the collective is done: goes on -> _CALLED
 
-# Stages of a message between ranks. All are of the carrier PEER.
-PEER_START = PEER * STAGES  # about to leave
-PEER_SENT = PEER_START + 1  # on its way
-PEER_COPY = PEER_START + 2  # no message, but a copy within the node
+# States of a program in an exchange.
+_CAME = 0  # nothing yet: begins its transfers and waits for their end -> _EXCHANGED
+_EXCHANGED = 1  # all transfers that it receives or sends have ended: goes on -> _CAME
+
+# Stages of a message between ranks: what has happened, what it does next -> what follows. All are
+# of the carrier PEER.
+_READY = PEER * STAGES  # its turn has come: leaves the node -> _SENT
+_SENT = _READY + 1  # it has arrived: becomes the next one of its transfer -> _READY; or is gone
+_COPIED = _READY + 2  # no message but a copy within the node, which is made: is gone
 
 
 TRANSFER = np.dtype(  # bytes that go from one node to another for a program
@@ -128,7 +133,7 @@ class Exchange(Component):
 def meet(exchange: Exchange, program_id: int, now: float) -> float:
     """Wait at a meeting until all have come; then go on when the collective is done."""
     program = exchange.programs.rows[program_id]
-    if program.phase == _COMING:
+    if program.phase == _CALLED:
         operation = exchange.programs.operations[program.op]
         meeting = exchange.meetings[operation.meeting]
         program.phase = _MET
@@ -139,15 +144,12 @@ def meet(exchange: Exchange, program_id: int, now: float) -> float:
             meeting.head = program_id
             return GONE
         end = now + operation.seconds
-        waiting = meeting.head
+        wake_all(exchange.programs, meeting.head, end)
         meeting.arrived = 0
         meeting.head = -1
-        while waiting >= 0:
-            wake(exchange.programs, waiting, end)
-            waiting = exchange.programs.rows[waiting].next
         return end
     charge(exchange.programs, program_id, _MEETING, now)
-    program.phase = _COMING
+    program.phase = _CALLED
     program.op += 1
     return GO_ON
 
@@ -157,12 +159,12 @@ def meet(exchange: Exchange, program_id: int, now: float) -> float:
 def send_and_receive(exchange: Exchange, program_id: int, now: float) -> float:
     """Begin the transfers of an operation, and wait for the end of all of them."""
     program = exchange.programs.rows[program_id]
-    if program.phase == _COMING:
+    if program.phase == _CAME:
         operation = exchange.programs.operations[program.op]
         messages = operation.received * exchange.peer_messages
         if not reserve(exchange.network.spare_messages, messages):
             return FULL
-        program.phase = _MET
+        program.phase = _EXCHANGED
         program.since = now
         program.pending = operation.received + operation.sent
         if operation.sent > 0:
@@ -181,7 +183,7 @@ def send_and_receive(exchange: Exchange, program_id: int, now: float) -> float:
         if program.pending > 0:
             return GONE
     charge(exchange.programs, program_id, _EXCHANGE, now)
-    program.phase = _COMING
+    program.phase = _CAME
     program.op += 1
     return GO_ON
 
@@ -214,8 +216,8 @@ def _begin(exchange: Exchange, transfer_id: int, now: float) -> None:
         message_id = take(exchange.network.spare_messages)
         message = exchange.network.messages[message_id]
         message.owner = transfer_id
-        message.stage = PEER_START
-        message.position = 1
+        message.stage = _READY
+        message.position = 1  # beyond its last station: it enters a segment first
         message.final = 0
         transfer.under_way += 1
         message.bytes = min(transfer.left, exchange.message_size)
@@ -230,12 +232,12 @@ def _copy(exchange: Exchange, transfer_id: int, now: float) -> None:
     seconds = transfer.left * exchange.nodes.memory_copy
     core = exchange.programs.rows[transfer.program].core
     start = serve(exchange.network, core, now, transfer.left, seconds)
-    exchange.programs.stats[_COPIED] += transfer.left
+    exchange.programs.stats[_LOCAL_BYTES] += transfer.left
     message_id = take(exchange.network.spare_messages)
     message = exchange.network.messages[message_id]
     message.owner = transfer_id
-    message.stage = PEER_COPY
-    message.position = 1
+    message.stage = _COPIED
+    message.position = 1  # beyond its last station: nothing to travel
     message.final = 0
     transfer.under_way = 1
     transfer.left = 0
@@ -251,14 +253,14 @@ def on_peer_message(exchange: Exchange, message_id: int, now: float) -> float:
     """
     message = exchange.network.messages[message_id]
     transfer = exchange.transfers[message.owner]
-    if message.stage == PEER_SENT:
-        exchange.programs.stats[_SENT] += int(message.bytes)
-        if transfer.left > 0:
+    if message.stage == _SENT:
+        exchange.programs.stats[_SENT_BYTES] += int(message.bytes)
+        if transfer.left > 0:  # its row takes the next bytes: none is freed and taken anew
             message.bytes = min(transfer.left, exchange.message_size)
             transfer.left -= min(transfer.left, exchange.message_size)
-            message.stage = PEER_START
-    if message.stage == PEER_START:
-        message.stage = PEER_SENT
+            message.stage = _READY
+    if message.stage == _READY:
+        message.stage = _SENT
         _leave(exchange, message_id, now)
         return GO_ON
     give(exchange.network.spare_messages, message_id)
@@ -270,11 +272,11 @@ def on_peer_message(exchange: Exchange, message_id: int, now: float) -> float:
 
 @outlined
 def _leave(exchange: Exchange, message_id: int, now: float) -> None:
-    """Put a message before its way from the NIC of one node to that of another."""
+    """Send a message from the NIC of one node to that of another."""
     transfer = exchange.transfers[exchange.network.messages[message_id].owner]
     first = exchange.aries.nic_out + transfer.source
     last = exchange.aries.nic_in + transfer.target
-    if transfer.route < 0:
+    if transfer.route < 0:  # both nodes are on one Aries router: no links
         begin_segment(exchange.network, message_id, now, first, 0, 0, last)
     else:
         enter_aries(
@@ -291,10 +293,10 @@ def _end(exchange: Exchange, transfer_id: int, now: float) -> None:
         return
     gate = exchange.gates[transfer.gate]
     gate.left -= 1
+    # Who has opened the gate waits for every transfer behind it, besides what it receives.
     program_id = gate.programs
     while program_id >= 0:
-        after = exchange.programs.rows[program_id].next
         count_down(exchange.programs, program_id, now)
-        program_id = after
+        program_id = exchange.programs.rows[program_id].next
     if gate.left == 0 and gate.shut == 0:
         _open(exchange, gate.following, now)

@@ -32,6 +32,7 @@ def gates_of(transfers: Transfers) -> tuple[Table, Indices]:
     turns = int(transfers.turn.max()) + 1
     senders = transfers.senders[in_turn]
     nodes = int(transfers.source.max()) + 1
+    # Two lines a node: turns that open one after another, and turns that programs open by coming.
     line = transfers.source[in_turn] + nodes * (senders > 0)
     key = line * turns + transfers.turn[in_turn]
     keys, first, inverse, count = np.unique(
@@ -41,6 +42,7 @@ def gates_of(transfers: Transfers) -> tuple[Table, Indices]:
     gates = make_table(GATE, len(keys))
     gates.left, gates.head, gates.following, gates.programs = count, -1, -1, -1
     gates.shut = senders[first]
+    # Keys are sorted, so that a turn's next one in its line stands behind it.
     follows = (senders[first[1:]] == 0) & (keys[1:] // turns == keys[:-1] // turns)
     gates.following[:-1][follows] = np.flatnonzero(follows) + 1
     gates.shut[1:][follows] = 1
@@ -71,6 +73,7 @@ def drop_transfers(exchange: Exchange, used: int, held: Iterable[tuple[int, int]
     operations = programs.operations
     exchanges = _exchanges(programs, used)
     offset, count = operations.transfer[exchanges], operations.received[exchanges]
+    # Up where a range begins, down where it ends: the running sum counts who still refers to a row.
     steps = np.zeros(len(transfers) + 1, np.int64)
     np.add.at(steps, offset, 1)
     np.add.at(steps, offset + count, -1)

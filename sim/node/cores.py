@@ -119,6 +119,12 @@ def _under_contention(alone: float, handover: float, queued: float) -> float:
 
     As many wait on average as pieces of this length pass while this one is ``queued`` (Little's
     law). So the length solves ``length = alone + handover * queued / length``.
+
+    Why they are not counted: a station keeps when it will be free, and not who is before whom. A
+    count would need a ring with the starts of all accepted pieces of a node, read and written at
+    every copy. And it would count those who come before a piece, while those who wait during its
+    own service delay it: how many these are is not known yet when its length must be. In a queue
+    that neither grows nor shrinks they are as many, and that is what the law counts.
     """
     half = alone / 2.0
     return half + math.sqrt(half * half + handover * max(queued, 0.0))

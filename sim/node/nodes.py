@@ -34,7 +34,7 @@ class Nodes(Component):
         How many nodes there are, and the cores of each.
     core, memory, callback
         The first station of all cores, of the nodes' memories, and of their threads for callbacks;
-        those of one node side by side.
+        the stations of one node side by side.
     first_system_core
         From which core on the node's system threads may run.
     write_copy, read_copy, memory_copy
@@ -112,7 +112,7 @@ class Nodes(Component):
 
 @outlined
 def rpc_thread(nodes: Nodes, node_id: int, size: int, now: float) -> float:
-    """Let a ptlrpcd thread of a node work on an RPC; return when it has.
+    """Queue an RPC for a ptlrpcd thread of a node; return when the thread has worked on it.
 
     The threads take turns over the cores that the system's threads may use.
     """
@@ -127,7 +127,7 @@ def rpc_thread(nodes: Nodes, node_id: int, size: int, now: float) -> float:
 
 @outlined
 def handle_callback(nodes: Nodes, node_id: int, now: float) -> float:
-    """Let a thread of a client node handle a callback that has come; return when it has.
+    """Queue a callback that has come for a thread of its node; return when it has been handled.
 
     The threads take turns: as every callback takes equally long, that one is free first which has
     had none for longest.

@@ -15,11 +15,15 @@ from sim.engine.types import Integers
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, wake
+from sim.plane.programs import FIRST_PHASE, Programs, charge, wake
 from sim.plane.registry import performs
 
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
 _JOIN, _PARK = int(Op.JOIN), int(Op.PARK)
+
+# States of a JOIN: what has happened, what the program does next -> what may follow.
+_CALLED = 0  # nothing yet: waits for its threads, if any are left -> _JOINING
+_JOINING = 1  # it has begun to wait: goes on when the last thread has ended -> _CALLED
 
 
 @performs(Programs, Op.THINK)
@@ -110,13 +114,13 @@ def fork(programs: Programs, program_id: int, now: float) -> float:
 def join_threads(programs: Programs, program_id: int, now: float) -> float:
     """Wait until the threads of a program have ended."""
     program = programs.rows[program_id]
-    if program.phase == 0:
+    if program.phase == _CALLED:
         program.since = now
-        program.phase = 1
+        program.phase = _JOINING
     if program.threads > 0:
         return GONE
     charge(programs, program_id, _THREADS, now)
-    program.phase = 0
+    program.phase = _CALLED
     program.op += 1
     return GO_ON
 
@@ -140,7 +144,8 @@ def end(programs: Programs, program_id: int, now: float) -> None:
     if program.leader >= 0:
         leader = programs.rows[program.leader]
         leader.threads -= 1
-        waits = programs.operations[leader.op].kind == _JOIN and leader.phase == 1
+        # A leader that is still at work before its JOIN finds no threads left when it comes there.
+        waits = programs.operations[leader.op].kind == _JOIN and leader.phase == _JOINING
         if leader.threads == 0 and waits:
             wake(programs, program.leader, now)
         program.leader = -1
@@ -172,7 +177,7 @@ def start_programs(
         program.stop = bounds[i + 1]
         program.call = 0
         program.done = 0
-        program.phase = 0
+        program.phase = FIRST_PHASE
         program.calls = 0
         program.timed = -1
         program.limit = np.inf

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.engine.component import Component
 from sim.engine.jit import inlined
+from sim.engine.queue import QUEUE
 from sim.engine.types import Table, make_table
 from sim.plane.site import Site
 
@@ -32,11 +33,11 @@ FILE = np.dtype(
         ("direct", "i4"),  # opened with O_DIRECT
         ("no_expand", "i4"),  # its locks are granted as asked for (LOCKNOEXPAND)
         ("flock_held", "i4"),  # programs that hold ranges of its bytes
-        ("flock_waiting", "i4"),  # and those that wait for one, in the order of their coming
-        ("flock_last", "i4"),
+        ("flock_waiting", QUEUE),  # and those that wait for one
         ("shared_directory", "i4"),  # its directory is also that of others' files
         ("backend", "i4"),  # a Backend
         ("node", "i4"),  # on a local SSD: the node whose it is, or -1 before its first use
+        ("room", "i4"),  # on a local SSD: the list of its bytes that take room there
         ("volume", "i4"),  # behind service nodes: which allocation it takes room of
     ],
     align=True,
@@ -56,8 +57,7 @@ class Files(Component):
     rows
         ``FILE`` records.
     objects
-        ``OBJECT`` records: the parts of a file on different OSTs, those of one file one after the
-        other.
+        ``OBJECT`` records: the parts of a file on different OSTs, file after file.
     """
 
     rows: Table

@@ -27,6 +27,12 @@ from sim.plane.site import Site
 MARKS = 8
 """Times that a program can note in one batch."""
 
+FIRST_PHASE = 0
+"""The phase of a program that begins an operation: the first state of every one is 0."""
+
+REFUSED, FAILED = 0, 1
+"""Columns of ``Programs.refused``: for want of room, and because a device was lost."""
+
 PROGRAM = np.dtype(
     [
         ("op", "i8"),  # the operation it is at
@@ -56,7 +62,7 @@ PROGRAM = np.dtype(
         ("node", "i4"),
         ("core", "i4"),  # station
         ("batch", "i4"),
-        ("phase", "i4"),  # step within an operation of several
+        ("phase", "i4"),  # the state that it is in within an operation that waits
         ("active", "i4"),
         ("inode", "i4"),
         ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
@@ -67,7 +73,7 @@ PROGRAM = np.dtype(
         ("threads", "i4"),  # its threads that have not ended
         ("next", "i4"),  # the next in whichever queue it waits
         ("writer_next", "i4"),  # the next of the inode's writers
-        ("flock_next", "i4"),  # the next that holds, or waits for, a range of the file
+        ("flock_next", "i4"),  # the next that holds a range of the file
     ],
     align=True,
 )
@@ -81,7 +87,7 @@ class Programs(Component):
     rows
         ``PROGRAM`` records.
     operations
-        ``OPERATION`` records, those of one program one after the other.
+        ``OPERATION`` records, program after program.
     waits, marks, timers
         float64 (programs, causes), (programs, marks) and (programs, ``TIMERS``), in seconds.
     refused

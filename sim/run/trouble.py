@@ -7,7 +7,7 @@ import numpy as np
 from sim.config.units import format_bytes
 from sim.engine.types import Integers
 from sim.machine.plane import Plane
-from sim.storage.ssd_files import FAILED, REFUSED
+from sim.plane.programs import FAILED, REFUSED
 from sim.workloads.trouble import Trouble
 from topology.text import format_count
 

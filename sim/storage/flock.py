@@ -4,7 +4,7 @@ MPI-IO takes one around each read-modify-write of data sieving, so that no other
 lies between its pieces meanwhile. With ``flock`` mounts they are kept at the MDS (Lustre 2.7
 ldlm_flock.c): a request waits there while somebody else's range overlaps; when a range is given
 back, those who wait are tried in the order in which they came. Those of a file behind service nodes
-are kept by the first of these, those of a local file by the kernel of its node, at no price.
+are kept by the first of these, and ranges of a local file by the kernel of its node, at no price.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from sim.engine.component import Component
 from sim.engine.jit import outlined
 from sim.engine.network import Network
+from sim.engine.queue import join, leave
 from sim.lustre.mds import Mds
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
@@ -22,15 +23,15 @@ from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, wait_for, wake
 from sim.plane.registry import performs
 from sim.plane.site import Site
-from sim.storage.dvs import Dvs
+from sim.storage.dvs.tables import Dvs
 
 _SSD, _DVS = int(Backend.SSD), int(Backend.DVS)
 _FLOCK, _RANGE = int(Op.FLOCK), int(Cause.RANGE)
 
-# Where a program is.
-_COMING = 0
-_ASKED = 1
-_WAITING = 2
+# States of either operation: what has happened, what the program does next -> what may follow.
+_CALLED = 0  # nothing yet: asks whoever keeps the ranges of the file -> _ASKED
+_ASKED = 1  # the request is there: takes its range, or waits -> _GRANTED; gives it back -> _CALLED
+_GRANTED = 2  # whoever was in the way is gone, the range is its own: goes on -> _CALLED
 
 
 class Flock(Component):
@@ -46,7 +47,7 @@ class Flock(Component):
 
     @classmethod
     def build(cls, site: Site) -> Flock:
-        """Return it for a machine."""
+        """Return nothing held: the ranges are columns of files and programs."""
         return site.make(cls)
 
 
@@ -56,21 +57,21 @@ def lock_range(flock: Flock, program_id: int, now: float) -> float:
     """Take a range of bytes of a file, or give back the one that the program has there."""
     program = flock.programs.rows[program_id]
     operation = flock.programs.operations[program.op]
-    if program.phase == _COMING:
+    if program.phase == _CALLED:
         program.phase = _ASKED
         program.since = now
-        if flock.files.rows[operation.file].backend != _SSD:
+        if flock.files.rows[operation.file].backend != _SSD:  # the node's kernel costs nothing
             _ask(flock, program_id, now)
             return GONE
     if program.phase == _ASKED:
         if operation.kind == _FLOCK:
             if not _take(flock.programs, program_id):
-                program.phase = _WAITING
+                program.phase = _GRANTED
                 return GONE
         else:
             _give_back(flock, program_id, now)
     charge(flock.programs, program_id, _RANGE, now)
-    program.phase = _COMING
+    program.phase = _CALLED
     program.op += 1
     return GO_ON
 
@@ -95,19 +96,12 @@ def _ask(flock: Flock, program_id: int, now: float) -> None:
 
 @outlined
 def _take(programs: Programs, program_id: int) -> bool:
-    """Let a program have its range; if others hold some of it, put it in line and say False."""
+    """Take the range that a program asks for; if others hold some of it, enqueue it: False."""
     operation = programs.operations[programs.rows[program_id].op]
     if _is_free(programs, program_id):
         _hold(programs, program_id)
         return True
-    program = programs.rows[program_id]
-    file = programs.files.rows[operation.file]
-    program.flock_next = -1
-    if file.flock_waiting < 0:
-        file.flock_waiting = program_id
-    else:
-        programs.rows[file.flock_last].flock_next = program_id
-    file.flock_last = program_id
+    join(programs.files.rows[operation.file].flock_waiting, programs.rows, program_id)
     return False
 
 
@@ -138,7 +132,7 @@ def _hold(programs: Programs, program_id: int) -> None:
 
 @outlined
 def _give_back(flock: Flock, program_id: int, now: float) -> None:
-    """Take a program out of the holders, and let those in line have what is free now."""
+    """Remove a program from the holders; grant those who wait what is free now, in their order."""
     program = flock.programs.rows[program_id]
     file = flock.files.rows[flock.programs.operations[program.op].file]
     if file.flock_held == program_id:
@@ -149,19 +143,14 @@ def _give_back(flock: Flock, program_id: int, now: float) -> None:
             previous = flock.programs.rows[previous].flock_next
         flock.programs.rows[previous].flock_next = program.flock_next
     previous = -1
-    waiting = file.flock_waiting
+    waiting = file.flock_waiting.head
     while waiting >= 0:
-        after = flock.programs.rows[waiting].flock_next
+        after = flock.programs.rows[waiting].next
         if _is_free(flock.programs, waiting):
-            if previous < 0:
-                file.flock_waiting = after
-            else:
-                flock.programs.rows[previous].flock_next = after
-            if file.flock_last == waiting:
-                file.flock_last = previous
+            leave(file.flock_waiting, flock.programs.rows, waiting, previous)
             _hold(flock.programs, waiting)
             arrival = now + flock.lnet.control_latency
             wake(flock.programs, waiting, arrival)
-        else:
+        else:  # others behind it may have theirs: ranges that do not touch pass each other
             previous = waiting
         waiting = after

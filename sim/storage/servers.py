@@ -45,7 +45,7 @@ def services_of(machine: Machine) -> list[tuple[str, Service]]:
 
 
 def first_server(machine: Machine, kind: str) -> int:
-    """Return the number of the first service node of a kind; those of one kind follow it."""
+    """Return the number of the first service node of a kind; the others of the kind follow it."""
     before = machine.burst_buffer if kind == HOME else None
     return 0 if before is None else before.nodes
 
@@ -60,8 +60,8 @@ def service_routers(machine: Machine, fabric: Fabric) -> Indices:
 def make_servers(machine: Machine, first_shared: int) -> Table:
     """Return the service nodes as ``SERVER`` records.
 
-    ``first_shared`` is the station of what stands behind those of the first kind; that of the next
-    kind follows it.
+    ``first_shared`` is the station of what stands behind all service nodes of the first kind; the
+    station of the next kind follows it.
     """
     services = [service for _, service in services_of(machine)]
     servers = make_table(SERVER, sum(service.nodes for service in services))
@@ -96,7 +96,7 @@ def dealt(files: int, width: int, servers: Indices, start: int) -> Indices:
     files, width
         How many files, and service nodes of each.
     servers
-        int32 (service nodes,): those of the allocation.
+        int32 (service nodes,): the service nodes of the allocation.
     start
         Which of them is the first file's first.
 

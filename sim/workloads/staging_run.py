@@ -17,8 +17,8 @@ from sim.mpi.file import MpiFile
 from sim.mpi.hints import resolve
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+from sim.plane.programs import FAILED
 from sim.storage.places import LUSTRE, Storage
-from sim.storage.ssd_files import FAILED
 from sim.workloads.job import Job, Waiting
 from sim.workloads.row import Figure
 from sim.workloads.staging import Staging

@@ -81,7 +81,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 @pytest.mark.parametrize(
-    "name", ["engine/network.py", "lustre/net/lnet.py", "storage/dvs.py", "plane/events.py"]
+    "name", ["engine/network.py", "lustre/net/lnet.py", "storage/dvs/blocks.py", "plane/events.py"]
 )
 def test_the_cache_folder_follows_every_compiled_source(checkout: Checkout, name: str) -> None:
     before = checkout.cache()

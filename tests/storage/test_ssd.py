@@ -10,7 +10,7 @@ from sim.config.machine import Machine, load_machine
 from sim.machine.assembly import assemble
 from sim.plane.site import Background, Occupants
 from sim.run.fabric import fabric_of
-from sim.storage.ssd import device_io, dirty_limits, make_ssds
+from sim.storage.ssd.device import device_io, dirty_limits, make_ssds
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL = 4 * KIB

@@ -187,6 +187,22 @@ def test_locks_of_lustre_cost_nothing_elsewhere() -> None:
     assert took == 0.0
 
 
+def test_a_file_that_nobody_has_used_gives_its_room_back_too() -> None:
+    plane = Local()
+    (file,) = plane.add_local(1, size=8 * MIB)
+    assert plane.tables.ssds.rows.used[0] == 8 * MIB
+    plane.run([[Step(Op.UNLINK, file)]])
+    assert plane.tables.ssds.rows.used[0] == 0
+
+
+def test_there_may_be_more_files_than_the_tables_have_rows_at_first() -> None:
+    plane = Local()
+    count = 3 * len(plane.tables.cache.views)
+    first = plane.plane.add_local_files(count, size=4 * KIB)
+    plane.plane.place_files(np.arange(first, first + count), np.zeros(count, np.int64))
+    assert plane.tables.ssds.rows.used[0] == count * 4 * KIB
+
+
 steps_of_a_file = st.lists(
     st.tuples(
         st.sampled_from([Op.WRITE, Op.WRITE, Op.READ, Op.FSYNC, Op.UNLINK, Op.TRUNCATE]),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 from small_plane import SmallPlane
 
 
 def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
     """Return (view, start, stop) of every run of cached bytes."""
-    tables = plane.tables
+    tables, extents = plane.tables, plane.tables.extents
     runs = []
-    for view in range(len(tables.cache.views)):
-        run = tables.cache.cached.heads[view, 0]
+    spare = tables.cache.spare_views
+    free = spare.rows[: spare.counts[0]]
+    for view in np.setdiff1d(np.arange(len(spare.rows)), free).tolist():
+        run = extents.order.heads[tables.cache.views.cached[view], 0]
         while run >= 0:
-            runs.append((view, int(tables.cache.runs[run].start), int(tables.cache.runs[run].stop)))
-            run = tables.cache.cached.next[run, 0]
+            runs.append((view, int(extents.runs[run].start), int(extents.runs[run].stop)))
+            run = extents.order.next[run, 0]
     return runs

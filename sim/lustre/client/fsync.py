@@ -14,7 +14,8 @@ from sim.lustre.osc.channels import Osc, channel_of, may_pump
 from sim.lustre.osc.rpcs import pump
 from sim.lustre.osc.windows import raise_urgency
 from sim.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
-from sim.node.page_cache import URGENT, find_view, inode_of
+from sim.node.page_cache import find_view, inode_of
+from sim.node.windows import URGENT
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE

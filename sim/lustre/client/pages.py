@@ -8,7 +8,9 @@ from sim.lustre.client.pieces import next_window
 from sim.lustre.osc.channels import Osc
 from sim.lustre.osc.rpcs import submit
 from sim.lustre.osc.windows import keep_from_cancel
-from sim.node.page_cache import READING, PageCache, add_window, not_cached
+from sim.node.page_cache import PageCache
+from sim.node.pages import not_cached
+from sim.node.windows import READING, add_window
 from sim.plane.operations import Op
 
 _READ = int(Op.READ)

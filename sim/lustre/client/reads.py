@@ -18,8 +18,9 @@ from sim.lustre.client.states import (
     PIECE_WANTED,
 )
 from sim.lustre.osc.channels import Osc, may_read
-from sim.node.copying import copy_pages, enter_tree, leave_tree
-from sim.node.page_cache import READ_TURNS, wait_for_pages
+from sim.node.copying import copy_pages
+from sim.node.page_cache import wait_for_pages
+from sim.node.tree import READ_TURNS, enter_tree, leave_tree
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE

@@ -14,8 +14,8 @@ from sim.lustre.client.states import COPIED_IN, MOVED, ROOM_FREED
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
 from sim.lustre.osc.rpcs import pump
-from sim.node.copying import copy_pages, enter_tree, leave_tree
-from sim.node.page_cache import WRITE_TURNS
+from sim.node.copying import copy_pages
+from sim.node.tree import WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE
 from sim.plane.programs import charge

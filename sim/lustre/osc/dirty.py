@@ -10,17 +10,9 @@ from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.windows import lower_urgency, raise_urgency
-from sim.node.page_cache import (
-    DIRTY,
-    URGENT,
-    add_cached,
-    add_window,
-    drop_window,
-    find_window,
-    grow_window,
-    list_view,
-    unlist_view,
-)
+from sim.node.page_cache import list_view, unlist_view
+from sim.node.pages import add_cached
+from sim.node.windows import DIRTY, URGENT, add_window, drop_window, find_window, grow_window
 from sim.plane.programs import wake_into
 
 

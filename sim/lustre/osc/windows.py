@@ -9,7 +9,7 @@ from __future__ import annotations
 from sim.engine.calendar import schedule
 from sim.engine.jit import outlined
 from sim.lustre.osc.channels import Osc, channel_of
-from sim.node.page_cache import CALM, DIRTY, PRESSING, READING
+from sim.node.windows import CALM, DIRTY, PRESSING, READING
 from sim.plane.events import LOCK_EVENT
 
 

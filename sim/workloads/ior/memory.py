@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.config.machine import Machine
-from sim.storage.ssd import dirty_limits
+from sim.storage.ssd.device import dirty_limits
 from sim.workloads.job import Job
 
 

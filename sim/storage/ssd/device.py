@@ -9,7 +9,7 @@ these has ended. Longer transfers are cut into requests.
 The rates of writes differ from device to device, as flash wears and models were mixed: who waits
 for many nodes waits for the slowest.
 
-The page cache and the files before the device are in ``sim.storage.ssd_files``.
+The files on it and the page cache before it are in the other modules of this package.
 """
 
 from __future__ import annotations

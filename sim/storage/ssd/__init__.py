@@ -1,0 +1,1 @@
+"""Node-local SSDs: the devices, the files on them, and the kernel's page cache before them."""

@@ -1,0 +1,29 @@
+"""Dirty pages of files on a local SSD: how many there are, and who waits until there are none."""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.plane.programs import wake_all
+from sim.storage.ssd.device import Ssds
+
+PIECE = 1 << 20
+"""Bytes that a writer copies between two looks at the dirty limit."""
+
+
+@outlined
+def count_dirty(ssds: Ssds, view_id: int, size: int) -> None:
+    """Count bytes of a file that have become dirty; fewer than none if they no longer are."""
+    view = ssds.cache.views[view_id]
+    view.outstanding += size
+    ssds.cache.inodes[view.inode].outstanding += size
+    ssds.rows[view.node].dirty += size
+
+
+@outlined
+def wake_synced(ssds: Ssds, view_id: int, now: float) -> None:
+    """Wake the programs that wait until nothing of a file is dirty, if so it is."""
+    inode = ssds.cache.inodes[ssds.cache.views[view_id].inode]
+    if inode.outstanding == 0 and inode.flush_head >= 0:
+        wake_all(ssds.programs, inode.flush_head, now)
+        inode.flush_head = -1
+        ssds.rows[ssds.cache.views[view_id].node].urgent -= 1

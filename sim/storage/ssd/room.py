@@ -1,0 +1,71 @@
+"""Room on a local SSD: a file takes it for every byte that was ever written, once.
+
+Which bytes those are is a list of runs of each file (``FILE.room``); how many they are in all, the
+device counts (``SSD.used``).
+"""
+
+from __future__ import annotations
+
+from sim.engine.component import Demands
+from sim.engine.jit import entry, outlined
+from sim.engine.types import Integers
+from sim.node.extents import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
+from sim.node.page_cache import find_view, inode_of, view_of
+from sim.node.pages import drop_cached
+from sim.storage.ssd.device import Ssds
+from sim.storage.ssd.dirty import count_dirty, wake_synced
+
+
+def demands_of_placing(ssds: Ssds, files: int) -> Demands:
+    """Return the rows that :func:`place` takes for so many files."""
+    cache, extents = ssds.cache, ssds.cache.extents
+    of_each = (cache.spare_views, cache.spare_inodes, extents.spare_runs)
+    lists = 3 * files  # of bytes cached, dirty, and with room
+    return [(extents.spare_lists, lists), *((pool, files) for pool in of_each)]
+
+
+@entry
+def place(ssds: Ssds, files: Integers, nodes: Integers) -> None:
+    """Put files on the SSDs of nodes; they take room for what they hold already."""
+    extents = ssds.cache.extents
+    for i in range(len(files)):
+        file = ssds.files.rows[files[i]]
+        inode_id = inode_of(ssds.cache, files[i], nodes[i])
+        view_id = view_of(ssds.cache, file.first_object, nodes[i], inode_id)
+        ssds.cache.views[view_id].dirty = new_list(extents)
+        file.room = new_list(extents)
+        if file.end > 0:
+            ssds.rows[nodes[i]].used += add_bytes(extents, file.room, 0, file.end)
+
+
+@outlined
+def has_room(ssds: Ssds, program_id: int) -> bool:
+    """Tell whether the device has room for the piece that a program is to write."""
+    program = ssds.programs.rows[program_id]
+    room = ssds.files.rows[ssds.programs.operations[program.op].file].room
+    stop = program.offset + program.left
+    more = bytes_outside(ssds.cache.extents, room, program.offset, stop)
+    return ssds.rows[program.node].used + more <= ssds.limits.capacity
+
+
+@outlined
+def take_room(ssds: Ssds, program_id: int) -> None:
+    """Take room on the device for the piece that a program is to write."""
+    program = ssds.programs.rows[program_id]
+    room = ssds.files.rows[ssds.programs.operations[program.op].file].room
+    stop = program.offset + program.left
+    more = add_bytes(ssds.cache.extents, room, program.offset, stop)
+    ssds.rows[program.node].used += more
+
+
+@outlined
+def cut_file(ssds: Ssds, file_id: int, node: int, start: int, now: float) -> None:
+    """Give back the room of a file's bytes from ``start`` on; nobody writes back what is dirty."""
+    file = ssds.files.rows[file_id]
+    extents = ssds.cache.extents
+    view_id = find_view(ssds.cache, file.first_object, node)
+    drop_cached(ssds.cache, view_id, start, NO_END)
+    ssds.rows[node].used -= cut_bytes(extents, file.room, start, NO_END)
+    dirty = ssds.cache.views[view_id].dirty
+    count_dirty(ssds, view_id, -cut_bytes(extents, dirty, start, NO_END))
+    wake_synced(ssds, view_id, now)
