@@ -48,6 +48,8 @@ PROGRAM = np.dtype(
         ("later", "i8"),  # bytes of the chunk after the piece that is read
         ("entering", "i8"),  # bytes asked for whose pages are not in the file's tree yet
         ("pending", "i8"),  # bytes or replies that it waits for
+        ("lacks_start", "i8"),  # bytes of the object that a reader waits for
+        ("lacks_stop", "i8"),
         ("ready", "f8"),  # when the latest of the replies arrives
         ("since", "f8"),  # when the wait began
         ("flock_start", "i8"),  # the range of bytes of a file that it holds

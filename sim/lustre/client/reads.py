@@ -19,7 +19,7 @@ from sim.lustre.client.states import (
 )
 from sim.lustre.osc.channels import Osc, may_read
 from sim.node.copying import copy_pages
-from sim.node.page_cache import wait_for_pages
+from sim.node.readers import wait_for_pages
 from sim.node.tree import READ_TURNS, enter_tree, leave_tree
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
@@ -99,7 +99,7 @@ def _read_piece(readahead: Readahead, program_id: int, now: float) -> float:
     if missing == 0:
         return _copy_piece(readahead.osc, program_id, now)
     program.phase = FILLED
-    wait_for_pages(readahead.cache, program_id, missing, now)
+    wait_for_pages(readahead.cache, program_id, now)
     return GONE
 
 

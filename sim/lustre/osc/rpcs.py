@@ -21,8 +21,9 @@ from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
 from sim.lustre.osc.windows import lower_urgency, window_done
 from sim.lustre.server.disks import partial_bytes
-from sim.node.page_cache import PageCache, list_view, served_readers, unlist_view
+from sim.node.page_cache import PageCache, list_view, unlist_view
 from sim.node.pages import add_cached
+from sim.node.readers import served_readers
 from sim.node.windows import CALM, DIRTY, PRESSING, URGENT, WRITING, drop_window
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import wake, wake_all

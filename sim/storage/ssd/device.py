@@ -23,6 +23,7 @@ from sim.engine.component import Component, Demands
 from sim.engine.jit import njit
 from sim.engine.network import Network, serve
 from sim.engine.page import PAGE
+from sim.engine.pool import EVENTS_A_LOOK
 from sim.engine.queue import QUEUE, clear_all
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Indices, Table, make_table
@@ -220,12 +221,18 @@ class Ssds(Component):
         )
 
     def demands(self) -> Demands:
-        """Return the windows of a read: a piece of it, and as much ahead, between others' pages."""
-        return (
-            [(self.cache.spare_windows, 2 * self.limits.readahead // PAGE)]
-            if len(self.rows)
-            else []
-        )
+        """Return the windows of a read, and the runs that an eviction leaves between dirty ones.
+
+        A read asks for a piece of its call, and as much ahead, between others' pages. Of the runs
+        there are, none leaves more than one hole: half of the table must be free.
+        """
+        if not len(self.rows):
+            return []
+        extents = self.cache.extents
+        return [
+            (self.cache.spare_windows, 2 * self.limits.readahead // PAGE),
+            (extents.spare_runs, len(extents.runs) // (2 * EVENTS_A_LOOK)),
+        ]
 
     def pending(self) -> int:
         """Return the most events that can be pending: flusher and timer, and the reads."""

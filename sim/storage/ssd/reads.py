@@ -10,8 +10,9 @@ from __future__ import annotations
 from sim.engine.calendar import schedule
 from sim.engine.jit import outlined
 from sim.engine.page import PAGE
-from sim.node.page_cache import PageCache, served_readers, wait_for_pages
+from sim.node.page_cache import PageCache
 from sim.node.pages import add_cached, not_cached
+from sim.node.readers import served_readers, wait_for_pages
 from sim.node.windows import READING, add_window, drop_window
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, SSD_READ_EVENT
@@ -42,7 +43,7 @@ def ask_for_piece(ssds: Ssds, program_id: int, now: float) -> bool:
             ssds.programs.stats[_AHEAD] += asked
     if missing == 0:
         return False
-    wait_for_pages(ssds.cache, program_id, missing, now)
+    wait_for_pages(ssds.cache, program_id, now)
     return True
 
 

@@ -1,0 +1,82 @@
+"""Readers: programs that wait for pages which are on their way into the page cache."""
+
+from __future__ import annotations
+
+from sim.engine.jit import outlined
+from sim.engine.page import PAGE
+from sim.node.page_cache import PageCache
+from sim.node.pages import not_cached
+from sim.node.windows import READING
+
+
+@outlined
+def wait_for_pages(cache: PageCache, program_id: int, now: float) -> None:
+    """Put a program among those that wait for the pages of their piece to come into a view."""
+    program = cache.programs.rows[program_id]
+    view = cache.views[program.view_id]
+    first = program.offset // PAGE * PAGE
+    last = -(-(program.offset + program.left) // PAGE) * PAGE
+    first, last = not_cached(cache, program.view_id, first, last)
+    program.lacks_start = first
+    program.lacks_stop = last
+    program.since = now
+    program.next = view.readers
+    view.readers = program_id
+
+
+@outlined
+def served_readers(cache: PageCache, view_id: int, low: int, high: int) -> int:
+    """Note that bytes of a view have come; return the first program that waits for no more.
+
+    Such programs are no longer among those that wait; each knows the next.
+    """
+    view = cache.views[view_id]
+    served = last = previous = -1
+    program_id = view.readers
+    while program_id >= 0:
+        program = cache.programs.rows[program_id]
+        after = program.next
+        if _lacks_pages(cache, program_id, low, high):
+            previous = program_id
+        else:
+            if previous < 0:
+                view.readers = after
+            else:
+                cache.programs.rows[previous].next = after
+            if last < 0:
+                served = program_id
+            else:
+                cache.programs.rows[last].next = program_id
+            program.next = -1
+            last = program_id
+        program_id = after
+    return served
+
+
+@outlined
+def _lacks_pages(cache: PageCache, program_id: int, low: int, high: int) -> bool:
+    """Note that bytes have come; tell whether a reader waits for others that are on their way."""
+    program = cache.programs.rows[program_id]
+    start, stop = program.lacks_start, program.lacks_stop
+    # What has come counts even if a full cache has dropped it again.
+    if low <= start:
+        start = max(start, min(high, stop))
+    if high >= stop:
+        stop = min(stop, max(low, start))
+    if start < stop:  # pages between may have come before those at the ends
+        start, stop = not_cached(cache, program.view_id, start, stop)
+    program.lacks_start = start
+    program.lacks_stop = stop
+    return start < stop and _is_coming(cache, program.view_id, start, stop)
+
+
+@outlined
+def _is_coming(cache: PageCache, view_id: int, start: int, stop: int) -> bool:
+    """Tell whether any bytes between two offsets are on their way into the cache."""
+    window_id = cache.views[view_id].windows
+    while window_id >= 0:
+        window = cache.windows[window_id]
+        if window.state == READING and window.low < stop and window.high > start:
+            return True
+        window_id = window.next
+    return False
