@@ -65,7 +65,9 @@ def cut_file(ssds: Ssds, file_id: int, node: int, start: int, now: float) -> Non
     extents = ssds.cache.extents
     view_id = find_view(ssds.cache, file.first_object, node)
     drop_cached(ssds.cache, view_id, start, NO_END)
-    ssds.rows[node].used -= cut_bytes(extents, file.room, start, NO_END)
+    freed = cut_bytes(extents, file.room, start, NO_END)
+    if not ssds.rows[node].gone:  # what was lost with the device takes no room any more
+        ssds.rows[node].used -= freed
     dirty = ssds.cache.views[view_id].dirty
     count_dirty(ssds, view_id, -cut_bytes(extents, dirty, start, NO_END))
     wake_synced(ssds, view_id, now)

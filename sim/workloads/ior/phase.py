@@ -30,7 +30,7 @@ Filling: TypeAlias = Generator[simpy.Event, Any, Batch]
 _OPEN_START, _OPEN_END, _IO_START, _IO_END, _CLOSE_START, _CLOSE_END, _CALLED = range(7)
 
 _CALLS_AT_ONCE = 1 << 17
-"""Collective calls of single ranks in one batch: each is some ten operations of 80 bytes."""
+"""Collective calls of single ranks in one batch: each is some ten operations of 56 bytes."""
 
 
 @dataclass(kw_only=True)
