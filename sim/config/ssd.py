@@ -37,6 +37,11 @@ class Ssd(Model):
         Seconds of an open, close, stat or unlink of a local file.
     cache_write_rate, cache_read_rate
         Bytes/s at which one core copies into the page cache of a local file, and out of it.
+    cache_node_rate
+        Bytes/s of the same for all cores of a node together, while none of them waits for another.
+    tree_page_time
+        Seconds that a page which is written keeps the lock of the tree of its file's cached pages,
+        in the four turns that it takes at it.
     readahead
         Bytes that the kernel reads ahead of a sequential reader.
     dirty_background_ratio, dirty_ratio
@@ -62,6 +67,8 @@ class Ssd(Model):
     open_time: Seconds
     cache_write_rate: Rate
     cache_read_rate: Rate
+    cache_node_rate: Rate
+    tree_page_time: Seconds
     readahead: Size
     dirty_background_ratio: Fraction
     dirty_ratio: Fraction

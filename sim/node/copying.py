@@ -17,20 +17,40 @@ _MEMORY, _TREE = int(Cause.MEMORY), int(Cause.TREE)
 
 @outlined
 def copy_pages(
-    nodes: Nodes, program_id: int, size: int, seconds: float, entered: float, now: float
+    nodes: Nodes,
+    program_id: int,
+    size: int,
+    on_core: float,
+    in_memory: float,
+    entered: float,
+    now: float,
 ) -> float:
     """Copy bytes on a program's core while their pages enter the tree; return when both is done.
 
-    ``seconds`` is what the core needs for them when it is alone, ``entered`` when their pages are
-    in the tree of their file. Charges the program for what it waits.
+    Charges the program for what it waits.
+
+    Parameters
+    ----------
+    nodes, program_id
+        Whose core copies.
+    size
+        Bytes.
+    on_core, in_memory
+        Seconds for which a byte keeps the core, and the memory that all cores of the node share.
+        They differ between file systems, whose clients do work of their own on the way.
+    entered
+        When the pages are in the tree of their file.
+    now
+        The time.
     """
     program = nodes.programs.rows[program_id]
+    network, waits = nodes.network, nodes.programs.waits
     memory = nodes.memory + program.node
-    queue = max(nodes.network.stations[program.core].free - now, 0.0)
-    handover = nodes.list_handover
-    done = copy(nodes.network, program.core, memory, size, seconds, handover, now)
-    nodes.programs.waits[program_id, _CORE] += queue
-    nodes.programs.waits[program_id, _COPY] += seconds
-    nodes.programs.waits[program_id, _MEMORY] += done - now - queue - seconds
-    nodes.programs.waits[program_id, _TREE] += max(entered - done, 0.0)
+    seconds, alone = size * on_core, size * in_memory
+    queue = max(network.stations[program.core].free - now, 0.0)
+    done = copy(network, program.core, memory, size, seconds, alone, nodes.list_handover, now)
+    waits[program_id, _CORE] += queue
+    waits[program_id, _COPY] += seconds
+    waits[program_id, _MEMORY] += done - now - queue - seconds
+    waits[program_id, _TREE] += max(entered - done, 0.0)
     return max(done, entered)

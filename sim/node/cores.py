@@ -84,6 +84,7 @@ def copy(
     memory: int,
     size: float,
     seconds: float,
+    alone: float,
     handover: float,
     now: float,
 ) -> float:
@@ -99,13 +100,14 @@ def copy(
         Bytes.
     seconds
         What the core needs for them when it is alone.
+    alone
+        For how long they hold the memory, if no other core waits for it.
     handover
         Seconds a byte for each core that waits for the memory (:func:`list_handover`).
     now
         The time.
     """
     start = serve(network, core, now, size, seconds)
-    alone = size * network.stations[memory].inverse_rate
     elsewhere = max(seconds - alone, 0.0)
     queued = network.stations[memory].free - start - elsewhere
     shared = _under_contention(alone, size * handover, queued)

@@ -39,6 +39,8 @@ class Nodes(Component):
         From which core on the node's system threads may run.
     write_copy, read_copy, memory_copy
         Seconds of a core to copy a byte into the page cache, out of it, and from memory to memory.
+    node_copy
+        Seconds for which a byte that Lustre's client copies holds the node's memory.
     list_handover
         Seconds a byte by which each core that waits for a node's memory delays the others.
     thread_work
@@ -59,6 +61,7 @@ class Nodes(Component):
     write_copy: float
     read_copy: float
     memory_copy: float
+    node_copy: float
     list_handover: float
     thread_work: float
     callback_service: float
@@ -101,6 +104,7 @@ class Nodes(Component):
             write_copy=1.0 / nodes.write_copy_rate,
             read_copy=1.0 / nodes.read_copy_rate,
             memory_copy=1.0 / site.machine.mpi.copy_rate,
+            node_copy=1.0 / nodes.node_copy_rate,
             list_handover=list_handover(
                 nodes.spinlock_handover_time, nodes.numa_nodes, nodes.pagevec_size
             ),

@@ -27,6 +27,7 @@ from sim.plane.site import Site
 INODE = np.dtype(  # a file as one client node has it open
     [
         ("outstanding", "i8"),  # bytes dirty or being written back
+        ("tree_page", "f8"),  # for how long a written page keeps the lock of the tree
         ("tree_free", "f8"),  # when its tree of cached pages takes the next page
         ("tree_users", "i4"),  # cores that wait for it
         ("flush_head", "i4"),  # programs that wait for its write-back
@@ -217,6 +218,7 @@ def inode_of(cache: PageCache, file: int, node: int) -> int:
     put(cache.inodes_by_pair, key, inode_id)
     inode = cache.inodes[inode_id]
     inode.outstanding = 0
+    inode.tree_page = cache.tree_page
     inode.tree_free = 0.0
     inode.tree_users = 0
     inode.flush_head = -1

@@ -55,7 +55,7 @@ def queue_at_tree(cache: PageCache, inode_id: int, size: int, turns: int, now: f
     more than as many of each of the others.
     """
     inode = cache.inodes[inode_id]
-    service = cache.tree_page + (inode.tree_users - 1) * cache.tree_handover
+    service = inode.tree_page + (inode.tree_users - 1) * cache.tree_handover
     work = size / PAGE * service * (turns / WRITE_TURNS)
     inode.tree_free = max(inode.tree_free, now) + work
     return min(inode.tree_free, now + inode.tree_users * work)

@@ -106,7 +106,7 @@ _IN_PLACE_OF = {  # columns of operations that are no calls, and where they lie
 
 
 def _union() -> np.dtype[Any]:
-    """Return the record of an operation, of the same size whatever it does: less than a cache line."""
+    """Return the record of an operation: 56 bytes, whatever it does."""
     plain = np.dtype(list(_COLUMNS.items()), align=True)
     assert plain.fields is not None
     forms, offsets = dict(_COLUMNS), {name: plain.fields[name][1] for name in _COLUMNS}

@@ -67,18 +67,18 @@ def node_of(rates: list[float]) -> Network:
 
 def test_one_core_copies_at_its_own_pace() -> None:
     node = node_of([np.inf, np.inf, 1000.0])
-    assert copy(node, 0, 2, 100.0, 0.5, 0.0, 1.0) == 1.5
+    assert copy(node, 0, 2, 100.0, 0.5, 0.1, 0.0, 1.0) == 1.5
 
 
 def test_a_core_serves_one_piece_of_work_after_another() -> None:
     node = node_of([np.inf, np.inf, 1000.0])
-    assert [copy(node, 0, 2, 100.0, 0.5, 0.0, 0.0) for _ in range(3)] == [0.5, 1.0, 1.5]
+    assert [copy(node, 0, 2, 100.0, 0.5, 0.1, 0.0, 0.0) for _ in range(3)] == [0.5, 1.0, 1.5]
 
 
 @pytest.mark.parametrize(("copies", "seconds"), [(1, 0.5), (5, 0.5), (8, 0.8)])
 def test_all_cores_together_are_bounded_by_the_memory(copies: int, seconds: float) -> None:
     node = node_of([np.inf] * copies + [1000.0])
-    ends = [copy(node, core, copies, 100.0, 0.5, 0.0, 0.0) for core in range(copies)]
+    ends = [copy(node, core, copies, 100.0, 0.5, 0.1, 0.0, 0.0) for core in range(copies)]
     assert max(ends) == pytest.approx(seconds)
 
 
@@ -92,7 +92,7 @@ def ends_of_copies(cores: int, seconds: float, handover: float) -> Floats:
     ends = []
     for _ in range(40 * cores):
         core = int(np.argmin(free))
-        free[core] = copy(node, core, cores, 100.0, seconds, handover / 100.0, free[core])
+        free[core] = copy(node, core, cores, 100.0, seconds, 0.1, handover / 100.0, free[core])
         ends.append(free[core])
     return np.sort(ends)
 

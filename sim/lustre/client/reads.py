@@ -123,8 +123,8 @@ def _copy_piece(osc: Osc, program_id: int, now: float) -> float:
     if program.entering > 0:
         entered = enter_tree(osc.cache, program_id, program.entering, READ_TURNS, now)
         program.entering = 0
-    seconds = program.left * osc.brw.nodes.read_copy
-    return copy_pages(osc.brw.nodes, program_id, program.left, seconds, entered, now)
+    nodes, size = osc.brw.nodes, program.left
+    return copy_pages(nodes, program_id, size, nodes.read_copy, nodes.node_copy, entered, now)
 
 
 @outlined

@@ -50,9 +50,8 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
         return GONE
     program.phase = COPIED_IN
     entered = enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
-    return copy_pages(
-        osc.brw.nodes, program_id, piece, piece * osc.brw.nodes.write_copy, entered, now
-    )
+    nodes = osc.brw.nodes
+    return copy_pages(nodes, program_id, piece, nodes.write_copy, nodes.node_copy, entered, now)
 
 
 @outlined

@@ -93,6 +93,8 @@ def _next_call(ssds: Ssds, program_id: int, now: float) -> float:
     operation = ssds.programs.operations[program.op]
     file = ssds.files.rows[operation.file]
     program.inode = inode_of(ssds.cache, operation.file, program.node)
+    # The tree is the kernel's for all files; what keeps its lock is the file system's own work.
+    ssds.cache.inodes[program.inode].tree_page = ssds.limits.tree_page
     program.view_id = view_of(ssds.cache, file.first_object, program.node, program.inode)
     begin_call(ssds.programs, program_id)
     if now >= ssds.rows[program.node].lost_at:
@@ -192,10 +194,10 @@ def _copy_in(ssds: Ssds, program_id: int, now: float) -> float:
     take_room(ssds, program_id)
     ssd.dirty += program.left  # reserved: others that copy meanwhile count with it
     program.phase = _COPIED_IN
-    size = program.left
+    size, limits = program.left, ssds.limits
     entered = enter_tree(ssds.cache, program_id, size, WRITE_TURNS, now)
-    seconds = size * ssds.limits.write_copy
-    return copy_pages(ssds.nodes, program_id, size, seconds, entered, now)
+    on_core, in_memory = limits.write_copy, limits.node_copy
+    return copy_pages(ssds.nodes, program_id, size, on_core, in_memory, entered, now)
 
 
 @outlined
@@ -223,9 +225,9 @@ def _copy_out(ssds: Ssds, program_id: int, now: float) -> float:
     if program.entering > 0:
         entered = enter_tree(ssds.cache, program_id, program.entering, READ_TURNS, now)
         program.entering = 0
-    size = program.left
-    seconds = size * ssds.limits.read_copy
-    return copy_pages(ssds.nodes, program_id, size, seconds, entered, now)
+    size, limits = program.left, ssds.limits
+    on_core, in_memory = limits.read_copy, limits.node_copy
+    return copy_pages(ssds.nodes, program_id, size, on_core, in_memory, entered, now)
 
 
 @outlined

@@ -79,6 +79,9 @@ class SsdLimits(NamedTuple):
         Of an open, close, stat or unlink.
     write_copy, read_copy
         A core's time to copy a byte into the page cache, and out of it.
+    node_copy, tree_page
+        For how long a byte holds the node's memory meanwhile, and a page that is written the lock
+        of the tree of its file.
     readahead
         Bytes that a reader has asked for ahead.
     expire
@@ -97,6 +100,8 @@ class SsdLimits(NamedTuple):
     open_time: float
     write_copy: float
     read_copy: float
+    node_copy: float
+    tree_page: float
     readahead: int
     expire: float
     writeback_size: int
@@ -131,7 +136,7 @@ def ssd_limits(machine: Machine) -> SsdLimits:
     """Return the constants of a machine's SSDs; zeros if it has none."""
     ssd = machine.ssd
     if ssd is None:
-        return SsdLimits(0, 1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1, 0.0, 1)
+        return SsdLimits(0, 1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1, 0.0, 1)
     return SsdLimits(
         capacity=ssd.capacity,
         request_size=ssd.request_size,
@@ -143,6 +148,8 @@ def ssd_limits(machine: Machine) -> SsdLimits:
         open_time=ssd.open_time,
         write_copy=1.0 / ssd.cache_write_rate,
         read_copy=1.0 / ssd.cache_read_rate,
+        node_copy=1.0 / ssd.cache_node_rate,
+        tree_page=ssd.tree_page_time,
         readahead=ssd.readahead,
         expire=ssd.dirty_expire,
         writeback_size=ssd.writeback_size,
