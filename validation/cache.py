@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import time
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -18,13 +16,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sim.config.scenario import Scenario, machine_of
+from sim.engine.user_cache import forget_old, user_cache
 from validation.record import RunRecord, read_record
 
 _ROOT = Path(__file__).resolve().parents[1]
 _FACES = _ROOT / "sim" / "cli"
 _LIBRARIES = ("numba", "numpy", "scipy", "simpy")
 _IRRELEVANT = {"title", "description", "machine", "changes"}
-_KEPT_SECONDS = 30 * 24 * 3600.0
 
 
 @cache
@@ -61,8 +59,7 @@ def scenario_hash(scenario: Scenario) -> str:
 
 def cache_folder() -> Path:
     """Return the folder of the user in which results are kept; it may not exist yet."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "xc40io" / "validation"
+    return user_cache("validation")
 
 
 class ResultCache:
@@ -99,7 +96,7 @@ class ResultCache:
         if not self._folder.is_dir():
             self._folder.mkdir(parents=True, exist_ok=True)
         elif not self._path.exists():
-            _prune(self._folder)
+            forget_old(self._folder, "*.jsonl")
         # One write, and a new line before it as well: after a crash the last line may be torn, and
         # other processes may add to the file at the same time.
         with self._path.open("ab", buffering=0) as file:
@@ -120,10 +117,3 @@ def _read(path: Path) -> dict[str, RunRecord]:
         except (ValueError, KeyError, TypeError, ValidationError):
             continue
     return records
-
-
-def _prune(folder: Path) -> None:
-    """Remove the files of versions that have simulated nothing for long."""
-    for path in folder.glob("*.jsonl"):
-        if time.time() - path.stat().st_mtime > _KEPT_SECONDS:
-            path.unlink(missing_ok=True)

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +23,8 @@ from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
-_KEPT_SECONDS = 30 * 24 * 3600.0
+from sim.engine.user_cache import forget_old, user_cache
+
 _MARKER = "compiled"
 
 _HERE = Path(__file__).resolve().parent
@@ -57,28 +56,15 @@ def _source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _user_cache_folder() -> Path:
-    """Where compiled code goes unless ``NUMBA_CACHE_DIR`` says otherwise."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "xc40io" / "compiled"
-
-
-def _prune(parent: Path) -> None:
-    """Remove the caches of versions that nobody has compiled for long."""
-    for folder in parent.iterdir():
-        if time.time() - folder.stat().st_mtime > _KEPT_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def _prepare_cache() -> Path:
     """Point Numba at the cache folder of this version of the sources; make it if needed."""
     given = os.environ.get("NUMBA_CACHE_DIR")
-    parent = Path(given) if given else _user_cache_folder()
+    parent = Path(given) if given else user_cache("compiled")
     folder = parent / _source_hash()
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         if not given:
-            _prune(parent)
+            forget_old(parent)
     _config.CACHE_DIR = str(folder)
     return folder
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sim.config.machine import Machine
 from sim.config.network import Dragonfly, Torus
+from sim.run.network_store import kept_fabric
 from topology import (
     DragonflyShape,
     Fabric,
@@ -23,18 +24,22 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4)
 def fabric_of(machine: Machine) -> Fabric:
-    """Build the network of a machine and plug its nodes in."""
+    """Return the network of a machine with its nodes plugged in; it is built once and kept."""
     network, nodes = machine.network, machine.nodes
-    graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
-    return build_fabric(
-        graph,
-        compute_nodes=nodes.count,
-        service_blades=nodes.service_blades,
-        service_nodes_per_blade=nodes.service_nodes_per_blade,
-        lnet_routers=machine.lnet.routers,
-        nodes_per_router=network.nodes_per_router,
-        seed=nodes.placement_seed,
-    )
+    plugged = {
+        "compute_nodes": nodes.count,
+        "service_blades": nodes.service_blades,
+        "service_nodes_per_blade": nodes.service_nodes_per_blade,
+        "lnet_routers": machine.lnet.routers,
+        "nodes_per_router": network.nodes_per_router,
+        "seed": nodes.placement_seed,
+    }
+
+    def build() -> Fabric:
+        graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
+        return build_fabric(graph, **plugged)
+
+    return kept_fabric({"network": network.model_dump(mode="json")} | plugged, build)
 
 
 def _dragonfly(network: Dragonfly) -> nx.Graph[int]:

@@ -1,0 +1,30 @@
+"""What is kept from one run to the next, in the user's cache folder: where, and for how long."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+_KEPT_SECONDS = 30 * 24 * 3600.0
+
+
+def user_cache(name: str) -> Path:
+    """Return the folder of what is kept under a name; it need not exist."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "xc40io" / name
+
+
+def forget_old(folder: Path, pattern: str = "*") -> None:
+    """Remove the files and folders of a folder that nobody has written to for 30 days."""
+    for path in folder.glob(pattern):
+        try:
+            if time.time() - path.stat().st_mtime <= _KEPT_SECONDS:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        except OSError:  # another process removed it first, or it is not ours to remove
+            continue
