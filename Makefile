@@ -13,9 +13,7 @@ run: $(READY)
 validate: $(READY)
 	$(BIN)/xc40io validate
 
-# The first command compiles the data plane once, for all test processes.
 test: $(READY)
-	$(BIN)/xc40io ior --nodes 1 --ppn 1 -- -b 1m -t 1m >/dev/null
 	$(BIN)/python -m pytest -n auto -m "not benchmark"
 
 lint: $(READY)
@@ -34,6 +32,7 @@ bench: $(READY)
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(BIN)/xc40io compile
 	touch $@
 
 clean:

@@ -6,6 +6,7 @@ import click
 
 from sim.cli.calibrate import calibrate, sensitivity
 from sim.cli.compare import compare
+from sim.cli.compile import compile_core
 from sim.cli.face import Face
 from sim.cli.ior import ior
 from sim.cli.kernel import kernel
@@ -39,6 +40,7 @@ _COMMANDS = (
     machine,
     machines,
     scenarios,
+    compile_core,
 )
 for command in _COMMANDS:
     cli.add_command(command)

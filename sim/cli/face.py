@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from sim.config.errors import InputError
+from sim.config.errors import FailureError, InputError
 
 _FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130  # 130 is how a shell reports SIGINT
 
@@ -17,8 +17,9 @@ class Face(click.Group):
     """The command ``xc40io`` and its subcommands.
 
     Bad input, from click's own checks or as :class:`InputError`, ends in one sentence on standard
-    error and status 2; an interrupt in one line and status 130; a reader of standard output that
-    went away (``| head``) in status 1 without a word.
+    error and status 2; what could not be done (:class:`FailureError`) in one and status 1; an
+    interrupt in one line and status 130; a reader of standard output that went away (``| head``) in
+    status 1 without a word.
     """
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -31,6 +32,8 @@ class Face(click.Group):
             status = returned if isinstance(returned, int) else 0
         except (InputError, click.ClickException) as error:
             status = _say(_sentence(error), _BAD_INPUT)
+        except FailureError as error:
+            status = _say(str(error), _FAILED)
         except (click.Abort, KeyboardInterrupt):
             status = _say("interrupted", _INTERRUPTED)
         except BrokenPipeError:

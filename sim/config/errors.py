@@ -1,4 +1,4 @@
-"""The one exception that means: the user's input is wrong."""
+"""What is told in one sentence: the user's input is wrong, or something could not be done."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ class InputError(ValueError):
 
     The message is one clear sentence that names the place (file or option), the value found and
     what would be right. The command line prints it and exits with status 2; no traceback.
+    """
+
+
+class FailureError(RuntimeError):
+    """Something could not be done, though the input is right.
+
+    The message is one clear sentence. The command line prints it and exits with status 1.
     """
 
 

@@ -15,23 +15,13 @@ is off, the same functions run on the Python object itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias, get_type_hints
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, get_type_hints
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba.core import types
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    NativeValue,
-    infer_getattr,
-    lower_getattr_generic,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
 
 from sim.engine.jit import is_compiling
 from sim.engine.pool import Pool, enlarge_pool
@@ -41,6 +31,101 @@ Demands: TypeAlias = Sequence[tuple[Pool, int]]
 """Pools, and rows of each."""
 
 _ARRAY_HEAD = 5  # words of an array before its shape: Numba's ArrayModel
+
+
+@dataclass(frozen=True)
+class Array:
+    """What compiled code has to know of an array: its records, dimensions and order in memory."""
+
+    dtype: np.dtype[Any]
+    dimensions: int
+    order: str
+
+    @property
+    def words(self) -> int:
+        """How many words describe one."""
+        return _ARRAY_HEAD + 2 * self.dimensions
+
+    def __str__(self) -> str:
+        described = self.dtype.descr if self.dtype.fields is None else _records(self.dtype)
+        return f"{described} {self.dimensions}{self.order}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the fields of a component lie in its words, or of a named tuple within these.
+
+    ``fields`` has name, first word and kind of each. A kind is ``int``, ``float``, an
+    :class:`Array`, or the layout of a named tuple or of a component below.
+    """
+
+    noun: str
+    fields: tuple[tuple[str, int, Kind], ...]
+    within: bool
+    words: int
+
+    def __str__(self) -> str:
+        return f"{self.noun}({self.digest})"
+
+    @cached_property
+    def digest(self) -> str:
+        """What stands for the fields: all of them together have kilobytes of names."""
+        described = "".join(f"{name} {word} {_named(kind)}\n" for name, word, kind in self.fields)
+        return hashlib.sha256(described.encode()).hexdigest()[:16]
+
+
+Kind: TypeAlias = type | Array | Layout
+
+
+def _records(dtype: np.dtype[Any]) -> str:
+    """Return names, types and places of the fields of a record."""
+    assert dtype.fields is not None
+    parts = (f"{name} {_inner(kind)} {at}" for name, (kind, at, *_) in dtype.fields.items())
+    return f"[{', '.join(parts)}; {dtype.itemsize}]"
+
+
+def _inner(dtype: np.dtype[Any]) -> str:
+    return dtype.str if dtype.fields is None else _records(dtype)
+
+
+def _named(kind: Kind) -> str:
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+def layout_of(noun: str, kinds: Iterable[tuple[str, Kind]], *, within: bool = False) -> Layout:
+    """Return the layout of fields, one behind the other.
+
+    ``within``: of a named tuple, which lies within the words of a component.
+    """
+    fields: list[tuple[str, int, Kind]] = []
+    word = 0
+    for name, kind in kinds:
+        fields.append((name, word, kind))
+        word += _size_of(kind)
+    return Layout(noun, tuple(fields), within, word)
+
+
+def kind_of(value: Any) -> Kind:
+    """Return the kind of a field, by what it holds.
+
+    Raises
+    ------
+    TypeError
+        If compiled code cannot read such a thing.
+    """
+    if isinstance(value, Component):
+        return value.layout
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        return Array(value.dtype, value.ndim, order)
+    if isinstance(value, tuple):
+        fields: tuple[str, ...] = type(value)._fields  # type: ignore[attr-defined]
+        kinds = zip(fields, map(kind_of, value), strict=True)
+        return layout_of(type(value).__name__, kinds, within=True)
+    if type(value) in (int, float, bool):
+        return type(value)
+    raise TypeError(f"a component cannot have a field of the type {type(value).__name__}")
 
 
 class Component:
@@ -66,9 +151,11 @@ class Component:
             number = numbers.get(hints[name])
             self.__dict__[name] = value if number is None else number(value)
         if is_compiling():
-            layout = _layout_of(type(self).__name__, self._fields())
+            kinds = ((name, kind_of(self.__dict__[name])) for name in hints)
+            layout = layout_of(type(self).__name__, kinds)
             self.__dict__["_layout"] = layout
             self.__dict__["_words"] = np.zeros(layout.words, np.uint64)
+            self.__dict__["_places"] = {name: (word, kind) for name, word, kind in layout.fields}
             for name in hints:
                 self._write(name)
 
@@ -77,9 +164,9 @@ class Component:
             raise TypeError(f"{type(self).__name__} has no field {name}")
         self.__dict__[name] = value
         if is_compiling():
-            kind = numba.typeof(value)
-            if _layout_type(kind) != self.layout.fields[name].kind:
-                raise TypeError(f"{type(self).__name__}.{name} cannot become {kind}")
+            kind = kind_of(value)
+            if kind != self.__dict__["_places"][name][1]:
+                raise TypeError(f"{type(self).__name__}.{name} cannot become {_named(kind)}")
             self._write(name)
 
     def demands(self) -> Demands:
@@ -112,9 +199,9 @@ class Component:
         return {name: part for name, part in fields.items() if isinstance(part, Component)}
 
     @property
-    def layout(self) -> LayoutType:
-        """Its type in compiled code."""
-        layout: LayoutType = self.__dict__["_layout"]
+    def layout(self) -> Layout:
+        """Where its fields lie."""
+        layout: Layout = self.__dict__["_layout"]
         return layout
 
     @property
@@ -127,14 +214,10 @@ class Component:
         """Where its words are."""
         return int(self._words.ctypes.data)
 
-    def _fields(self) -> dict[str, Any]:
-        """Return the types of the fields by their names."""
-        return {name: numba.typeof(self.__dict__[name]) for name in annotated(type(self))}
-
     def _write(self, name: str) -> None:
         """Write a field into the words."""
         words = _words_of(self.__dict__[name])
-        first = self.layout.fields[name].word
+        first, _kind = self.__dict__["_places"][name]
         self._words[first : first + len(words)] = words
 
 
@@ -147,58 +230,11 @@ def annotated(kind: type) -> dict[str, Any]:
     return dict(known)
 
 
-class _Field(NamedTuple):
-    """Where a field begins, in words, and its type in compiled code."""
-
-    word: int
-    kind: Any
-
-
-class LayoutType(types.Type):
-    """Numba's type of the address of a component, or of a named tuple that lies within one.
-
-    Its name stands for the fields by a hash. Numba writes the names of the arguments' types into
-    the name of every compiled function, and all fields together have kilobytes of names.
-    """
-
-    def __init__(self, noun: str, fields: dict[str, _Field], words: int, within: bool) -> None:
-        self.fields = fields
-        self.words = words
-        self.within = within
-        described = "".join(f"{name} {field.word} {field.kind}\n" for name, field in fields.items())
-        digest = hashlib.sha256(described.encode()).hexdigest()[:16]
-        super().__init__(name=f"{noun}({digest})")
-
-
-_Kinds: TypeAlias = dict[str, Any]
-
-
-def _layout_of(noun: str, kinds: _Kinds, *, within: bool = False) -> LayoutType:
-    """Return the layout of fields of some types, one behind the other.
-
-    ``within``: of a named tuple, which lies within the words of a component.
-    """
-    fields: dict[str, _Field] = {}
-    word = 0
-    for name, kind in kinds.items():
-        laid_out = _layout_type(kind)
-        fields[name] = _Field(word, laid_out)
-        word += laid_out.words if isinstance(kind, types.BaseNamedTuple) else _size_of(kind)
-    return LayoutType(noun, fields, word, within)
-
-
-def _layout_type(kind: Any) -> Any:
-    """Return the type of a field: a named tuple is pointed to where it lies."""
-    if not isinstance(kind, types.BaseNamedTuple):
-        return kind
-    fields: Any = kind
-    kinds = dict(zip(fields.fields, fields.types, strict=True))
-    return _layout_of(fields.instance_class.__name__, kinds, within=True)
-
-
-def _size_of(kind: Any) -> int:
-    """Return how many words a number, an array or a component's address takes."""
-    return _ARRAY_HEAD + 2 * int(kind.ndim) if isinstance(kind, types.Array) else 1
+def _size_of(kind: Kind) -> int:
+    """Return how many words a number, an array, a named tuple or a component's address takes."""
+    if isinstance(kind, Array):
+        return kind.words
+    return kind.words if isinstance(kind, Layout) and kind.within else 1
 
 
 def _words_of(value: Any) -> list[int]:
@@ -214,61 +250,3 @@ def _words_of(value: Any) -> list[int]:
     if isinstance(value, float):
         return [int(np.float64(value).view(np.uint64))]  # its bits
     return [int(value) & (2**64 - 1)]
-
-
-@register_model(LayoutType)
-class _LayoutModel(models.OpaqueModel):
-    """In machine code it is a pointer."""
-
-
-@infer_getattr
-class _LayoutAttributes(AttributeTemplate):
-    """Finds the type of an attribute."""
-
-    key = LayoutType
-
-    def generic_resolve(self, layout: Any, name: str) -> Any:
-        """Return the type of the field of that name; nothing if there is no such field."""
-        field = layout.fields.get(name)
-        return None if field is None else field.kind
-
-
-@lower_getattr_generic(LayoutType)
-def _read_attribute(context: Any, builder: Any, layout: Any, pointer: Any, name: str) -> Any:
-    """Read a field where it lies; a named tuple is not read but pointed to."""
-    field = layout.fields[name]
-    word = context.get_value_type(types.uint64).as_pointer()
-    place = builder.gep(
-        builder.bitcast(pointer, word),
-        [context.get_constant(types.int64, field.word)],
-        inbounds=True,
-    )
-    value_type = context.get_value_type(field.kind)
-    if isinstance(field.kind, LayoutType) and field.kind.within:
-        return builder.bitcast(place, value_type)
-    return _load_invariant(builder, builder.bitcast(place, value_type.as_pointer()))
-
-
-def _load_invariant(builder: Any, place: Any) -> Any:
-    """Load what stands at ``place`` as something that no store ever changes.
-
-    Tables are replaced between two calls of compiled code, never within one, but LLVM cannot know
-    that no table lies over the words; the promise spares it reading a table's address and shape
-    again after every store.
-    """
-    value = builder.load(place)
-    value.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return value
-
-
-@typeof_impl.register(Component)
-def _type_of_component(component: Component, _context: Any) -> Any:
-    return component.layout
-
-
-@unbox(LayoutType)
-def _unbox_component(layout: Any, component: Any, c: Any) -> Any:
-    address = c.pyapi.object_getattr_string(component, "address")
-    number = c.pyapi.long_as_ulonglong(address)
-    c.pyapi.decref(address)
-    return NativeValue(c.builder.inttoptr(number, c.context.get_value_type(layout)))

@@ -1,245 +1,161 @@
-"""One door to Numba: what is compiled, where its machine code is kept, and what the user is told.
+"""What is compiled, and how: the decorators that mark functions of the data plane.
 
-Numba keys its disk cache by the file of a function alone and does not notice a change in a compiled
-function of *another* file. The cache folder is therefore named by a hash over the sources of all
-compiled packages, so that code of two versions never meets. ``NUMBA_CACHE_DIR`` moves the folder;
-``NUMBA_DISABLE_JIT=1`` runs the very same functions as plain Python, for debuggers and lessons.
+A marked function stays plain Python: tests call it, a debugger steps through it, and with
+``NUMBA_DISABLE_JIT=1`` whole simulations run on it. :mod:`sim.compiler` makes machine code of all
+that an *entry* calls, before it is needed, and binds the entry to it. Numba is not imported here.
 """
 
 from __future__ import annotations
 
-import hashlib
+import ctypes
 import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from enum import Enum
+from typing import Any, Generic, ParamSpec, TypeVar
 
-import numba
-from numba.core.caching import CacheImpl, UserProvidedCacheLocator
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+import numpy as np
 
-from sim.engine.user_cache import forget_old, user_cache
-
-_MARKER = "compiled"
-
-_HERE = Path(__file__).resolve().parent
-_ROOT = _HERE.parent
-_DOOR = b"from sim.engine.jit import"
-_config: Any = numba.config
-_OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "error_model": "numpy",
-    "_nrt": False,
-    "no_cfunc_wrapper": True,
-}
 Function = TypeVar("Function", bound=Callable[..., Any])
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+_MARK = "__compiled__"
 
 
-def _source_hash() -> str:
-    """Hash of every source file that may have a part in compiled code, and of Numba's version.
+class How(Enum):
+    """What the compiler makes of a function."""
 
-    Those are all modules of a package in which one names this one: compiled code has the constants
-    of its neighbours frozen in.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    for package in sorted(folder for folder in _ROOT.iterdir() if folder.is_dir()):
-        sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
-        if package == _HERE or any(_DOOR in content for content in sources.values()):
-            for path, content in sources.items():
-                digest.update(path.relative_to(_ROOT).as_posix().encode())
-                digest.update(content)
-    return digest.hexdigest()[:16]
-
-
-def _prepare_cache() -> Path:
-    """Point Numba at the cache folder of this version of the sources; make it if needed."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    parent = Path(given) if given else user_cache("compiled")
-    folder = parent / _source_hash()
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        if not given:
-            forget_old(parent)
-    _config.CACHE_DIR = str(folder)
-    return folder
-
-
-class _ContentLocator(UserProvidedCacheLocator):
-    """Finds kept machine code by the module it belongs to, wherever the checkout is.
-
-    Numba's own locators name the folder of a module by a hash of its absolute path, so that a
-    second checkout of the same sources would compile all of them again. That the content is the
-    same is checked by Numba itself, and by the name of the cache folder.
-    """
-
-    @classmethod
-    def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """Return the folder of a module's code below the cache folder of this version."""
-        folder = Path(py_file).resolve().parent
-        return "_".join(folder.relative_to(_ROOT).parts) if folder.is_relative_to(_ROOT) else "_"
-
-
-_CACHE = _prepare_cache()
-CacheImpl._locator_classes.insert(0, _ContentLocator)
-_announced = False
-_done = False
-
-
-class _OutlinedLower(Lower):
-    """Translates a function into one that stays a function in the code of its callers."""
-
-    def setup_function(self, fndesc: Any) -> None:
-        """Begin the function, and tell LLVM never to copy it into a caller."""
-        super().setup_function(fndesc)
-        self.function.attributes.add("noinline")
-
-
-class _NoEnvironments:
-    """A code generator as an inner library shows it to Numba: nobody runs what it has made."""
-
-    def __init__(self, codegen: Any) -> None:
-        self._codegen = codegen
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._codegen, name)
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """Set nothing: the environment of a function that is not in memory."""
-
-
-class _InnerLibrary(JITCodeLibrary):
-    """The code of a function that compiled code alone calls: only what its callers link in.
-
-    Numba would link all that the function calls into its module, optimise the whole and make
-    machine code of it, for each function anew. Only the module of an entry point is worth that.
-    """
-
-    @property
-    def codegen(self) -> Any:
-        """What has made the library."""
-        return _NoEnvironments(self._codegen)
-
-    def _optimize_final_module(self) -> None:
-        """Leave it to the module of the entry point."""
-
-    def _finalize_final_module(self) -> None:
-        """Make the module ready to be linked into another; nobody runs it by itself."""
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
-        """Return that there is no machine code."""
-        self._ensure_finalized()
-        return 0
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _OutlinedLowering(BaseNativeLowering):
-    _name = "outlined_native_lowering"
-
-    @property
-    def lowering_class(self) -> type[Lower]:
-        return _OutlinedLower
-
-    def run_pass(self, state: Any) -> bool:
-        """Translate the function into a library of its own kind."""
-        name = state.func_id.func_qualname
-        state.library = _InnerLibrary(state.targetctx.codegen(), name)
-        state.library.enable_object_caching()
-        return super().run_pass(state)
-
-
-class _OutlinedCompiler(CompilerBase):
-    """Numba's compiler with this lowering in place of its own."""
-
-    def define_pipelines(self) -> list[PassManager]:
-        """Return the passes of the compiler."""
-        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.passes = [
-            (_OutlinedLowering if one is NativeLowering else one, text)
-            for one, text in manager.passes
-        ]
-        manager.finalize()
-        return [manager]
+    SPECIALISED = "for the types of each of its callers"
+    INLINED = "copied into each of its callers"
+    OUTLINED = "once, with a symbol of its own"
 
 
 def njit(function: Function) -> Function:
-    """Compile ``function`` for the data plane: cached on disk, IEEE division, no Python objects.
-
-    Compiled functions only borrow the arrays of their caller and make none, so Numba's reference
-    counting is off: it would cost more than the events themselves (2.3 times, measured).
-    """
-    return _compiled(function)
-
-
-def outlined(function: Function) -> Function:
-    """Compile as :func:`njit` does, as a function of its own that compiled code alone calls.
-
-    For what a component does. Where it is copied into its callers, and with them into theirs, it is
-    optimised anew in all of them: compiling takes ten minutes in place of two.
-    """
-    return _compiled(
-        function, cache=False, no_cpython_wrapper=True, pipeline_class=_OutlinedCompiler
-    )
-
-
-def entry(function: Function) -> Function:
-    """Compile as :func:`outlined` does, to be called from Python."""
-    return _compiled(function)
-
-
-def generated(function: Function) -> Function:
-    """Compile as :func:`outlined` does, for a function that has no source file of its own.
-
-    Its machine code is kept with that of the function that calls it.
-    """
-    return _compiled(
-        function, cache=False, no_cpython_wrapper=True, pipeline_class=_OutlinedCompiler
-    )
+    """Mark a small helper: compiled with each of its callers, for the types that these have."""
+    return _marked(function, How.SPECIALISED)
 
 
 def inlined(function: Function) -> Function:
-    """Compile as :func:`njit` does, into each caller: for what happens at every hop.
+    """Mark a function to be copied into each caller: for what happens at every hop.
 
-    Makes the loop about 15 % faster, and compiling a third slower: for small functions only.
+    Makes the loop about 15 % faster, and compiling slower: for small functions only.
     """
-    return _compiled(function, forceinline=True)
+    return _marked(function, How.INLINED)
 
 
-def _compiled(function: Function, *, forceinline: bool = False, **options: Any) -> Function:
-    # Said in any case: a function inherits it from the one that has it compiled.
-    compiled: Function = numba.njit(forceinline=forceinline, **(_OPTIONS | options))(function)
-    return compiled
+def outlined(function: Function) -> Function:
+    """Mark what a component does: compiled once, for the types that its annotations say.
+
+    Those are a component, ``int``, ``float``, ``bool``, and for what it returns also ``None`` and
+    a tuple of these. Its callers know nothing of it but that: an edit in it compiles it alone.
+    """
+    return _marked(function, How.OUTLINED)
+
+
+def _marked(function: Function, how: How) -> Function:
+    setattr(function, _MARK, how)
+    return function
+
+
+def how_compiled(function: Any) -> How | None:
+    """Tell what the compiler makes of a function; None if it is not marked."""
+    return getattr(function, _MARK, None)
+
+
+class NoCodeError(RuntimeError):
+    """An entry was called before machine code was bound to it."""
+
+
+class Entry(Generic[Parameters, Answer]):
+    """A function of the data plane that Python calls.
+
+    Parameters
+    ----------
+    function
+        It takes components, ``int``, ``float``, ``bool`` and int64 arrays of one dimension, and
+        returns an ``int`` or nothing.
+    raises
+        The one error that compiled code below it raises.
+
+    Raises
+    ------
+    NoCodeError
+        If it is called before it is bound; with ``NUMBA_DISABLE_JIT=1`` it needs no code.
+    """
+
+    def __init__(self, function: Callable[Parameters, Answer], raises: type[Exception]) -> None:
+        self.function = function
+        self._raises = raises
+        self._address: int | None = None
+        self._compiled: Callable[..., int] | None = None
+        self.__name__ = function.__name__
+        self.__module__ = function.__module__
+        self.__doc__ = function.__doc__
+
+    @property
+    def symbol(self) -> str:
+        """The name of its machine code."""
+        return symbol_of(self.function)
+
+    def bind(self, address: int) -> None:
+        """Have calls go to the machine code at an address."""
+        self._address, self._compiled = address, None
+
+    def __call__(self, *given: Parameters.args, **named: Parameters.kwargs) -> Answer:
+        """Call the machine code, or the function where nothing is compiled."""
+        if not is_compiling():
+            return self.function(*given, **named)
+        # As Numba's functions are called: room for what is returned, room for an error.
+        returned, error = ctypes.c_int64(), ctypes.c_void_p()
+        room = [ctypes.c_void_p(ctypes.addressof(one)) for one in (returned, error)]
+        words = room + [word for value in given for word in _argument(value)]
+        if self._compiled is None:
+            if self._address is None:
+                raise NoCodeError(f"{self.symbol} is called before its machine code is bound")
+            kinds = (type(word) for word in words)
+            self._compiled = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(self._address)
+        if self._compiled(*words):
+            raise self._raises
+        return returned.value  # type: ignore[return-value]
+
+
+def entry(
+    raises: type[Exception],
+) -> Callable[[Callable[Parameters, Answer]], Entry[Parameters, Answer]]:
+    """Mark a function that Python calls (:class:`Entry`)."""
+
+    def mark(function: Callable[Parameters, Answer]) -> Entry[Parameters, Answer]:
+        return Entry(outlined(function), raises)
+
+    return mark
+
+
+def symbol_of(function: Callable[..., Any]) -> str:
+    """Return the symbol of a function's machine code: its module's name and its own.
+
+    Written as compilers of C++ do (Itanium C++ ABI, 5.1), so that tools show it in plain.
+    """
+    names = [*function.__module__.split("."), function.__name__]
+    return f"_ZN{''.join(f'{len(name)}{name}' for name in names)}Ev"
+
+
+def _argument(value: Any) -> list[Any]:
+    """Return the words that machine code gets for an argument."""
+    if isinstance(value, np.ndarray):
+        # No owner: compiled code borrows arrays and never frees one.
+        size = ctypes.c_int64(value.size)
+        data = ctypes.c_void_p(value.ctypes.data)
+        step = ctypes.c_int64(value.itemsize)
+        return [ctypes.c_void_p(0), ctypes.c_void_p(0), size, step, data, size, step]
+    if isinstance(value, bool):
+        return [ctypes.c_bool(value)]
+    if isinstance(value, float):
+        return [ctypes.c_double(value)]
+    if isinstance(value, int | np.integer):
+        return [ctypes.c_int64(int(value))]
+    return [ctypes.c_void_p(value.address)]
 
 
 def is_compiling() -> bool:
     """Tell whether functions are compiled at all; not with ``NUMBA_DISABLE_JIT=1``."""
-    return not _config.DISABLE_JIT
-
-
-def announce_compilation() -> None:
-    """Tell the user on standard error that the first run of a version compiles the data plane."""
-    global _announced
-    if _announced or _config.DISABLE_JIT or (_CACHE / _MARKER).exists():
-        return
-    _announced = True
-    print(
-        "xc40io: compiling the data plane, once per version (a minute or two) ...",
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-def compilation_done() -> None:
-    """Remember that the data plane of this version has been compiled."""
-    global _done
-    if not (_done or _config.DISABLE_JIT):
-        _done = True
-        _CACHE.mkdir(parents=True, exist_ok=True)
-        (_CACHE / _MARKER).touch()
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")

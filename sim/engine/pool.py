@@ -22,6 +22,9 @@ EVENTS_A_LOOK = 16
 FREE, NEEDED, WANTED = 0, 1, 2
 """What ``Pool.counts`` holds."""
 
+COUNTS = 3
+"""How many numbers that are."""
+
 
 class NoRowLeftError(Exception):
     """An event has taken more rows of a table than its component declares."""

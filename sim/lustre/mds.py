@@ -292,7 +292,7 @@ def _takes_turns(kind: int) -> bool:
     return kind in (_CREATE, _UNLINK, _MKDIR, _CLOSE)
 
 
-@outlined
+@njit
 def _turn(mds: Mds, node_id: int, kind: int) -> Any:
     """Return the turn that an operation of a node takes: to modify, or to close."""
     node = mds.mdcs[node_id]

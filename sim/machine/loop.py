@@ -20,9 +20,9 @@ from sim.engine.calendar import (
     reschedule_next,
 )
 from sim.engine.component import annotated
-from sim.engine.jit import entry, generated, inlined, outlined
+from sim.engine.jit import entry, inlined, outlined
 from sim.engine.network import hop, travelling
-from sim.engine.pool import EVENTS_A_LOOK, FREE, NEEDED
+from sim.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, NoRowLeftError
 from sim.engine.types import Integers
 from sim.machine.tables import Tables
 from sim.plane import registry
@@ -41,32 +41,30 @@ _FIELDS = {part: name for name, part in annotated(Tables).items()}
 
 
 def _dispatcher(
-    name: str, parameters: str, handlers: Iterable[tuple[int, Handler]], otherwise: str
-) -> Callable[..., Any]:
+    name: str, index: str, handlers: Iterable[tuple[int, Handler]]
+) -> Callable[..., float]:
     """Return a function that calls the handler of a number.
 
     Parameters
     ----------
     name
-        Of the function, which takes ``tables``, the number and the parameters.
-    parameters
-        What handlers take behind their component.
+        Of the function, which takes ``tables``, the number, the index and the time.
+    index
+        What the handlers' second argument is, of three: their component, this, and the time.
     handlers
-        By number, those that are called most first.
-    otherwise
-        The statement for any other number.
+        By number, those that are called most first. For any other number it is ``GONE``.
     """
-    lines = [f"def {name}(tables, number, {parameters}):"]
-    functions: dict[str, Any] = {"GO_ON": GO_ON, "GONE": GONE}
+    lines = [f"def {name}(tables: Tables, number: int, {index}: int, now: float) -> float:"]
+    functions: dict[str, Any] = {"Tables": Tables, "GONE": GONE, "__name__": __name__}
     for number, handler in handlers:
         called = f"_{number}"
         functions[called] = handler.function
         part = _FIELDS[handler.component]
         lines.append(f"    if number == {number}:")
-        lines.append(f"        return {called}(tables.{part}, {parameters})")
-    lines.append(f"    {otherwise}")
+        lines.append(f"        return {called}(tables.{part}, {index}, now)")
+    lines.append("    return GONE")
     exec("\n".join(lines), functions)
-    made: Callable[..., Any] = functions[name]
+    made: Callable[..., float] = outlined(functions[name])
     return made
 
 
@@ -92,11 +90,9 @@ def _others() -> list[tuple[int, Handler]]:
 
 # An operation that nobody performs on such a file, such as advice about locks where there are
 # none, is passed over; and there are no other events and messages than those that are handled.
-_perform = generated(_dispatcher("_perform", "program_id, now", _operations(), "return GONE"))
-_handle = generated(_dispatcher("_handle", "index, now", _others(), "return GONE"))
-_carry = generated(
-    _dispatcher("_carry", "message_id, now", sorted(registry.MESSAGES.items()), "return GONE")
-)
+_perform = _dispatcher("_perform", "program_id", _operations())
+_handle = _dispatcher("_handle", "index", _others())
+_carry = _dispatcher("_carry", "message_id", sorted(registry.MESSAGES.items()))
 _PERFORMED = np.zeros(len(Op) * _BACKENDS, np.bool_)
 _PERFORMED[[slot for slot, _ in _operations()]] = True
 _ON_FILE = np.array([operation in ON_FILES for operation in Op])
@@ -150,16 +146,16 @@ def _step(tables: Tables, program_id: int, now: float) -> float:
 def _has_room(counts: Integers) -> bool:
     """Tell whether every pool can serve the events until the next look."""
     short = 0  # added up: no branch for each of many pools, of which hardly ever one is short
-    for pool in range(len(counts)):
-        short += counts[pool, FREE] < counts[pool, NEEDED]
+    for pool in range(0, len(counts), COUNTS):
+        short += counts[pool + FREE] < counts[pool + NEEDED]
     return short == 0
 
 
-@entry
+@entry(raises=NoRowLeftError)
 def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
     """Work through at most ``events`` events before ``until``, up to one that ends a batch.
 
-    ``pools`` (int64, (pools, 3)) are the counts of all pools of rows.
+    ``pools`` (int64) are the counts of all pools of rows, one pool behind the other.
     """
     network, programs = tables.network, tables.programs
     calendar = network.calendar

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.jit import announce_compilation, compilation_done
+from sim.compiler.core import prepare
 from sim.engine.network import Bins
 from sim.engine.pool import NoRowLeftError
 from sim.engine.queue import clear_all
@@ -60,7 +60,7 @@ class Plane:
         self._used = 0  # rows of the table of operations
         self._live_transfers = 0  # that were left when the ended ones were last dropped
         self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
-        announce_compilation()
+        prepare([start_programs, place, run], tables)
 
     @property
     def now(self) -> float:
@@ -461,10 +461,9 @@ class Plane:
         while outcome == OUT_OF_ROWS:
             self._rows.make_room()
             try:
-                outcome = run(self.tables, self._rows.counts, until, _SLICE)
+                outcome = run(self.tables, self._rows.counts.ravel(), until, _SLICE)
             except NoRowLeftError as error:
                 raise self._rows.defect(self.now) from error
-        compilation_done()
         if outcome != ENDED:
             return self.now, []
         programs = self.tables.programs

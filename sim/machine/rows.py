@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.engine.calendar import MAX_INDEX, enlarge_calendar
 from sim.engine.component import Component, Demands
-from sim.engine.pool import EVENTS_A_LOOK, FREE, NEEDED, WANTED, Pool
+from sim.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, WANTED, Pool
 from sim.engine.types import Integers
 from sim.machine.tables import Tables
 
@@ -37,7 +37,7 @@ class Rows:
     def __init__(self, tables: Tables) -> None:
         self._components = list(tables.uses().values())
         self._tables = [_Table(part, name) for part in self._components for name in part.pools()]
-        self.counts: Integers = np.zeros((len(self._tables), 3), np.int64)
+        self.counts: Integers = np.zeros((len(self._tables), COUNTS), np.int64)
         self._network = tables.network
         for i, table in enumerate(self._tables):
             pool = table.owner.pools()[table.name]

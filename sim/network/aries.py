@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.component import Component
-from sim.engine.jit import inlined, outlined
+from sim.engine.jit import inlined, njit
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Indices
 from sim.network.peers import MINIMAL, VALIANT
@@ -95,7 +95,7 @@ def choose_route(
     return best
 
 
-@outlined
+@njit
 def enter_aries(
     aries: Aries, message_id: int, routes: np.ndarray, first: int, last: int, now: float
 ) -> None:

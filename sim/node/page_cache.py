@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.engine.component import Component, Demands
 from sim.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
-from sim.engine.jit import outlined
+from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
 from sim.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from sim.engine.queue import QUEUE, TURN, clear, join, leave
@@ -229,7 +229,7 @@ def inode_of(cache: PageCache, file: int, node: int) -> int:
     return inode_id
 
 
-@outlined
+@njit
 def list_view(cache: PageCache, queue: Any, view_id: int) -> None:
     """Put a view at the end of a queue of views with dirty pages, unless it is in one."""
     view = cache.views[view_id]
@@ -238,7 +238,7 @@ def list_view(cache: PageCache, queue: Any, view_id: int) -> None:
         join(queue, cache.views, view_id)
 
 
-@outlined
+@njit
 def unlist_view(cache: PageCache, queue: Any, view_id: int, previous: int) -> None:
     """Remove a view from such a queue; ``previous`` is the one before it, or -1."""
     cache.views[view_id].listed = 0

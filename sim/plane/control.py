@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.jit import entry, outlined
+from sim.engine.pool import NoRowLeftError
 from sim.engine.randomness import uniform
 from sim.engine.types import Integers
 from sim.plane.causes import Cause
@@ -155,7 +156,7 @@ def end(programs: Programs, program_id: int, now: float) -> None:
         programs.ended_count[0] += 1
 
 
-@entry
+@entry(raises=NoRowLeftError)
 def start_programs(
     programs: Programs, started: Integers, bounds: Integers, batch: int, going_on: bool
 ) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sim.engine.calendar import schedule
 from sim.engine.component import Component
-from sim.engine.jit import outlined
+from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
 from sim.engine.queue import pass_turn, pop
 from sim.engine.randomness import stream
@@ -178,7 +178,7 @@ def wake_all(programs: Programs, head: int, now: float) -> None:
         program_id = programs.rows[program_id].next
 
 
-@outlined
+@njit
 def wake_into(programs: Programs, waiters: Any, room: int, each: int, now: float) -> None:
     """Wake the first programs of a queue, as many as there is room for, if each takes so much.
 
@@ -215,7 +215,7 @@ def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
     programs.waits[program_id, cause] += now - programs.rows[program_id].since
 
 
-@outlined
+@njit
 def pass_on(programs: Programs, turn: Any, now: float) -> None:
     """Give up a turn; wake the next in line."""
     heir = pass_turn(turn, programs.rows)

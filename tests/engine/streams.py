@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.compiler.core import prepare
 from sim.engine.calendar import (
     drop_next,
     next_index,
@@ -21,7 +22,7 @@ from sim.engine.calendar import (
     schedule,
 )
 from sim.engine.component import Component
-from sim.engine.jit import njit
+from sim.engine.jit import entry, njit
 from sim.engine.network import (
     STATION,
     Network,
@@ -31,7 +32,7 @@ from sim.engine.network import (
     set_stations,
     travelling,
 )
-from sim.engine.pool import give, take
+from sim.engine.pool import NoRowLeftError, give, take
 from sim.engine.types import Floats, Indices, Integers, Table, make_table
 
 STREAM = np.dtype(
@@ -110,7 +111,7 @@ def make_streams(
     network = make_network(kinds=1, messages=room)
     set_stations(network, table, bins=2, bin_width=1.0)
     network.path = path
-    return Streams(
+    plane = Streams(
         network=network,
         routes=ends_of_routes,
         segments=np.cumsum([0] + [len(segment) for segment in segments]),
@@ -119,6 +120,8 @@ def make_streams(
         order_route=np.array([route for order in orders for route, _ in order], np.int32),
         order_bytes=np.array([size for order in orders for _, size in order], np.float64),
     )
+    prepare([run_streams], plane)
+    return plane
 
 
 @njit
@@ -158,7 +161,7 @@ def _arrive(plane: Streams, message_id: int, now: float) -> bool:
     return False
 
 
-@njit
+@entry(raises=NoRowLeftError)
 def run_streams(plane: Streams) -> int:
     """Run all streams to their end; return the number of events."""
     calendar = plane.network.calendar

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sim.compiler.core import prepare
 from sim.engine.calendar import (
     MAX_INDEX,
     Calendar,
@@ -19,7 +20,9 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
-from sim.engine.jit import njit
+from sim.engine.component import Component
+from sim.engine.jit import entry
+from sim.engine.pool import NoRowLeftError
 from sim.engine.types import Floats, Integers
 
 Event = tuple[float, int, int]
@@ -95,12 +98,21 @@ def test_an_empty_calendar_has_nothing_before_infinity() -> None:
     assert next_time(calendar) == float("inf")
 
 
-@njit
-def hold(calendar: Calendar, delays: Floats, order: Integers) -> None:
+class Holding(Component):
+    """A calendar, the delays to come, and whose turn each was."""
+
+    calendar: Calendar
+    delays: Floats
+    order: Integers
+
+
+@entry(raises=NoRowLeftError)
+def hold(holding: Holding) -> None:
     """Move the next entity by each delay in turn; note which ones they were."""
-    for i in range(len(delays)):
-        order[i] = next_index(calendar)
-        reschedule_next(calendar, next_time(calendar) + delays[i])
+    calendar = holding.calendar
+    for i in range(len(holding.delays)):
+        holding.order[i] = next_index(calendar)
+        reschedule_next(calendar, next_time(calendar) + holding.delays[i])
 
 
 def test_a_long_run_through_quiet_and_busy_times() -> None:
@@ -116,7 +128,9 @@ def test_a_long_run_through_quiet_and_busy_times() -> None:
     for time, _, index in expected:
         schedule(calendar, time, 0, index)
     order = np.zeros(len(delays), np.int64)
-    hold(calendar, delays, order)
+    holding = Holding(calendar=calendar, delays=delays, order=order)
+    prepare([hold], holding)
+    hold(holding)
 
     heapq.heapify(expected)
     by_heapq = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sim.engine.component import Demands
 from sim.engine.jit import entry, outlined
+from sim.engine.pool import NoRowLeftError
 from sim.engine.types import Integers
 from sim.node.extents import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
 from sim.node.page_cache import find_view, inode_of, view_of
@@ -24,7 +25,7 @@ def demands_of_placing(ssds: Ssds, files: int) -> Demands:
     return [(extents.spare_lists, lists), *((pool, files) for pool in of_each)]
 
 
-@entry
+@entry(raises=NoRowLeftError)
 def place(ssds: Ssds, files: Integers, nodes: Integers) -> None:
     """Put files on the SSDs of nodes; they take room for what they hold already."""
     extents = ssds.cache.extents

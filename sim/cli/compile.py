@@ -1,0 +1,32 @@
+"""``xc40io compile``: the machine code of the data plane, made before it is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(name="compile", short_help="Compile the data plane before it is needed.")
+@click.option(
+    "--into",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also copy it there: how a package gets its own.",
+)
+def compile_core(*, into: Path | None) -> None:
+    """Compile the data plane before it is needed, and print where its machine code is.
+
+    Without this, the first run does it, once for a version of the sources. It is kept in the cache
+    folder of the user ($XDG_CACHE_HOME/xc40io, or ~/.cache/xc40io) for all checkouts; after an edit
+    only what depends on it is compiled again.
+    """
+    from sim.run.compiling import compiled_core
+
+    core = compiled_core()
+    if into is not None:
+        import shutil
+
+        into.mkdir(parents=True, exist_ok=True)
+        core = Path(shutil.copy2(core, into))
+    click.echo(core)

@@ -1,0 +1,137 @@
+"""Makes a core: what has changed is translated on all processors, and all is linked.
+
+The machine code of each function is kept by what it depends on (``sim.compiler.functions.Keys``),
+so after an edit only what depends on it is translated again. Runs in a process of its own, which
+:mod:`sim.compiler.core` starts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import pickle
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+
+from sim.compiler.core import Job
+from sim.compiler.functions import Keys, reached_from
+from sim.compiler.library import UNLINKED
+from sim.compiler.translate import Translator
+from sim.engine.jit import Entry
+
+
+class _Work:
+    """What is to be done, and where the object code of each function is to be.
+
+    Attributes
+    ----------
+    objects
+        All functions of the core.
+    missing
+        Those that have to be translated, the longest first.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._entries: list[Entry[..., Any]] = [
+            getattr(importlib.import_module(module), name) for module, name in job.entries
+        ]
+        signatures = reached_from(self._entries, job.layouts)
+        keys = Keys(signatures, _base(job.processor))
+        self.objects = {one: job.objects / f"{keys.key(one)}.o" for one in signatures}
+        missing = [one for one, path in self.objects.items() if not path.exists()]
+        self.missing = sorted(missing, key=lambda one: -len(one.__code__.co_code))
+        self._translator = Translator(signatures, job.processor)
+
+    def translate(self, place: int) -> None:
+        """Translate one of the missing functions and keep its object code."""
+        function = self.missing[place]
+        exported = any(entry.function is function for entry in self._entries)
+        code = self._translator.translate(function, exported=exported)
+        with _written(self.objects[function]) as file:
+            file.write_bytes(code)
+
+
+_work: _Work  # a global, so that workers have it from the process that forks them
+
+
+def main() -> None:
+    """Make the core that standard input describes."""
+    global _work
+    job: Job = pickle.load(sys.stdin.buffer)
+    _work = _Work(job)
+    _translate_all(len(_work.missing))
+    for path in _work.objects.values():
+        path.touch()  # used today
+    _link(_work.objects.values(), job.library)
+
+
+def _base(processor: str) -> str:
+    """Return what all code depends on."""
+    versions = platform.python_version(), numba.__version__, llvmlite.__version__
+    here = Path(__file__).resolve().parent
+    own = [(here / name).read_text(encoding="utf-8") for name in ("translate.py", "layouts.py")]
+    return repr((versions, platform.machine(), processor, own))
+
+
+def _translate(place: int) -> None:
+    _work.translate(place)
+
+
+def _translate_all(count: int) -> None:
+    """Translate the missing functions on all processors, and tell how far it is."""
+    if not count:
+        return
+    begun = time.perf_counter()
+    workers = min(len(os.sched_getaffinity(0)), count)
+    with multiprocessing.get_context("fork").Pool(workers) as pool:
+        _tell(0, count, begun)
+        for done, _ in enumerate(pool.imap_unordered(_translate, range(count)), 1):
+            _tell(done, count, begun)
+
+
+def _tell(done: int, count: int, begun: float) -> None:
+    """Tell the user how far it is: on a terminal all the time, else at both ends."""
+    seconds = time.perf_counter() - begun
+    text = f"xc40io: compiling the data plane: {done} of {count} functions, {seconds:.0f} s"
+    if sys.stderr.isatty():
+        end = "\n" if done == count else ""
+        print(f"\r{text}", end=end, file=sys.stderr, flush=True)
+    elif done in (0, count):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _link(objects: Iterable[Path], library: Path) -> None:
+    """Link object code to a shared library; list it, where there is no C compiler to do it."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    if shutil.which(compiler[0]) is None:
+        with _written(library.with_suffix(UNLINKED)) as file:
+            file.write_text("\n".join(map(str, objects)), encoding="utf-8")
+        return
+    with _written(library) as file:
+        subprocess.run([*compiler, "-shared", "-o", file, *objects, "-lm"], check=True)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[Path]:
+    """Yield another name to write a file under; it gets its own when it is whole."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    os.close(handle)
+    try:
+        yield Path(name)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,165 @@
+"""The compiled core: which one belongs to these sources, where it is, and how entries get to it.
+
+A core is a shared library with the machine code of the entries and of all that they call. Its name
+is a key over the sources that may have a part in it, the layouts of the components and the kind of
+processors. So it is found wherever the checkout is: in the installed package, or in the user's
+cache, where it is put when it has been made. Numba is needed for that alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sim.compiler.library import LINKED, UNLINKED, load
+from sim.compiler.processor import processor
+from sim.compiler.signature import Layouts, layouts_of
+from sim.config.errors import FailureError
+from sim.engine.component import Component
+from sim.engine.jit import Entry, is_compiling
+from sim.engine.user_cache import forget_old, user_cache
+
+SHIPPED = Path(__file__).resolve().parent / "built"
+"""Where an installed package has its core."""
+
+_SIM = Path(__file__).resolve().parents[1]
+_DOOR = b"from sim.engine.jit import"
+_BUILD = "import sys; sys.path[:] = {path!r}; from sim.compiler.build import main; main()"
+_bound: dict[str, str] = {}  # by symbol of an entry: the key of its core
+
+
+class Job(NamedTuple):
+    """A core that is to be made.
+
+    ``entries`` are modules and names; ``library`` is the file to be made, ``objects`` the folder
+    that keeps the machine code of single functions.
+    """
+
+    entries: list[tuple[str, str]]
+    layouts: Layouts
+    processor: str
+    objects: Path
+    library: Path
+
+
+class NoCoreError(FailureError):
+    """The core could not be made."""
+
+
+def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
+    """Bind entries to their machine code; make it first if there is none for these sources.
+
+    Parameters
+    ----------
+    entries
+        What Python is about to call.
+    roots
+        Components that with those they use are all that the entries touch.
+
+    Raises
+    ------
+    NoCoreError
+        If the core could not be made.
+    """
+    if not is_compiling():
+        return
+    layouts = layouts_of(*roots)
+    key = _key(entries, layouts)
+    if all(_bound.get(entry.symbol) == key for entry in entries):
+        return
+    core = _kept(key) or _made(key, entries, layouts)
+    symbols = [entry.symbol for entry in entries]
+    try:
+        addresses = load(core, symbols)
+    except OSError:  # damaged, or of another system
+        core.unlink()
+        addresses = load(_made(key, entries, layouts), symbols)
+    for entry in entries:
+        entry.bind(addresses(entry.symbol))
+        _bound[entry.symbol] = key
+
+
+def core_of(symbol: str) -> Path:
+    """Return the file of the core that an entry is bound to.
+
+    Raises
+    ------
+    KeyError
+        If it is bound to none.
+    """
+    core = _kept(_bound[symbol])
+    if core is None:
+        raise KeyError(symbol)
+    return core
+
+
+def _kept(key: str) -> Path | None:
+    """Return the file of a core; None if there is none."""
+    for folder in (SHIPPED, user_cache("compiled")):
+        for suffix in (LINKED, UNLINKED):
+            core = folder / f"{key}{suffix}"
+            if core.exists():
+                return core
+    return None
+
+
+def _made(key: str, entries: Sequence[Entry[..., Any]], layouts: Layouts) -> Path:
+    """Make a core; return its file."""
+    folder = user_cache("compiled")
+    objects = folder / "objects"
+    objects.mkdir(parents=True, exist_ok=True)
+    forget_old(folder)
+    forget_old(objects)
+    named = [(entry.__module__, entry.__name__) for entry in entries]
+    _make(Job(named, layouts, processor(), objects, folder / f"{key}{LINKED}"))
+    core = _kept(key)
+    if core is None:
+        raise NoCoreError(f"the core {key} is gone as soon as it was made")
+    return core
+
+
+def _make(job: Job) -> None:
+    """Make a core in a process of its own: the compiler changes Numba for the whole process."""
+    command = [sys.executable, "-c", _BUILD.format(path=sys.path)]
+    done = subprocess.run(command, input=pickle.dumps(job), check=False)
+    if done.returncode:
+        raise NoCoreError(
+            "the data plane could not be compiled; NUMBA_DISABLE_JIT=1 runs it without, slowly"
+        )
+
+
+def _key(entries: Sequence[Entry[..., Any]], layouts: Layouts) -> str:
+    """Return what names the core of entries: all that may have a part in it."""
+    digest = hashlib.sha256(processor().encode())
+    for entry in entries:
+        digest.update(entry.symbol.encode())
+        digest.update(_sources_of(entry.function.__code__.co_filename))
+    for name in sorted(map(str, layouts.values())):
+        digest.update(name.encode())
+    return digest.hexdigest()[:32]
+
+
+@cache
+def _sources_of(file: str) -> bytes:
+    """Hash the sources that may have a part in the machine code of a function in a file.
+
+    Those are all modules of a package in which one has marked functions: compiled code has the
+    constants of its neighbours frozen in.
+    """
+    path = Path(file)
+    digest = hashlib.sha256()
+    if not path.resolve().is_relative_to(_SIM):
+        digest.update(path.read_bytes())
+    for package in sorted(folder for folder in _SIM.iterdir() if folder.is_dir()):
+        sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+        if package.name in ("engine", "compiler") or any(_DOOR in one for one in sources.values()):
+            for source, content in sources.items():
+                digest.update(source.relative_to(_SIM).as_posix().encode())
+                digest.update(content)
+    return digest.digest()

@@ -1,0 +1,273 @@
+"""The compiled core: found by what the sources say, made once, and the same bits everywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sim
+from sim.compiler.core import NoCoreError, core_of, prepare
+from sim.compiler.processor import processor
+from sim.config.errors import InputError
+from sim.engine.component import Component
+from sim.engine.jit import NoCodeError, entry, is_compiling
+from sim.engine.pool import NoRowLeftError, Pool, make_pool, take
+from sim.engine.types import Integers
+from sim.machine.loop import run
+from sim.run.compiling import compiled_core
+
+ROOT = Path(sim.__file__).resolve().parents[1]
+compiled = pytest.mark.skipif(not is_compiling(), reason="nothing is compiled")
+
+TINY = """
+import json, sys
+from sim.config.scenario import Scenario, Workload
+from sim.config.striping import StripeRequest
+from sim.run.simulate import simulate
+
+scenario = Scenario(
+    machine="theta",
+    nodes=2,
+    ppn=2,
+    striping=StripeRequest(count=3, size=1 << 20),
+    workload=Workload(ior=("-w", "-r", "-e", "-g", "-C", "-b", "3m", "-t", "1536k")),
+)
+result = simulate(scenario)
+times = [
+    list(map(float.hex, getattr(record, name).tolist()))
+    for record in result.outcome.tests[0].records
+    for name in ("open_start", "open_end", "io_start", "io_end", "close_start", "close_end")
+]
+stations = [
+    (use.name, use.requests, *map(float.hex, (use.bytes, use.busy, use.waiting, use.last)))
+    for use in result.stations()
+]
+waits = [list(map(float.hex, row)) for row in result.waits.tolist()]
+print(json.dumps([times, stations, waits, result.events]))
+"""
+
+LOADED = """
+import sys
+print(sorted({"numba", "llvmlite", "multiprocessing.pool"} & sys.modules.keys()))
+"""
+
+
+class Told:
+    """What a program wrote."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        assert done.returncode == 0, done.stderr
+        self.answer, self.progress = done.stdout, done.stderr
+
+    def translated(self) -> int:
+        """Return how many functions were translated."""
+        found = re.findall(r"(\d+) of \1 functions", self.progress)
+        return int(found[-1]) if found else 0
+
+
+def python(code: str, folder: Path = ROOT, **environment: str) -> Told:
+    """Run a program with the sources in a folder."""
+    given = os.environ | {"PYTHONPATH": str(folder)} | environment
+    command = [sys.executable, "-c", code]
+    return Told(
+        subprocess.run(command, cwd=folder, env=given, check=False, capture_output=True, text=True)
+    )
+
+
+@pytest.fixture(scope="module")
+def bits() -> str:
+    """Return the result of a small run, to the last bit."""
+    return python(TINY).answer
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a copy of the sources that a test may change."""
+    for name in ("sim", "topology", "configs"):
+        ignored = shutil.ignore_patterns("__pycache__", "built")
+        shutil.copytree(ROOT / name, tmp_path / "checkout" / name, ignore=ignored)
+    return tmp_path / "checkout"
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """Return a cache folder of its own, with the machine code of single functions in it."""
+    kept = compiled_core().parent
+    shutil.copytree(kept / "objects", tmp_path / "cache/xc40io/compiled/objects")
+    return tmp_path / "cache"
+
+
+def test_plain_python_gives_the_very_same_result(bits: str) -> None:
+    """The same code, bit for bit: compiled, and as it is for debuggers and lessons."""
+    assert python(TINY, NUMBA_DISABLE_JIT="1").answer == bits
+
+
+@compiled
+def test_another_kind_of_processors_gives_the_very_same_result(bits: str) -> None:
+    """Code for processors that could contract products and sums does not do it."""
+    if "x86-64" not in processor():
+        pytest.skip("these kinds are of another architecture")
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    newer = "x86-64-v3" if {"fma", "avx2", "bmi2"} <= set(flags.split()) else "x86-64"
+    assert python(TINY, XC40IO_PROCESSOR=newer).answer == bits
+
+
+@compiled
+def test_who_has_a_core_needs_no_compiler(bits: str) -> None:
+    told = python(TINY + LOADED)
+    assert told.answer == bits + "[]\n"
+    assert told.progress == ""
+
+
+@compiled
+def test_another_checkout_of_the_same_sources_compiles_nothing(checkout: Path, bits: str) -> None:
+    compiled_core()
+    told = python(TINY, checkout)
+    assert told.translated() == 0
+    assert told.answer == bits
+
+
+@compiled
+def test_a_comment_has_only_the_linker_work(checkout: Path, bits: str) -> None:
+    compiled_core()
+    source = checkout / "sim/lustre/osc/rpcs.py"
+    source.write_text(source.read_text(encoding="utf-8") + "\n# so\n", encoding="utf-8")
+    told = python(TINY, checkout)
+    assert told.translated() == 0
+    assert told.answer == bits
+
+
+@compiled
+def test_an_edit_of_a_function_has_it_alone_translated(
+    checkout: Path, cache: Path, bits: str
+) -> None:
+    source = checkout / "sim/plane/control.py"
+    text = source.read_text(encoding="utf-8")
+    edited = f"program.limit = 0.0 * {time.time_ns()} + now + "  # as nobody has ever compiled it
+    changed = text.replace("program.limit = now + ", edited)
+    assert changed != text
+    source.write_text(changed, encoding="utf-8")
+    told = python(TINY, checkout, XDG_CACHE_HOME=str(cache))
+    assert told.translated() == 1
+    assert told.answer == bits
+
+
+@compiled
+def test_without_a_c_compiler_the_code_is_linked_in_memory(cache: Path, bits: str) -> None:
+    told = python(TINY, CC="/no/such/compiler", XDG_CACHE_HOME=str(cache))
+    assert told.translated() == 0
+    assert told.answer == bits
+    assert [core.suffix for core in (cache / "xc40io/compiled").glob("*.*")] == [".objects"]
+
+
+@compiled
+def test_a_damaged_core_is_made_anew(cache: Path, bits: str) -> None:
+    core = cache / "xc40io/compiled" / compiled_core().name
+    core.write_bytes(b"what a full disk left")
+    assert python(TINY, XDG_CACHE_HOME=str(cache)).answer == bits
+    assert core.stat().st_size > 1000
+
+
+@compiled
+def test_a_wheel_has_its_core(tmp_path: Path, bits: str) -> None:
+    """Built, unpacked elsewhere, run with an empty cache, and where Numba cannot be imported."""
+    compiled_core()
+    source, wheels, installed = (tmp_path / name for name in ("source", "wheels", "installed"))
+    ignored = shutil.ignore_patterns(".*", "tests", "build", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, source, ignore=ignored)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", "--wheel-dir", str(wheels), str(source)]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    (wheel,) = wheels.iterdir()
+    assert wheel.name.split("-")[2:4] == ["py3", "none"]
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(installed)
+    blocked = "import sys; sys.modules['numba'] = sys.modules['llvmlite'] = None\n"
+    told = python(blocked + TINY, installed, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert told.answer == bits
+    assert not (tmp_path / "cache/xc40io/compiled").exists()
+
+
+class Bin(Component):
+    spare_things: Pool
+
+
+@entry(raises=NoRowLeftError)
+def take_one(bin_: Bin, given: Integers) -> int:
+    """Take a row, and note it."""
+    given[0] = take(bin_.spare_things)
+    return given[0] + len(given)
+
+
+@entry(raises=NoRowLeftError)
+def never_bound(bin_: Bin) -> None:
+    """Do nothing."""
+
+
+def test_an_entry_takes_arrays_answers_and_raises() -> None:
+    made = Bin(spare_things=make_pool(2))
+    prepare([take_one], made)
+    given = np.zeros(5, np.int64)
+    assert [take_one(made, given), take_one(made, given)] == [5, 6]
+    with pytest.raises(NoRowLeftError):
+        take_one(made, given)
+
+
+@compiled
+def test_an_entry_is_not_called_before_it_is_bound() -> None:
+    with pytest.raises(NoCodeError, match=r"never_bound.* before its machine code is bound"):
+        never_bound(Bin(spare_things=make_pool(2)))
+    with pytest.raises(KeyError):
+        core_of(never_bound.symbol)
+
+
+@compiled
+def test_a_core_that_cannot_be_made_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("sim.compiler.core._BUILD", "raise SystemExit({path!r})")
+    with pytest.raises(NoCoreError, match="could not be compiled; NUMBA_DISABLE_JIT=1"):
+        prepare([never_bound], Bin(spare_things=make_pool(2)))
+
+
+def test_a_kind_of_processors_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    processor.cache_clear()
+    monkeypatch.setenv("XC40IO_PROCESSOR", "pentium")
+    with pytest.raises(InputError, match="XC40IO_PROCESSOR=pentium: right would be one of x86-64"):
+        processor()
+    monkeypatch.undo()
+    processor.cache_clear()
+
+
+@compiled
+def test_what_compile_prints_is_a_library_with_the_loop(tmp_path: Path) -> None:
+    code = "from sim.cli import main; main()"
+    command = [sys.executable, "-c", code, "compile", "--into", str(tmp_path / "here")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
+    copied = Path(done.stdout.strip())
+    assert copied.parent == tmp_path / "here"
+    assert run.symbol.encode() in copied.read_bytes()
+
+
+def test_nothing_is_compiled_where_that_is_switched_off() -> None:
+    code = "from sim.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "compile"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("xc40io: NUMBA_DISABLE_JIT is set: nothing is compiled")
