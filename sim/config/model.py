@@ -6,6 +6,12 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Model(BaseModel):
-    """What all descriptions have in common: unchangeable, and no unknown field goes unnoticed."""
+    """What all descriptions have in common: unchangeable, and no unknown field goes unnoticed.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    The check of a description is put together when it is first used: a part such as the network is
+    only ever checked with its whole, and needs none of its own.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
