@@ -22,10 +22,19 @@ def _paths(value: object) -> object:
     return paths
 
 
+def _with_commas(paths: tuple[str, ...]) -> str:
+    """Write paths as :func:`_paths` reads them.
+
+    ``", ".join`` itself would do, but to find out what parameters a function in C has, pydantic
+    imports Python's tokenizer: 10 ms.
+    """
+    return ", ".join(paths)
+
+
 Mounts = Annotated[
     tuple[str, ...],
     BeforeValidator(_paths),
-    PlainSerializer(", ".join, return_type=str, when_used="json"),
+    PlainSerializer(_with_commas, return_type=str, when_used="json"),
 ]
 """Paths, each from the root."""
 

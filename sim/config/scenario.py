@@ -26,14 +26,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import (
-    BeforeValidator,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import CoreSchema, core_schema
 
 from sim.config.errors import InputError
 from sim.config.fidelity import coarser
@@ -127,9 +121,20 @@ def _machine_written_out(machine: str | Machine) -> Any:
     return machine.model_dump(mode="json") if isinstance(machine, Machine) else machine
 
 
-MachineReference = Annotated[
-    str | Machine, PlainValidator(_machine), PlainSerializer(_machine_written_out)
-]
+class _Reference:
+    """How a reference to a machine is checked and written.
+
+    pydantic's ``PlainValidator`` and ``PlainSerializer`` do the same, but put together how a whole
+    machine would be checked and written, which nobody asks them for: 10 ms in every run.
+    """
+
+    def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> CoreSchema:
+        """Return pydantic's description of the field."""
+        written = core_schema.plain_serializer_function_ser_schema(_machine_written_out)
+        return core_schema.no_info_plain_validator_function(_machine, serialization=written)
+
+
+MachineReference = Annotated[str | Machine, _Reference()]
 """The name or the path of a machine, or the machine itself."""
 
 
