@@ -33,17 +33,22 @@ Modules: :mod:`~topology.links` (the kinds of cable), :mod:`~topology.dragonfly`
 with the nodes on it), :mod:`~topology.routes` (candidate routes between routers),
 :mod:`~topology.placement` (which compute nodes a job gets), :mod:`~topology.summary` (what the
 network consists of) and :mod:`~topology.drawing` (a picture of it). What is particular to a kind of
-network in the last three has a module of its own beside them.
+network in the last three has a module of its own beside them. :func:`~topology.drawing.draw` is
+imported when it is first used: a simulation draws nothing.
 """
 
+from typing import TYPE_CHECKING
+
 from topology.dragonfly import DragonflyShape, dragonfly
-from topology.drawing import draw
 from topology.fabric import Fabric, build_fabric
 from topology.links import LinkClass
 from topology.placement import POLICIES, parse_node_list, place
 from topology.routes import Routes, candidate_routes, hop_limits
 from topology.summary import Fact, describe, group_bandwidth
 from topology.torus import TorusShape, torus
+
+if TYPE_CHECKING:
+    from topology.drawing import draw
 
 __all__ = [
     "POLICIES",
@@ -64,3 +69,12 @@ __all__ = [
     "place",
     "torus",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import :func:`~topology.drawing.draw` from its home (PEP 562)."""
+    if name != "draw":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from topology.drawing import draw
+
+    return draw
