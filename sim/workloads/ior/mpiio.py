@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,25 +20,10 @@ from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Task
+from sim.workloads.ior.contents import Contents
 from sim.workloads.ior.hints import IorHints
 
 _Library = TypeVar("_Library")
-
-
-@dataclass
-class Contents:
-    """What a library keeps of the files that it wrote, so that it can read them again.
-
-    Attributes
-    ----------
-    api
-        The API that wrote them; empty if nobody did, and they are taken to have been there before.
-    library
-        Whatever the library keeps.
-    """
-
-    api: str = ""
-    library: Any = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,15 +14,12 @@ from sim.machine.filesystem import FileSet
 from sim.mpi.collectives import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.ior.apart import ApartBackend, first_of
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.command import Ior
-from sim.workloads.ior.hdf5 import Hdf5Backend
+from sim.workloads.ior.contents import Contents
 from sim.workloads.ior.hints import IorHints, hints_of, striping_of
 from sim.workloads.ior.memory import occupy
-from sim.workloads.ior.mpiio import Contents, MpiioBackend, MpiSetting
 from sim.workloads.ior.names import file_name
-from sim.workloads.ior.ncmpi import NcmpiBackend
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
@@ -31,12 +28,6 @@ from sim.workloads.ior.phases import PhaseRecord
 from sim.workloads.ior.posix import PosixBackend
 from sim.workloads.ior.rows import row_of
 from sim.workloads.job import Job, Waiting
-
-_BACKENDS: dict[str, Callable[[MpiSetting], Backend]] = {
-    "MPIIO": MpiioBackend,
-    "HDF5": Hdf5Backend,
-    "NCMPI": NcmpiBackend,
-}
 
 
 @dataclass
@@ -171,24 +162,21 @@ class _TestRun:
 
     def _backend(self, task: Task, hints: IorHints, repetition: int) -> Backend:
         """Return the test's API over MPI-IO, ready for one phase."""
-        test, files, world = self._test, self._files, self._world
+        from sim.workloads.ior.over_mpi import backend_of
+
+        files, test = self._files, self._test
         assert files is not None
-        apart = test.file_per_process
-        setting = MpiSetting(
-            task=first_of(task) if apart else task,
-            communicator=world.part(self._ranks.all[:1], world.meeting) if apart else world,
+        return backend_of(
+            task,
+            self._world,
+            files,
             inner_meeting=self._inner_meeting,
             hints=hints,
             machine=self._job.machine,
             file_name=file_name(test, int(task.file[0]) - files.first, repetition),
-            stripe_count=files.stripe_count,
-            stripe_size=files.stripe_size,
             contents=self._namespace.contents[self._name(repetition)],
-            files=self._filesystem.plane.files,
-            numbers=np.unique(task.file),
+            table=self._filesystem.plane.files,
         )
-        backend = _BACKENDS[test.api](setting)
-        return ApartBackend(task, backend, world.node) if apart else backend
 
     def _open_files(
         self, access: Access, repetition: int, hints: IorHints | None
