@@ -1,20 +1,47 @@
-"""Help comes at once: nothing heavy is imported for it."""
+"""Commands begin soon: nothing heavy is imported that a command has no use for."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 HEAVY = ("matplotlib", "networkx", "numba", "numpy", "pydantic", "rich", "simpy", "yaml")
+"""What help does without."""
+
+UNUSED = ("darshan", "matplotlib", "networkx", "pandas", "pyarrow", "rich")
+"""Libraries that a plain run of IOR does without."""
+
+SPECIAL = (
+    "sim.libraries",
+    "sim.workloads.darshan_log",
+    "sim.workloads.ior.mpiio",
+    "sim.workloads.replaying",
+    "sim.workloads.skeleton",
+    "topology.drawing",
+    "validation",
+)
+"""Our own modules that a plain run of IOR does without."""
 
 
-def loaded_after(code: str) -> set[str]:
-    """Return which of the heavy libraries a fresh Python has imported after some code."""
-    report = f"{code}\nimport sys; print(*(set({HEAVY!r}) & set(sys.modules)))"
+def loaded_after(code: str, modules: tuple[str, ...] = HEAVY) -> set[str]:
+    """Return which of some modules a fresh Python has imported after some code."""
+    report = f"{code}\nimport sys; print(*(set({modules!r}) & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", report], capture_output=True, text=True, check=True
     )
-    return set(done.stdout.split()[-len(HEAVY) :]) & set(HEAVY)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def as_command(arguments: list[str]) -> str:
+    """Return code that does what a command does, and goes on."""
+    return (
+        f"import sys; sys.argv = ['xc40io', *{arguments!r}]\n"
+        "import sim.cli\n"
+        "try:\n    sim.cli.main()\nexcept SystemExit as end:\n    assert end.code == 0, end\n"
+    )
 
 
 def test_help_imports_nothing_heavy():
@@ -24,3 +51,24 @@ def test_help_imports_nothing_heavy():
 
 def test_importing_the_package_imports_nothing_heavy():
     assert loaded_after("import sim; sim.__all__") == set()
+
+
+def test_a_plain_run_imports_only_what_it_uses():
+    run = as_command(["ior", "--nodes", "4", "--ppn", "1", "--", "-b", "1m", "-t", "1m"])
+    loaded_after(run)  # the network of the machine is kept from now on
+    assert loaded_after(run, UNUSED + SPECIAL) == set()
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="threads are counted as Linux does"
+)
+def test_linear_algebra_starts_no_threads(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    count = "import os; print(len(os.listdir('/proc/self/task')))"
+    done = subprocess.run(
+        [sys.executable, "-c", as_command(["machines"]) + "import numpy\n" + count],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "1"
