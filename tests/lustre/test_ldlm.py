@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from plans import Plan, plans
+from pools import rows_in_use
 from small_plane import KIB, PAGE, RPC, SmallPlane, Step
 
 from sim.engine.types import Table
@@ -26,8 +26,7 @@ READ = Step(Op.READ, length=RPC)
 def locks_of(plane: SmallPlane) -> Table:
     """Return all locks, granted or asked for."""
     locks = plane.tables.locks
-    free = locks.spare_locks.rows[: locks.spare_locks.counts[0]]
-    return locks.locks[np.setdiff1d(np.arange(len(locks.locks)), free)]
+    return locks.locks[rows_in_use(locks.spare_locks)]
 
 
 def assert_locks_exclude(plane: SmallPlane) -> None:

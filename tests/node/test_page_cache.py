@@ -8,6 +8,7 @@ from cache_contents import cached_runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import Plan, disjoint_writes, plans
+from pools import rows_in_use
 from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
 from sim.engine.pool import Pool
@@ -35,7 +36,7 @@ def assert_clean(plane: SmallPlane) -> None:
     """Nothing is dirty, nothing is under way, and all room has been given back."""
     tables = plane.tables
     cache = tables.cache
-    views = cache.views[np.setdiff1d(np.arange(len(cache.views)), free(cache.spare_views))]
+    views = cache.views[rows_in_use(cache.spare_views)]
     assert not views.unsent.any()
     assert not views.outstanding.any()
     assert not tables.cache.inodes.outstanding.any()
@@ -98,8 +99,7 @@ def test_direct_io_writes_all_that_is_asked_for(plan: Plan) -> None:
 def assert_cache_is_under_locks(plane: SmallPlane) -> None:
     """What a node caches lies below locks that it holds, and is as much as it counts."""
     tables = plane.tables
-    rows = np.setdiff1d(np.arange(len(tables.locks.locks)), free(tables.locks.spare_locks))
-    locks = tables.locks.locks[rows]
+    locks = tables.locks.locks[rows_in_use(tables.locks.spare_locks)]
     with_client = [LockState.HELD, LockState.ASKED_BACK, LockState.FLUSHING]
     held = locks[np.isin(locks.state, with_client)]
     cached = np.zeros(plane.nodes, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pools import rows_in_use
 from small_plane import SmallPlane
 
 
@@ -10,9 +10,7 @@ def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
     """Return (view, start, stop) of every run of cached bytes."""
     tables, extents = plane.tables, plane.tables.extents
     runs = []
-    spare = tables.cache.spare_views
-    free = spare.rows[: spare.counts[0]]
-    for view in np.setdiff1d(np.arange(len(spare.rows)), free).tolist():
+    for view in rows_in_use(tables.cache.spare_views).tolist():
         run = extents.order.heads[tables.cache.views.cached[view], 0]
         while run >= 0:
             runs.append((view, int(extents.runs[run].start), int(extents.runs[run].stop)))
