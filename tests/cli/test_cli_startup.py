@@ -11,7 +11,17 @@ import pytest
 HEAVY = ("matplotlib", "networkx", "numba", "numpy", "pydantic", "rich", "simpy", "yaml")
 """What help does without."""
 
-UNUSED = ("darshan", "matplotlib", "networkx", "pandas", "pyarrow", "rich")
+UNUSED = (
+    "darshan",
+    "llvmlite",
+    "matplotlib",
+    "networkx",
+    "numba",
+    "pandas",
+    "pyarrow",
+    "rich",
+    "scipy",
+)
 """Libraries that a plain run of IOR does without."""
 
 SPECIAL = (
