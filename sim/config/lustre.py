@@ -12,6 +12,8 @@ from sim.config.striping import StripeRequest
 from sim.config.units import Bytes, Count, Load, Rate, Seconds, Size, format_bytes
 from sim.engine.page import PAGE
 
+_LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
+
 
 def _paths(value: object) -> object:
     """Read paths: a list, or text with commas between them."""
@@ -167,6 +169,11 @@ class Lustre(Model):
             raise ValueError(
                 f"rpc_size = {format_bytes(self.rpc_size)} is not a multiple of the page, "
                 f"{format_bytes(PAGE)}"
+            )
+        if self.rpc_size > _LARGEST_RPC:
+            raise ValueError(
+                f"rpc_size = {format_bytes(self.rpc_size)}; right would be at most "
+                f"{format_bytes(_LARGEST_RPC)}"
             )
         if self.raid_stripe % self.raid_chunk:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 A *station* is anything that serves one message after another, first come, first served: one
 direction of a link, a network interface, a router's port, a server, a disk array. It holds a
-message for ``overhead + bytes / rate``.
+message for ``bytes / rate``.
 
 A *segment* is a row of stations in which messages cut through, as packets do in Aries and in
 InfiniBand: the head of a message reaches the next station one latency after its service started,
@@ -26,16 +26,14 @@ from sim.engine.jit import inlined, njit
 from sim.engine.pool import Pool, make_pool
 from sim.engine.types import Floats, Indices, Table, make_table
 
-STATION = np.dtype(
+STATION = np.dtype(  # 64 bytes, as a message has: every hop waits for one line of each
     [
         ("inverse_rate", "f8"),  # seconds a byte
-        ("overhead", "f8"),  # seconds a message
         ("latency", "f8"),  # seconds from here to the next station of the segment
         ("free", "f8"),  # when the station has served all that it has accepted
         ("bytes", "f8"),  # served so far
         ("busy", "f8"),  # seconds of service so far
         ("waiting", "f8"),  # seconds that messages queued here, summed
-        ("first", "f8"),  # when its first service began; infinity before that
         ("requests", "i8"),
         ("kind", "i4"),  # what it is: an index that the builder of the network chose
         ("row", "i4"),  # its row in the time bins, or -1
@@ -56,6 +54,8 @@ MESSAGE = np.dtype(
         ("position", "i4"),  # where it is: start - 1 at `first`, stop at `last`
         ("final", "i4"),  # the position of the segment's last station
         ("gateway", "i4"),  # free for the sender: the router it was sent through
+        ("node", "i4"),  # and those at the ends of its journey
+        ("server", "i4"),
     ],
     align=True,
 )
@@ -79,11 +79,13 @@ class Network(Component):
     """All stations, the messages under way and the calendar of their events.
 
     ``path`` (int32) lists the stations of every segment end to end; ``waits`` (messages, kinds)
-    holds the seconds that each message has queued at stations of each kind.
+    holds the seconds that each message has queued at stations of each kind; ``first`` (stations,)
+    when the first service of each began, which is infinity before that.
     """
 
     calendar: Calendar
     stations: Table
+    first: Floats
     path: Indices
     messages: Table
     waits: Floats
@@ -115,6 +117,7 @@ def make_network(*, kinds: int, messages: int) -> Network:
     return Network(
         calendar=make_calendar(messages),
         stations=make_table(STATION, 0),
+        first=np.zeros(0),
         path=np.zeros(0, np.int32),
         messages=make_table(MESSAGE, messages),
         waits=np.zeros((messages, kinds)),
@@ -131,12 +134,12 @@ def set_stations(network: Network, stations: Table, *, bins: int, bin_width: flo
     network
         Without any.
     stations
-        Table of ``STATION`` records with rates, overheads, latencies, kinds and rows filled in.
+        Table of ``STATION`` records with rates, latencies, kinds and rows filled in.
     bins, bin_width
         Number of time bins and their width at the start in seconds.
     """
-    stations.first = np.inf
     network.stations = stations
+    network.first = np.full(len(stations), np.inf)
     # Two rows at least: an array of one row is in C order too, which Numba takes for another type.
     network.bins = _make_bins(max(int(stations.row.max(initial=-1)) + 1, 2), bins, bin_width)
 
@@ -191,9 +194,9 @@ def serve(network: Network, station_id: int, now: float, size: float, held: floa
     station.bytes += size
     station.busy += held
     station.waiting += start - now
+    if station.requests == 0:
+        network.first[station_id] = start
     station.requests += 1
-    if start < station.first:
-        station.first = start
     if station.row >= 0:  # few are watched: bins of all would be most of the memory
         _record(network.bins, station.row, start, held, size)
     return start
@@ -242,7 +245,7 @@ def hop(network: Network, message_id: int, now: float) -> float:
     message = network.messages[message_id]
     station_id = station_ahead(network, message_id)
     station = network.stations[station_id]
-    held = station.overhead + message.bytes * station.inverse_rate
+    held = message.bytes * station.inverse_rate
     start = serve(network, station_id, now, message.bytes, held)
     network.waits[message_id, station.kind] += start - now
     # The tail leaves when all is served, and not before it has come: after a slow station a fast

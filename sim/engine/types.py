@@ -16,9 +16,19 @@ Indices: TypeAlias = npt.NDArray[np.int32]
 Table: TypeAlias = Any
 
 
+CACHE_LINE = 64
+"""Bytes that a processor fetches at a time."""
+
+
 def make_table(layout: np.dtype[Any], rows: int) -> Table:
-    """Return a table of ``rows`` zeroed records with the given layout."""
-    return np.zeros(rows, layout).view(np.recarray)
+    """Return a table of ``rows`` zeroed records with the given layout.
+
+    The first one begins with a line of the cache: a record of 64 bytes then costs one wait for the
+    memory, where NumPy's own place for it, 16 bytes behind such a border, would cost two.
+    """
+    memory = np.zeros(rows * layout.itemsize + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + rows * layout.itemsize].view(layout).view(np.recarray)
 
 
 def enlarge_table(table: Table, rows: int) -> Table:

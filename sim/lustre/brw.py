@@ -115,7 +115,7 @@ def start_rpc(
         # The request to the OSS, then the OSS's LNetGet to the client: the bulk leaves after both.
         split_bulk(brw.bulk, rpc_id, -1, _WRITE_FETCHED, sent + 2.0 * latency)
     else:
-        message_id = new_message(brw.network, rpc_id, size, _READ_REQUESTED)
+        message_id = new_message(brw.bulk, rpc_id, size, _READ_REQUESTED)
         schedule(brw.network.calendar, sent + latency, MESSAGE_EVENT, message_id)
 
 
@@ -126,18 +126,18 @@ def travel(brw: Brw, message_id: int, now: float) -> float:
     Returns when it acts next, ``GONE``, ``GO_ON`` if it stands before its next segment, or
     ``AT_CLIENT`` if the whole RPC is done there.
     """
-    rpc = brw.bulk.rpcs[brw.network.messages[message_id].owner]
-    node = rpc.channel // brw.bulk.osts
-    oss = rpc.channel % brw.bulk.osts // brw.bulk.osts_per_oss
-    if rpc.write:
-        return _on_write(brw, message_id, node, oss, now)
-    return _on_read(brw, message_id, node, oss, now)
+    # All that it takes to send a message on is in its own row: its RPC's would be one wait for the
+    # memory more, at each segment.
+    if brw.network.messages[message_id].stage <= _WRITE_REPLIED:
+        return _on_write(brw, message_id, now)
+    return _on_read(brw, message_id, now)
 
 
 @inlined
-def _on_write(brw: Brw, message_id: int, node: int, oss: int, now: float) -> float:
+def _on_write(brw: Brw, message_id: int, now: float) -> float:
     """Send a message of a write on its next segment, or to disk."""
     message = brw.network.messages[message_id]
+    node, oss = message.node, message.server
     if message.stage == _WRITE_FETCHED:
         message.stage = _WRITE_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, node, oss, message.bytes)
@@ -158,9 +158,10 @@ def _on_write(brw: Brw, message_id: int, node: int, oss: int, now: float) -> flo
 
 
 @inlined
-def _on_read(brw: Brw, message_id: int, node: int, oss: int, now: float) -> float:
+def _on_read(brw: Brw, message_id: int, now: float) -> float:
     """Send a message of a read on its next segment, or to disk."""
     message = brw.network.messages[message_id]
+    node, oss = message.node, message.server
     sender = brw.lnet.first_oss + oss
     if message.stage == _READ_REQUESTED:
         message.stage = _READ_ON_OSS

@@ -108,6 +108,11 @@ class Plane:
         return self.tables.network.stations
 
     @property
+    def first(self) -> Floats:
+        """When the first service of every station began in seconds; infinity before that."""
+        return self.tables.network.first
+
+    @property
     def bins(self) -> Bins:
         """What the watched stations have served over time."""
         return self.tables.network.bins

@@ -44,7 +44,6 @@ class StationBook:
         *,
         rate: Values = np.inf,
         latency: Values = 0.0,
-        overhead: float = 0.0,
         watched: bool = False,
     ) -> int:
         """Add a section; return the number of its first station.
@@ -55,8 +54,8 @@ class StationBook:
             What the stations are, how many, and the name of the i-th.
         rate
             Bytes/s; infinite where only requests count.
-        latency, overhead
-            Seconds to the next station, and seconds a message.
+        latency
+            Seconds to the next station.
         watched
             Whether its bytes are kept over time.
         """
@@ -64,7 +63,6 @@ class StationBook:
         table = make_table(STATION, count)
         table.inverse_rate = 1.0 / np.asarray(rate)
         table.latency = latency
-        table.overhead = overhead
         table.kind = kind
         table.row = np.arange(self._watched, self._watched + count) if watched else -1
         self._watched += count if watched else 0
@@ -75,7 +73,10 @@ class StationBook:
 
     def table(self) -> Table:
         """Return all stations as one table of ``STATION`` records."""
-        return np.concatenate(self._tables).view(np.recarray)
+        table = make_table(STATION, self._count)
+        for section, part in zip(self.sections, self._tables, strict=True):
+            table[section.first : section.first + section.size] = part
+        return table
 
     def name(self, station: int) -> str:
         """Return what a person calls a station."""

@@ -227,10 +227,10 @@ def _busy(result: Result, windows: Windows, everything: Windows) -> Floats:
     """
     plane = result.plane
     stations, bins = plane.stations, plane.bins
-    served = stations[stations.requests > 0]
+    served = stations.requests > 0
     busy = np.zeros(len(stations))
-    spans = served.first, served.free
-    busy[stations.requests > 0] = served.busy * _share(*spans, windows, everything)
+    spans = plane.first[served], stations.free[served]
+    busy[served] = stations.busy[served] * _share(*spans, windows, everything)
     watched = stations.row >= 0
     busy[watched] = bins.busy[stations.row[watched]] @ _share(*_edges(bins), windows, everything)
     return np.minimum(busy, sum(stop - start for start, stop in windows))

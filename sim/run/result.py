@@ -154,7 +154,8 @@ class Result:
         numbers = np.flatnonzero(table.requests)
         used, book = table[numbers], self.book
         kinds = [_KINDS[kind] for kind in used.kind.tolist()]
-        columns = (used.bytes, used.requests, used.busy, used.first, used.free, used.waiting)
+        first = self.plane.first[numbers]
+        columns = (used.bytes, used.requests, used.busy, first, used.free, used.waiting)
         rows = zip(numbers.tolist(), kinds, *(column.tolist() for column in columns), strict=True)
         return [StationUse(book, *row) for row in rows]
 

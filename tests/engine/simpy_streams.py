@@ -48,7 +48,7 @@ class Station:
 
     def count(self, size: float, waited: float) -> float:
         """Count a message; return for how long the station is held."""
-        held = self.spec.overhead + size * (1.0 / self.spec.rate)
+        held = size * (1.0 / self.spec.rate)
         self.bytes += size
         self.busy += held
         self.waiting += waited

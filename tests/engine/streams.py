@@ -68,11 +68,10 @@ class Streams(Component):
 
 @dataclass(frozen=True)
 class StationSpec:
-    """A station: ``rate`` in bytes/s, ``latency`` and ``overhead`` in seconds."""
+    """A station: ``rate`` in bytes/s, ``latency`` in seconds."""
 
     rate: float
     latency: float = 0.0
-    overhead: float = 0.0
 
 
 def make_streams(
@@ -97,7 +96,6 @@ def make_streams(
     table = make_table(STATION, len(stations))
     table.inverse_rate = [1.0 / spec.rate for spec in stations]
     table.latency = [spec.latency for spec in stations]
-    table.overhead = [spec.overhead for spec in stations]
     table.row = -1
     segments = [segment for route in routes for segment in route]
     path = np.array([station for segment in segments for station in segment], np.int32)

@@ -81,7 +81,7 @@ def test_a_station_that_nobody_watches_is_counted_but_not_over_time() -> None:
     assert serve(network, 0, 1.5, 8.0, 2.0) == 3.0
     station = network.stations[0]
     assert (station.bytes, station.busy, station.waiting, station.requests) == (16, 4, 1.5, 2)
-    assert (station.first, station.free) == (1.0, 5.0)
+    assert (network.first[0], station.free) == (1.0, 5.0)
     assert network.bins.bytes.sum() == 0
 
 

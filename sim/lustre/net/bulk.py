@@ -14,22 +14,22 @@ from sim.plane.events import MESSAGE_EVENT
 from sim.plane.site import Site
 from sim.plane.stations import MESSAGE_KINDS
 
-RPC = np.dtype(  # a BRW RPC and its bulk
+RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
     [
         ("start", "f8"),
-        ("unit", "i8"),  # where in the object it lies, in sizes of an RPC
-        ("bytes", "i8"),
-        ("partial", "i8"),  # bytes in RAID stripes that it writes in part
         ("arrived", "f8"),  # at the disk array
-        ("gap", "i8"),  # bytes from the read before it, of those that wait there, to this one
+        ("unit", "i8"),  # where in the object it lies, in sizes of an RPC
+        ("bytes", "i4"),
+        ("partial", "i4"),  # bytes in RAID stripes that it writes in part
         ("channel", "i4"),
         ("program", "i4"),  # who waits for it, or -1
         ("windows", "i4"),  # its first window, or -1
         ("object", "i4"),
-        ("parts", "i4"),  # LNET messages of its bulk that are still on the way
-        ("write", "i4"),
         ("message", "i4"),  # with which it goes on after the block I/O
         ("next", "i4"),  # in the line of the disk array
+        ("parts", "i4"),  # LNET messages of its bulk that are still on the way
+        ("write", "i1"),
+        ("gap", "i1"),  # RPCs from the read before it, of those that wait there, to this one
     ],
     align=True,
 )
@@ -78,11 +78,15 @@ class BulkRpcs(Component):
 
 
 @inlined
-def new_message(network: Network, rpc_id: int, size: int, stage: int) -> int:
+def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
     """Take a message for (a part of) the bulk of an RPC; nothing has delayed it yet."""
+    network = bulk.network
     message_id = take(network.spare_messages)
     message = network.messages[message_id]
+    channel_id = bulk.rpcs[rpc_id].channel
     message.owner = rpc_id
+    message.node = channel_id // bulk.osts
+    message.server = channel_id % bulk.osts // bulk.osts_per_oss
     message.bytes = size
     message.stage = stage
     message.position = 0
@@ -102,7 +106,7 @@ def split_bulk(bulk: BulkRpcs, rpc_id: int, origin: int, stage: int, time: float
     left = rpc.bytes
     while left > 0:
         size = min(left, bulk.message_size)
-        message_id = new_message(bulk.network, rpc_id, size, stage)
+        message_id = new_message(bulk, rpc_id, size, stage)
         if origin >= 0:
             for kind in range(MESSAGE_KINDS):
                 bulk.network.waits[message_id, kind] = bulk.network.waits[origin, kind]

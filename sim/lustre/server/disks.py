@@ -57,7 +57,7 @@ ARRAY = np.dtype(
 _FACTORS = 4096
 _SLOWEST = 0.1  # of the mean: a slower OST would be taken out of service
 
-_FAR = 1 << 40  # bytes to a read that the heads must move to
+_FAR = 127  # RPCs to a read that the heads must move to
 _REACH = 4  # RPCs; what lies farther apart is not looked for
 _SETS, _WAYS = 1024, 4  # places of an OST's waiting reads: each has its set
 _MULTIPLIER = 0x9E3779B1  # 2^32 / golden ratio: spreads the objects
@@ -222,18 +222,17 @@ def _find_neighbours(disks: Disks, ost: int, rpc_id: int) -> None:
     """Note how far before a read that comes the next other lies, and tell the next one after it."""
     rpc = disks.bulk.rpcs[rpc_id]
     array = disks.arrays[ost]
-    size = disks.rpc_size
     for step in range(_REACH + 1):
         unit = rpc.unit - step
         at_work = array.object == rpc.object and array.unit == unit
         if at_work or _listed_read(disks, ost, rpc.object, unit) >= 0:
-            rpc.gap = max(step - 1, 0) * size
+            rpc.gap = max(step - 1, 0)
             break
     # The read after it may have waited for one that had not come: now it is near.
     for step in range(1, _REACH + 1):
         other = _listed_read(disks, ost, rpc.object, rpc.unit + step)
         if other >= 0:
-            disks.bulk.rpcs[other].gap = min(disks.bulk.rpcs[other].gap, (step - 1) * size)
+            disks.bulk.rpcs[other].gap = min(disks.bulk.rpcs[other].gap, step - 1)
             break
 
 
@@ -273,10 +272,12 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
         array.object = rpc.object
         array.unit = rpc.unit
         # The gap passes below the heads, unless it takes less time to move them.
-        cost += min(rpc.gap * disks.seconds[0, ost], move_seconds(disks, rpc.bytes))
+        move = move_seconds(disks, rpc.bytes)
         if rpc.gap < _FAR:
+            cost += min(int(rpc.gap) * disks.rpc_size * disks.seconds[0, ost], move)
             after = 0.0  # near: its data follows that of the read before it
         else:
+            cost += move
             disks.programs.stats[_HEAD_MOVES] += 1
     station = disks.ost + ost
     # Drawn by the number of the request at its OST, so that no other OST's traffic shifts it.
