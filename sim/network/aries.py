@@ -89,6 +89,8 @@ def choose_route(
         for position in range(routes[candidate, 0], routes[candidate, 1]):
             station = network.stations[network.path[position]]
             delay += station.latency + factor * max(0.0, station.free - now)
+            if delay >= best_delay:
+                break  # it grows: what is beyond need not be looked up
         if delay < best_delay:
             best = candidate
             best_delay = delay
