@@ -23,6 +23,7 @@ from numba.core.typing.templates import make_concrete_template, signature
 from numba.extending import typeof_impl
 
 from sim.compiler.layouts import numba_type
+from sim.compiler.primitives import PRIMITIVES
 from sim.compiler.signature import Signature
 from sim.engine.jit import How, how_compiled, symbol_of
 
@@ -115,6 +116,9 @@ class Translator:
                 return None
             if how is How.OUTLINED:
                 self._types[function] = self._declare(function)
+            elif how is How.PRIMITIVE:
+                typing: Any = cpu_target.typing_context
+                self._types[function] = typing.resolve_value_type(PRIMITIVES[function])
             else:
                 inline = how is How.INLINED
                 dispatcher = numba.njit(forceinline=inline, **_OPTIONS)(function)

@@ -23,7 +23,8 @@ import numpy as np
 
 from sim.engine.jit import inlined, njit
 from sim.engine.pool import Pool, give, make_pool, take
-from sim.engine.types import Floats, Indices, Integers
+from sim.engine.prefetch import prefetch
+from sim.engine.types import Floats, Indices, Integers, Table, make_table
 
 INDEX_BITS = 25
 KIND_BITS = 4
@@ -45,23 +46,27 @@ _SEQUENCE = 3  # the next sequence number
 _SLOT = 4  # the present slot
 _CHECKED_SEQUENCE = 5  # both when the width was last looked at
 _CHECKED_SLOT = 6
+_FARTHEST = 7  # the last slot that is within sight
+
+_SIGHT = 6  # slots from the present one to the farthest within sight
+
+_LATER = np.dtype(  # an event that waits: what is read of it together lies together
+    [("time", "f8"), ("key", "i8"), ("next", "i4")], align=True
+)
 
 
 class Calendar(NamedTuple):
     """Pending events.
 
     ``times`` (s) and ``keys`` (sequence number, kind and index packed into one integer) are the
-    heap; ``later_times``, ``later_keys`` and ``following`` the events that wait in lists, in rows
-    that ``spare`` hands out. ``lists`` holds the first row of each list, -1 where it is empty: the
-    ring, then the list beyond it. ``counts`` holds numbers of events and of slots; ``width`` the
-    width of a slot in seconds and one over it.
+    heap; ``later`` the events that wait in lists, in rows that ``spare`` hands out. ``lists`` holds
+    the first row of each list, -1 where it is empty: the ring, then the list beyond it. ``counts``
+    holds numbers of events and of slots; ``width`` the width of a slot in seconds and one over it.
     """
 
     times: Floats
     keys: Integers
-    later_times: Floats
-    later_keys: Integers
-    following: Indices
+    later: Table
     spare: Pool
     lists: Indices
     counts: Integers
@@ -74,12 +79,10 @@ def make_calendar(capacity: int) -> Calendar:
     return Calendar(
         times=np.zeros(capacity),
         keys=np.zeros(capacity, np.int64),
-        later_times=np.zeros(capacity),
-        later_keys=np.zeros(capacity, np.int64),
-        following=np.zeros(capacity, np.int32),
+        later=make_table(_LATER, capacity),
         spare=make_pool(capacity),
         lists=np.full(ring + 1, -1, np.int32),
-        counts=np.zeros(7, np.int64),
+        counts=np.zeros(8, np.int64),
         width=np.array([_FIRST_WIDTH, 1.0 / _FIRST_WIDTH]),
     )
 
@@ -109,13 +112,52 @@ def next_time(calendar: Calendar) -> float:
 @inlined
 def next_kind(calendar: Calendar) -> int:
     """Return the kind of the entity that acts next."""
-    return (calendar.keys[0] >> INDEX_BITS) & ((1 << KIND_BITS) - 1)
+    return kind_of(calendar.keys[0])
 
 
 @inlined
 def next_index(calendar: Calendar) -> int:
     """Return the index of the entity that acts next."""
-    return calendar.keys[0] & _INDEX_MASK
+    return index_of(calendar.keys[0])
+
+
+@inlined
+def kind_of(key: int) -> int:
+    """Return the kind of the entity of a key."""
+    return (key >> INDEX_BITS) & ((1 << KIND_BITS) - 1)
+
+
+@inlined
+def index_of(key: int) -> int:
+    """Return the index of the entity of a key."""
+    return key & _INDEX_MASK
+
+
+@inlined
+def sees_farther(calendar: Calendar) -> bool:
+    """Tell whether a slot has come close that was not within sight yet; see :func:`in_sight`."""
+    counts = calendar.counts
+    return counts[_FARTHEST] < counts[_SLOT] + _SIGHT
+
+
+@njit
+def look_farther(calendar: Calendar) -> None:
+    """Bring one slot more within sight."""
+    counts = calendar.counts
+    counts[_FARTHEST] = max(counts[_FARTHEST], counts[_SLOT]) + 1
+    # The first row of a slot that comes into sight only later on.
+    prefetch(calendar.later, max(in_sight(calendar, -_SIGHT), 0))
+
+
+@inlined
+def in_sight(calendar: Calendar, nearer: int) -> int:
+    """Return the row in ``later`` of the first event, or -1, of the farthest slot within sight.
+
+    Or of the one so many slots nearer. What is put into a slot that is within sight is not seen by
+    who looks at each slot once; it is due at once.
+    """
+    lists = calendar.lists
+    return lists[(calendar.counts[_FARTHEST] - nearer) & (len(lists) - 2)]
 
 
 @njit
@@ -210,8 +252,8 @@ def _sink(calendar: Calendar, time: float, key: int) -> None:
 def _put_off(calendar: Calendar, slot: int, time: float, key: int) -> None:
     """Put an event of a later slot into the list of that slot."""
     row = take(calendar.spare)
-    calendar.later_times[row] = time
-    calendar.later_keys[row] = key
+    calendar.later[row].time = time
+    calendar.later[row].key = key
     _link(calendar, slot, row)
 
 
@@ -226,7 +268,7 @@ def _link(calendar: Calendar, slot: int, row: int) -> None:
     else:
         place = ring
         counts[_BEYOND] += 1
-    calendar.following[row] = lists[place]
+    calendar.later[row].next = lists[place]
     lists[place] = row
 
 
@@ -247,10 +289,11 @@ def _turn_to_next_slot(calendar: Calendar) -> None:
                 _relink(calendar, ring)
         row = _cut(calendar, counts[_SLOT] & (ring - 1))
         while row >= 0:
-            _rise(calendar, calendar.later_times[row], calendar.later_keys[row])
+            event = calendar.later[row]
+            _rise(calendar, event.time, event.key)
             give(calendar.spare, row)
             counts[_RING] -= 1
-            row = calendar.following[row]  # a row given back keeps its link until it is taken
+            row = event.next  # a row given back keeps its link until it is taken
 
 
 @njit
@@ -258,7 +301,7 @@ def _jump(calendar: Calendar, slot: int) -> None:
     """Make ``slot`` the present one without a step through those between."""
     counts = calendar.counts
     counts[_CHECKED_SLOT] += slot - counts[_SLOT]  # slots passed over say nothing of the width
-    counts[_SLOT] = slot
+    counts[_SLOT] = counts[_FARTHEST] = slot
 
 
 @njit
@@ -275,8 +318,8 @@ def _first_slot_beyond(calendar: Calendar) -> int:
     row = calendar.lists[len(calendar.lists) - 1]
     first = np.inf
     while row >= 0:
-        first = min(first, calendar.later_times[row])
-        row = calendar.following[row]
+        first = min(first, calendar.later[row].time)
+        row = calendar.later[row].next
     return int(first * calendar.width[1])
 
 
@@ -287,9 +330,9 @@ def _relink(calendar: Calendar, place: int) -> None:
     counts = calendar.counts
     which = _BEYOND if place == len(calendar.lists) - 1 else _RING
     while row >= 0:
-        following = calendar.following[row]
+        following = calendar.later[row].next
         counts[which] -= 1
-        _link(calendar, int(calendar.later_times[row] * calendar.width[1]), row)
+        _link(calendar, int(calendar.later[row].time * calendar.width[1]), row)
         row = following
 
 
@@ -312,8 +355,8 @@ def _adapt_width(calendar: Calendar) -> None:
     for place in range(ring):
         row = _cut(calendar, place)
         while row >= 0:
-            following = calendar.following[row]
-            calendar.following[row] = calendar.lists[ring]
+            following = calendar.later[row].next
+            calendar.later[row].next = calendar.lists[ring]
             calendar.lists[ring] = row
             row = following
     counts[_BEYOND] += counts[_RING]
@@ -330,7 +373,6 @@ def _copy_events(calendar: Calendar, other: Calendar) -> None:
     for place in range(len(calendar.lists)):
         row = calendar.lists[place]
         while row >= 0:
-            time = calendar.later_times[row]
-            slot = int(time * calendar.width[1])
-            _put_off(other, slot, time, calendar.later_keys[row])
-            row = calendar.following[row]
+            event = calendar.later[row]
+            _put_off(other, int(event.time * calendar.width[1]), event.time, event.key)
+            row = event.next

@@ -28,6 +28,7 @@ class How(Enum):
     SPECIALISED = "for the types of each of its callers"
     INLINED = "copied into each of its callers"
     OUTLINED = "once, with a symbol of its own"
+    PRIMITIVE = "what the compiler knows under this name"
 
 
 def njit(function: Function) -> Function:
@@ -50,6 +51,11 @@ def outlined(function: Function) -> Function:
     a tuple of these. Its callers know nothing of it but that: an edit in it compiles it alone.
     """
     return _marked(function, How.OUTLINED)
+
+
+def primitive(function: Function) -> Function:
+    """Mark a function that stands for what has no form in Python (``sim.compiler.primitives``)."""
+    return _marked(function, How.PRIMITIVE)
 
 
 def _marked(function: Function, how: How) -> Function:

@@ -41,6 +41,9 @@ _READ_CUT = 6  # the part leaves the OSS -> _READ_AT_ROUTER
 _READ_AT_ROUTER = 7  # goes on over Aries -> _READ_AT_CLIENT
 _READ_AT_CLIENT = 8  # the last part ends the RPC
 
+LAST_STAGES = _WRITE_REPLIED, _READ_AT_CLIENT
+"""The stages of a message that comes to the client."""
+
 AT_CLIENT = -4.0
 """The answer of :func:`travel` for a message whose RPC is done."""
 

@@ -7,6 +7,7 @@ a chain. The loop knows no component but the programs and the network.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,15 +15,21 @@ import numpy as np
 
 from sim.engine.calendar import (
     drop_next,
+    in_sight,
+    index_of,
+    kind_of,
+    look_farther,
     next_index,
     next_kind,
     next_time,
     reschedule_next,
+    sees_farther,
 )
 from sim.engine.component import annotated
 from sim.engine.jit import entry, inlined, outlined
 from sim.engine.network import hop, travelling
 from sim.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, NoRowLeftError
+from sim.engine.prefetch import prefetch
 from sim.engine.types import Integers
 from sim.machine.tables import Tables
 from sim.plane import registry
@@ -36,36 +43,42 @@ IDLE, ENDED, PAUSED, OUT_OF_ROWS = 0, 1, 2, 3
 """What :func:`run` answers: nothing is due, a batch has ended, some events are done, a table must
 be made longer."""
 
+_STEPS = 2  # in which more than an entity's own row is fetched
+_SLOTS_A_STEP = 2  # of the calendar: a row that is asked for comes within these
+
 _BACKENDS = len(Backend)
 _FIELDS = {part: name for name, part in annotated(Tables).items()}
 
 
 def _dispatcher(
-    name: str, index: str, handlers: Iterable[tuple[int, Handler]]
-) -> Callable[..., float]:
+    name: str, parameters: str, handlers: Iterable[tuple[int, Handler]], *, answers: bool = True
+) -> Callable[..., Any]:
     """Return a function that calls the handler of a number.
 
     Parameters
     ----------
     name
-        Of the function, which takes ``tables``, the number, the index and the time.
-    index
-        What the handlers' second argument is, of three: their component, this, and the time.
+        Of the function, which takes ``tables``, the number and the parameters.
+    parameters
+        What handlers take behind their component: names and annotations.
     handlers
-        By number, those that are called most first. For any other number it is ``GONE``.
+        By number, those that are called most first.
+    answers
+        Whether they answer when the entity acts next, and any other number ``GONE``; else nothing.
     """
-    lines = [f"def {name}(tables: Tables, number: int, {index}: int, now: float) -> float:"]
+    returns, otherwise = ("float", "GONE") if answers else ("None", "None")
+    arguments = re.sub(r": \w+", "", parameters)
+    lines = [f"def {name}(tables: Tables, number: int, {parameters}) -> {returns}:"]
     functions: dict[str, Any] = {"Tables": Tables, "GONE": GONE, "__name__": __name__}
     for number, handler in handlers:
         called = f"_{number}"
         functions[called] = handler.function
         part = _FIELDS[handler.component]
         lines.append(f"    if number == {number}:")
-        lines.append(f"        return {called}(tables.{part}, {index}, now)")
-    lines.append("    return GONE")
+        lines.append(f"        return {called}(tables.{part}, {arguments})")
+    lines.append(f"    return {otherwise}")
     exec("\n".join(lines), functions)
-    made: Callable[..., float] = outlined(functions[name])
-    return made
+    return outlined(functions[name])
 
 
 def _slot(operation: int, backend: int) -> int:
@@ -90,9 +103,12 @@ def _others() -> list[tuple[int, Handler]]:
 
 # An operation that nobody performs on such a file, such as advice about locks where there are
 # none, is passed over; and there are no other events and messages than those that are handled.
-_perform = _dispatcher("_perform", "program_id", _operations())
-_handle = _dispatcher("_handle", "index", _others())
-_carry = _dispatcher("_carry", "message_id", sorted(registry.MESSAGES.items()))
+_perform = _dispatcher("_perform", "program_id: int, now: float", _operations())
+_handle = _dispatcher("_handle", "index: int, now: float", _others())
+_carry = _dispatcher("_carry", "message_id: int, now: float", sorted(registry.MESSAGES.items()))
+_expect = _dispatcher(
+    "_expect", "message_id: int, step: int", sorted(registry.EXPECTED.items()), answers=False
+)
 _PERFORMED = np.zeros(len(Op) * _BACKENDS, np.bool_)
 _PERFORMED[[slot for slot, _ in _operations()]] = True
 _ON_FILE = np.array([operation in ON_FILES for operation in Op])
@@ -151,6 +167,46 @@ def _has_room(counts: Integers) -> bool:
     return short == 0
 
 
+@outlined
+def _fetch_ahead(tables: Tables) -> None:
+    """Have the rows of what is due soon fetched, so that no event waits for them.
+
+    A row may name others that its event needs; these are fetched when it has come, one slot of the
+    calendar after the other.
+    """
+    calendar = tables.network.calendar
+    while sees_farther(calendar):
+        look_farther(calendar)
+        row = in_sight(calendar, 0)
+        while row >= 0:
+            _fetch(tables, calendar.later[row].key)
+            row = calendar.later[row].next
+        for step in range(_STEPS):
+            row = in_sight(calendar, _SLOTS_A_STEP * (step + 1))
+            while row >= 0:
+                _fetch_more(tables, calendar.later[row].key, step)
+                row = calendar.later[row].next
+
+
+@inlined
+def _fetch(tables: Tables, key: int) -> None:
+    """Have the row of an entity fetched."""
+    index = index_of(key)
+    if kind_of(key) == MESSAGE_EVENT:
+        prefetch(tables.network.messages, index)
+        prefetch(tables.network.waits, index)
+    elif kind_of(key) == PROGRAM_EVENT:
+        prefetch(tables.programs.rows, index)
+
+
+@inlined
+def _fetch_more(tables: Tables, key: int, step: int) -> None:
+    """Have what else a message will need fetched, whose own row has come."""
+    index = index_of(key)
+    if kind_of(key) == MESSAGE_EVENT and not travelling(tables.network, index):
+        _expect(tables, tables.network.messages[index].stage // STAGES, index, step)
+
+
 @entry(raises=NoRowLeftError)
 def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
     """Work through at most ``events`` events before ``until``, up to one that ends a batch.
@@ -166,6 +222,8 @@ def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
         # Before the event is touched: what it needs may take a longer table.
         if i % EVENTS_A_LOOK == 0 and not _has_room(pools):
             return OUT_OF_ROWS
+        if sees_farther(calendar):
+            _fetch_ahead(tables)
         programs.clock[0] = now
         programs.counts[0] += 1
         kind = next_kind(calendar)

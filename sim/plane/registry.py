@@ -38,6 +38,14 @@ MESSAGES: dict[int, Handler] = {}
 """By what a message is part of: ``function(component, message_id, now)``, between two segments."""
 
 
+EXPECTED: dict[int, Handler] = {}
+"""By what a message is part of: ``function(component, message_id, step)``, before it is due.
+
+It does nothing but :func:`~sim.engine.prefetch.prefetch` rows that the message will need: in step 0
+those that its own row names, in step 1 those that these name.
+"""
+
+
 def on_event(component: type[Component], kind: int) -> Callable[[Function], Function]:
     """Register a function for a kind of events.
 
@@ -56,6 +64,11 @@ def on_event(component: type[Component], kind: int) -> Callable[[Function], Func
 def on_message(component: type[Component], carrier: int) -> Callable[[Function], Function]:
     """Register a function for the messages of a carrier (``sim.plane.events``)."""
     return _registrar(MESSAGES, [carrier], component)
+
+
+def before_message(component: type[Component], carrier: int) -> Callable[[Function], Function]:
+    """Register a function that fetches what the messages of a carrier will need."""
+    return _registrar(EXPECTED, [carrier], component)
 
 
 def performs(

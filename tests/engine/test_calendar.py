@@ -12,6 +12,9 @@ from sim.engine.calendar import (
     Calendar,
     drop_next,
     enlarge_calendar,
+    in_sight,
+    index_of,
+    look_farther,
     make_calendar,
     next_index,
     next_kind,
@@ -19,6 +22,7 @@ from sim.engine.calendar import (
     pending,
     reschedule_next,
     schedule,
+    sees_farther,
 )
 from sim.engine.component import Component
 from sim.engine.jit import entry
@@ -56,6 +60,30 @@ def in_order(due: list[Event]) -> list[Event]:
 @given(events)
 def test_events_come_by_time_and_then_in_the_order_of_scheduling(due: list[Event]) -> None:
     assert drained(filled(due)) == in_order(due)
+
+
+def seen(calendar: Calendar) -> list[int]:
+    """Return the entities that come into sight."""
+    found = []
+    while sees_farther(calendar):
+        look_farther(calendar)
+        row = in_sight(calendar, 0)
+        while row >= 0:
+            found.append(int(index_of(calendar.later[row].key)))
+            row = calendar.later[row].next
+    return found
+
+
+def test_what_is_close_comes_into_sight_once_and_before_it_is_due() -> None:
+    times = [0.0, 1.5e-6, 1.7e-6, 3.5e-6, 8.5e-6, 1.0]
+    calendar = filled([(time, 1, number) for number, time in enumerate(times)])
+    assert sorted(seen(calendar)) == [1, 2, 3]
+    assert seen(calendar) == []
+    drop_next(calendar)
+    drop_next(calendar)
+    drop_next(calendar)
+    assert next_index(calendar) == 3
+    assert seen(calendar) == [4]
 
 
 @settings(max_examples=200)

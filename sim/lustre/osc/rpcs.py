@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from sim.engine.jit import inlined, outlined
 from sim.engine.pool import give, take
+from sim.engine.prefetch import prefetch
 from sim.engine.queue import join, pop
-from sim.lustre.brw import AT_CLIENT, charge_rpc, start_rpc, travel
+from sim.lustre.brw import AT_CLIENT, LAST_STAGES, charge_rpc, start_rpc, travel
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
 from sim.lustre.osc.windows import lower_urgency, window_done
@@ -27,7 +28,7 @@ from sim.node.readers import served_readers
 from sim.node.windows import CALM, DIRTY, PRESSING, URGENT, WRITING, drop_window
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import wake, wake_all
-from sim.plane.registry import on_message
+from sim.plane.registry import before_message, on_message
 
 
 @outlined
@@ -177,6 +178,22 @@ def on_rpc_message(osc: Osc, message_id: int, now: float) -> float:
     if answer == AT_CLIENT:
         return _finish_rpc(osc, message_id, now)
     return answer
+
+
+@before_message(Osc, BRW)
+@outlined
+def expect_rpc_message(osc: Osc, message_id: int, step: int) -> None:
+    """Have the rows fetched that a message of a BRW RPC will need, in steps: one names another."""
+    message = osc.network.messages[message_id]
+    if step == 0:
+        prefetch(osc.brw.bulk.rpcs, message.owner)
+    elif message.stage in LAST_STAGES:
+        rpc = osc.brw.bulk.rpcs[message.owner]
+        prefetch(osc.channels, rpc.channel)
+        if rpc.program >= 0:
+            prefetch(osc.programs.rows, rpc.program)
+        else:
+            prefetch(osc.cache.windows, rpc.windows)
 
 
 @outlined
