@@ -50,6 +50,8 @@ _FARTHEST = 7  # the last slot that is within sight
 
 _SIGHT = 6  # slots from the present one to the farthest within sight
 
+_JUST_BELOW_ONE = 1.0 - 1e-12
+
 _LATER = np.dtype(  # an event that waits: what is read of it together lies together
     [("time", "f8"), ("key", "i8"), ("next", "i4")], align=True
 )
@@ -119,6 +121,17 @@ def next_kind(calendar: Calendar) -> int:
 def next_index(calendar: Calendar) -> int:
     """Return the index of the entity that acts next."""
     return index_of(calendar.keys[0])
+
+
+@inlined
+def next_after(calendar: Calendar) -> float:
+    """Return a time before which nothing acts but the entity that acts next; in seconds."""
+    times = calendar.times
+    # All that is not in the heap is in later slots, of which the borders are rounded.
+    first = (calendar.counts[_SLOT] + 1) * calendar.width[0] * _JUST_BELOW_ONE
+    for child in range(1, min(calendar.counts[_NEAR], 5)):
+        first = min(first, times[child])
+    return first
 
 
 @inlined

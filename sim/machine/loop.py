@@ -19,6 +19,7 @@ from sim.engine.calendar import (
     index_of,
     kind_of,
     look_farther,
+    next_after,
     next_index,
     next_kind,
     next_time,
@@ -115,19 +116,29 @@ _ON_FILE = np.array([operation in ON_FILES for operation in Op])
 
 
 @inlined
-def _on_message(tables: Tables, message_id: int, now: float) -> float:
+def _on_message(tables: Tables, message_id: int, now: float, until: float) -> float:
     """Take a message one step further; return when it acts next, or ``GONE``.
+
+    Where it reaches the next station of its segment before anything else happens, it is served
+    there at once: that too counts as an event, and spares the way through the calendar.
 
     ``hop``, which is compiled into its callers, is called in one place for all turns of all
     journeys: that keeps the loop's machine code small.
     """
-    network = tables.network
+    network, programs = tables.network, tables.programs
     if not travelling(network, message_id):
         carrier = network.messages[message_id].stage // STAGES
         answer = _carry(tables, carrier, message_id, now)
         if answer != GO_ON:
             return answer
-    return hop(network, message_id, now)
+    limit = min(next_after(network.calendar), until)
+    while True:
+        again = hop(network, message_id, now)
+        if again >= limit or not travelling(network, message_id):
+            return again
+        now = again
+        programs.clock[0] = now
+        programs.counts[0] += 1
 
 
 @outlined
@@ -229,7 +240,7 @@ def run(tables: Tables, pools: Integers, until: float, events: int) -> int:
         kind = next_kind(calendar)
         index = next_index(calendar)
         if kind == MESSAGE_EVENT:
-            again = _on_message(tables, index, now)
+            again = _on_message(tables, index, now, until)
         elif kind == PROGRAM_EVENT:
             again = _step(tables, index, now)
         else:
