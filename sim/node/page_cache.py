@@ -16,6 +16,7 @@ from sim.engine.component import Component, Demands
 from sim.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
 from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
+from sim.engine.ordered import Ordered, enlarge_ordered, make_ordered
 from sim.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from sim.engine.queue import QUEUE, TURN, clear, join, leave
 from sim.engine.types import Table, make_table
@@ -49,7 +50,6 @@ VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
         ("flushing", "i4"),  # its first lock that waits for write-back
         ("cached", "i4"),  # the list of its cached bytes
         ("dirty", "i4"),  # the list of its dirty bytes that are in no window, or -1
-        ("windows", "i4"),  # its first window, in the order of the object
         ("readers", "i4"),  # programs that wait for pages
         ("urgent", "i4"),  # unsent windows that must go soon
         ("pressing", "i4"),  # unsent windows that someone waits for the lock of
@@ -71,12 +71,14 @@ WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, 
         ("pieces", "i4"),
         ("state", "i4"),
         ("urgency", "i4"),
-        ("next", "i4"),  # the next of the view
         ("next_of_rpc", "i4"),
         ("view_id", "i4"),
     ],
     align=True,
 )
+
+WINDOW_STATES = 3
+"""In how many states a window may be: a view has a list of each (``sim.node.windows``)."""
 
 CACHING_NODE = np.dtype(
     [
@@ -100,6 +102,8 @@ class PageCache(Component):
         free rows, named ``spare_...``.
     views_by_pair, inodes_by_pair
         Row of the view of (object, node), and of the inode of (file, node).
+    window_order
+        The windows of every view in each state, in the order of the object.
     rpc_size
         Bytes of a window: of a whole BRW RPC.
     max_node_cache
@@ -122,6 +126,7 @@ class PageCache(Component):
     inodes_by_pair: HashMap
     windows: Table
     spare_windows: Pool
+    window_order: Ordered
     rpc_size: int
     max_node_cache: int
     tree_page: float
@@ -145,6 +150,7 @@ class PageCache(Component):
             inodes_by_pair=make_map(map_size),
             windows=make_table(WINDOW, rows),
             spare_windows=make_pool(rows),
+            window_order=make_ordered(WINDOW_STATES * rows, rows),
             rpc_size=machine.lustre.rpc_size,
             max_node_cache=machine.nodes.max_cached,
             tree_page=machine.nodes.tree_page_time,
@@ -162,12 +168,15 @@ class PageCache(Component):
         return [(views, 3), (inodes, 1), (windows, 2), (lists[0], 3), (lists[1], runs)]
 
     def grow(self, name: str, rows: int) -> None:
-        """Make one of the tables longer, and the map to its rows with it."""
+        """Make one of the tables longer, and what goes by its rows with it."""
         super().grow(name, rows)
         if name == "inodes":
             self.inodes_by_pair = enlarge_map(self.inodes_by_pair, 2 * rows)
-        elif name == "views":
+            return
+        if name == "views":
             self.views_by_pair = enlarge_map(self.views_by_pair, 2 * rows)
+        lists = WINDOW_STATES * len(self.views)
+        self.window_order = enlarge_ordered(self.window_order, lists, len(self.windows))
 
 
 @outlined
@@ -189,7 +198,6 @@ def view_of(cache: PageCache, object_id: int, node: int, inode: int) -> int:
     view.flushing = -1
     view.cached = new_list(cache.extents)
     view.dirty = -1
-    view.windows = -1
     view.readers = -1
     view.urgent = 0
     view.pressing = 0

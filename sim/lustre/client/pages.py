@@ -10,7 +10,7 @@ from sim.lustre.osc.rpcs import submit
 from sim.lustre.osc.windows import keep_from_cancel
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached
-from sim.node.windows import READING, add_window
+from sim.node.windows import READING, add_window, first_window, window_after
 from sim.plane.operations import Op
 
 _READ = int(Op.READ)
@@ -44,12 +44,9 @@ def ask_for_pages(
 @outlined
 def _are_coming(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
     """Tell whether a request for pages of one window is on its way."""
-    index = offset // cache.rpc_size
-    window_id = cache.views[view_id].windows
-    while window_id >= 0 and cache.windows[window_id].index <= index:
-        window = cache.windows[window_id]
-        reads = window.index == index and window.state == READING
-        if reads and window.low <= offset and window.high >= stop:
+    window_id = first_window(cache, view_id, READING, offset)
+    while window_id >= 0 and cache.windows[window_id].low <= offset:
+        if cache.windows[window_id].high >= stop:
             return True
-        window_id = window.next
+        window_id = window_after(cache, window_id)
     return False

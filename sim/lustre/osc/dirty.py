@@ -12,7 +12,16 @@ from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.windows import lower_urgency, raise_urgency
 from sim.node.page_cache import list_view, unlist_view
 from sim.node.pages import add_cached
-from sim.node.windows import DIRTY, URGENT, add_window, drop_window, find_window, grow_window
+from sim.node.windows import (
+    DIRTY,
+    URGENT,
+    add_window,
+    dirty_window,
+    drop_window,
+    first_window,
+    grow_window,
+    window_after,
+)
 from sim.plane.programs import wake_into
 
 
@@ -66,8 +75,7 @@ def dirty_pages(osc: Osc, view_id: int, offset: int, size: int) -> int:
     Room for all of them has been reserved in the OSC.
     """
     view = osc.cache.views[view_id]
-    index = offset // osc.cache.rpc_size
-    window_id = find_window(osc.cache, view_id, index, DIRTY)
+    window_id = dirty_window(osc.cache, view_id, offset)
     if window_id < 0:
         add_window(osc.cache, view_id, offset, size, DIRTY)
         added = size
@@ -97,12 +105,10 @@ def discard(osc: Osc, object_id: int) -> None:
         if view.listed:
             before = _view_before(osc, channel_id, view_id)
             unlist_view(osc.cache, osc.channels[channel_id].views, view_id, before)
-        window_id = view.windows
+        window_id = first_window(osc.cache, view_id, DIRTY, 0)
         while window_id >= 0:
-            window = osc.cache.windows[window_id]
-            after = window.next  # read before the row is given back
-            if window.state == DIRTY:
-                _discard_window(osc, channel_id, window_id)
+            after = window_after(osc.cache, window_id)  # read before the row is given back
+            _discard_window(osc, channel_id, window_id)
             window_id = after
         view_id = view.sibling
 

@@ -25,7 +25,16 @@ from sim.lustre.server.disks import partial_bytes
 from sim.node.page_cache import PageCache, list_view, unlist_view
 from sim.node.pages import add_cached
 from sim.node.readers import served_readers
-from sim.node.windows import CALM, DIRTY, PRESSING, URGENT, WRITING, drop_window
+from sim.node.windows import (
+    CALM,
+    DIRTY,
+    PRESSING,
+    URGENT,
+    drop_window,
+    first_window,
+    window_after,
+    write_window,
+)
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import wake, wake_all
 from sim.plane.registry import before_message, on_message
@@ -99,7 +108,7 @@ def _view_to_write(osc: Osc, channel_id: int) -> tuple[int, int]:
 
 
 @outlined
-def _first_window(cache: PageCache, view_id: int) -> int:
+def _next_to_go(cache: PageCache, view_id: int) -> int:
     """Return the dirty window of a view that goes next."""
     view = cache.views[view_id]
     wanted = CALM
@@ -107,9 +116,9 @@ def _first_window(cache: PageCache, view_id: int) -> int:
         wanted = PRESSING
     elif view.urgent > 0:
         wanted = URGENT
-    window_id = view.windows
-    while cache.windows[window_id].state != DIRTY or cache.windows[window_id].urgency < wanted:
-        window_id = cache.windows[window_id].next
+    window_id = first_window(cache, view_id, DIRTY, 0)
+    while cache.windows[window_id].urgency < wanted:
+        window_id = window_after(cache, window_id)
     return window_id
 
 
@@ -118,25 +127,24 @@ def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: flo
     """Fill an RPC with dirty windows of a view and send it."""
     view = osc.cache.views[view_id]
     channel = osc.channels[channel_id]
-    first = _first_window(osc.cache, view_id)
+    first = _next_to_go(osc.cache, view_id)
     last = -1
     size = 0
     partial = 0
     window_id = first
     while window_id >= 0:
         window = osc.cache.windows[window_id]
-        if window.state == DIRTY:
-            if size + window.bytes > osc.cache.rpc_size:
-                break
-            lower_urgency(osc, channel_id, window_id)
-            window.state = WRITING
-            window.next_of_rpc = -1
-            if last >= 0:
-                osc.cache.windows[last].next_of_rpc = window_id
-            last = window_id
-            size += window.bytes
-            partial += partial_bytes(osc.brw.disks, window.low, window.high, window.bytes)
-        window_id = window.next
+        if size + window.bytes > osc.cache.rpc_size:
+            break
+        after = window_after(osc.cache, window_id)
+        lower_urgency(osc, channel_id, window_id)
+        write_window(osc.cache, window_id)
+        if last >= 0:
+            osc.cache.windows[last].next_of_rpc = window_id
+        last = window_id
+        size += window.bytes
+        partial += partial_bytes(osc.brw.disks, window.low, window.high, window.bytes)
+        window_id = after
     view.unsent -= size
     # A view with more to send goes to the end of the line: objects of an OST take turns.
     unlist_view(osc.cache, channel.views, view_id, previous)
