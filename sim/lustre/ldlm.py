@@ -48,14 +48,14 @@ from sim.lustre.locks import (
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.rpcs import pump
-from sim.lustre.osc.windows import count_windows, raise_urgency
+from sim.lustre.osc.windows import raise_urgency
 from sim.lustre.server.journal import Journals, object_committed
 from sim.lustre.server.oss import OssThreads, lock_thread
 from sim.node.nodes import Nodes, handle_callback
 from sim.node.page_cache import PageCache
 from sim.node.pages import drop_cached
 from sim.node.tree import DROP_TURNS, queue_at_tree
-from sim.node.windows import DIRTY, PRESSING, READING, WRITING
+from sim.node.windows import PRESSING
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, LOCK_EVENT
 from sim.plane.files import Files
@@ -405,12 +405,8 @@ def _give_up(osc: Osc, lock_id: int, now: float) -> None:
     lock = osc.locks.locks[lock_id]
     view = osc.cache.views[lock.view_id]
     stop = min(lock.end, _END_OF_OBJECT) + 1  # EOF + 1 would overflow
-    raise_urgency(osc, lock.view_id, lock.start, stop, PRESSING)
-    dirty, dirty_bytes = count_windows(osc.cache, lock.view_id, DIRTY, lock.start, stop)
-    writing, bytes_under_way = count_windows(osc.cache, lock.view_id, WRITING, lock.start, stop)
-    reading, _ = count_windows(osc.cache, lock.view_id, READING, lock.start, stop)
-    osc.programs.stats[_FLUSHED] += dirty_bytes + bytes_under_way
-    windows = dirty + writing + reading
+    windows, size = raise_urgency(osc, lock.view_id, lock.start, stop, PRESSING)
+    osc.programs.stats[_FLUSHED] += size
     if lock.mode != MODE_PW:  # nobody finds it any more, and ``sibling`` is free for the flush
         view.shared_locks = _without(osc.locks, view.shared_locks, lock_id)
     lock.state = _FLUSHING

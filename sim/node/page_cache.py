@@ -50,6 +50,9 @@ VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
         ("flushing", "i4"),  # its first lock that waits for write-back
         ("cached", "i4"),  # the list of its cached bytes
         ("dirty", "i4"),  # the list of its dirty bytes that are in no window, or -1
+        ("windows", "i4"),  # its first window, in the order of the object
+        ("window", "i4"),  # the one that was sought or added last, or another; -1 if there is none
+        ("dirty_window", "i4"),  # its first dirty window, or -1
         ("readers", "i4"),  # programs that wait for pages
         ("urgent", "i4"),  # unsent windows that must go soon
         ("pressing", "i4"),  # unsent windows that someone waits for the lock of
@@ -64,21 +67,21 @@ VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
 
 WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, on its way
     [
-        ("index", "i8"),
+        ("place", "i8"),  # what the windows of a view are in the order of
         ("low", "i8"),  # hull of the bytes on their way, in the object
         ("high", "i8"),
         ("bytes", "i8"),
         ("pieces", "i4"),
-        ("state", "i4"),
-        ("urgency", "i4"),
-        ("next_of_rpc", "i4"),
         ("view_id", "i4"),
+        ("previous", "i4"),  # its neighbours in the view
+        ("next", "i4"),
+        ("next_of_rpc", "i4"),
+        ("state", "i1"),
+        ("urgency", "i1"),
+        ("milestone", "i1"),  # a search of the view may begin here
     ],
     align=True,
 )
-
-WINDOW_STATES = 3
-"""In how many states a window may be: a view has a list of each (``sim.node.windows``)."""
 
 CACHING_NODE = np.dtype(
     [
@@ -102,8 +105,8 @@ class PageCache(Component):
         free rows, named ``spare_...``.
     views_by_pair, inodes_by_pair
         Row of the view of (object, node), and of the inode of (file, node).
-    window_order
-        The windows of every view in each state, in the order of the object.
+    milestones
+        One window in eight of every view, in the order of the object: where a search begins.
     rpc_size
         Bytes of a window: of a whole BRW RPC.
     max_node_cache
@@ -126,7 +129,7 @@ class PageCache(Component):
     inodes_by_pair: HashMap
     windows: Table
     spare_windows: Pool
-    window_order: Ordered
+    milestones: Ordered
     rpc_size: int
     max_node_cache: int
     tree_page: float
@@ -150,7 +153,7 @@ class PageCache(Component):
             inodes_by_pair=make_map(map_size),
             windows=make_table(WINDOW, rows),
             spare_windows=make_pool(rows),
-            window_order=make_ordered(WINDOW_STATES * rows, rows),
+            milestones=make_ordered(rows, rows),
             rpc_size=machine.lustre.rpc_size,
             max_node_cache=machine.nodes.max_cached,
             tree_page=machine.nodes.tree_page_time,
@@ -175,8 +178,7 @@ class PageCache(Component):
             return
         if name == "views":
             self.views_by_pair = enlarge_map(self.views_by_pair, 2 * rows)
-        lists = WINDOW_STATES * len(self.views)
-        self.window_order = enlarge_ordered(self.window_order, lists, len(self.windows))
+        self.milestones = enlarge_ordered(self.milestones, len(self.views), len(self.windows))
 
 
 @outlined
@@ -198,6 +200,9 @@ def view_of(cache: PageCache, object_id: int, node: int, inode: int) -> int:
     view.flushing = -1
     view.cached = new_list(cache.extents)
     view.dirty = -1
+    view.windows = -1
+    view.window = -1
+    view.dirty_window = -1
     view.readers = -1
     view.urgent = 0
     view.pressing = 0

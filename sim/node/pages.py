@@ -11,7 +11,7 @@ from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.node.extents import NO_END, add_bytes, cut_bytes, hull_outside, next_run
 from sim.node.page_cache import PageCache
-from sim.node.windows import DIRTY, WRITING, first_window, window_after
+from sim.node.windows import READING
 from sim.plane.counters import Stat
 
 _EVICTED = int(Stat.EVICTED_BYTES)
@@ -81,30 +81,14 @@ def _drop_clean(cache: PageCache, view_id: int) -> int:
         dropped += drop_cached(cache, view_id, start, run.start // PAGE * PAGE)
         start = max(start, -(-run.stop // PAGE) * PAGE)
         run_id = next_run(cache.extents, view.dirty, run_id)
-    dirty = first_window(cache, view_id, DIRTY, 0)
-    writing = first_window(cache, view_id, WRITING, 0)
-    while dirty >= 0 or writing >= 0:
-        if _goes_first(cache, writing, dirty):
-            window_id = writing
-            writing = window_after(cache, writing)
-        else:
-            window_id = dirty
-            dirty = window_after(cache, dirty)
+    window_id = view.windows
+    while window_id >= 0:
         window = cache.windows[window_id]
-        dropped += drop_cached(cache, view_id, start, window.low // PAGE * PAGE)
-        start = max(start, -(-window.high // PAGE) * PAGE)
+        if window.state != READING:  # what is still to come is not in the cache
+            dropped += drop_cached(cache, view_id, start, window.low // PAGE * PAGE)
+            start = max(start, -(-window.high // PAGE) * PAGE)
+        window_id = window.next
     return dropped + drop_cached(cache, view_id, start, NO_END)
-
-
-@outlined
-def _goes_first(cache: PageCache, writing: int, dirty: int) -> bool:
-    """Tell whether of two windows, of which one may be -1, the one being written is the first.
-
-    Of two at one place it is: it was dirty before the other.
-    """
-    if writing < 0 or dirty < 0:
-        return writing >= 0
-    return cache.windows[writing].index <= cache.windows[dirty].index
 
 
 @outlined

@@ -6,7 +6,7 @@ from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached
-from sim.node.windows import READING, first_window, window_after
+from sim.node.windows import READING, first_window
 
 
 @outlined
@@ -73,9 +73,10 @@ def _lacks_pages(cache: PageCache, program_id: int, low: int, high: int) -> bool
 @outlined
 def _is_coming(cache: PageCache, view_id: int, start: int, stop: int) -> bool:
     """Tell whether any bytes between two offsets are on their way into the cache."""
-    window_id = first_window(cache, view_id, READING, start)
-    while window_id >= 0 and cache.windows[window_id].low < stop:
-        if cache.windows[window_id].high > start:
+    window_id = first_window(cache, view_id, start)
+    while window_id >= 0 and cache.windows[window_id].place < stop:
+        window = cache.windows[window_id]
+        if window.state == READING and window.high > start:
             return True
-        window_id = window_after(cache, window_id)
+        window_id = window.next
     return False

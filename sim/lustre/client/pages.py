@@ -10,7 +10,7 @@ from sim.lustre.osc.rpcs import submit
 from sim.lustre.osc.windows import keep_from_cancel
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached
-from sim.node.windows import READING, add_window, first_window, window_after
+from sim.node.windows import READING, add_window, first_window
 from sim.plane.operations import Op
 
 _READ = int(Op.READ)
@@ -44,9 +44,10 @@ def ask_for_pages(
 @outlined
 def _are_coming(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
     """Tell whether a request for pages of one window is on its way."""
-    window_id = first_window(cache, view_id, READING, offset)
-    while window_id >= 0 and cache.windows[window_id].low <= offset:
-        if cache.windows[window_id].high >= stop:
+    window_id = first_window(cache, view_id, offset)
+    while window_id >= 0 and cache.windows[window_id].place <= offset:
+        window = cache.windows[window_id]
+        if window.state == READING and window.high >= stop:
             return True
-        window_id = window_after(cache, window_id)
+        window_id = window.next
     return False

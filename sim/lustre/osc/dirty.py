@@ -18,9 +18,7 @@ from sim.node.windows import (
     add_window,
     dirty_window,
     drop_window,
-    first_window,
     grow_window,
-    window_after,
 )
 from sim.plane.programs import wake_into
 
@@ -105,11 +103,8 @@ def discard(osc: Osc, object_id: int) -> None:
         if view.listed:
             before = _view_before(osc, channel_id, view_id)
             unlist_view(osc.cache, osc.channels[channel_id].views, view_id, before)
-        window_id = first_window(osc.cache, view_id, DIRTY, 0)
-        while window_id >= 0:
-            after = window_after(osc.cache, window_id)  # read before the row is given back
-            _discard_window(osc, channel_id, window_id)
-            window_id = after
+        while view.dirty_window >= 0:
+            _discard_window(osc, channel_id, view.dirty_window)
         view_id = view.sibling
 
 

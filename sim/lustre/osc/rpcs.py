@@ -25,16 +25,7 @@ from sim.lustre.server.disks import partial_bytes
 from sim.node.page_cache import PageCache, list_view, unlist_view
 from sim.node.pages import add_cached
 from sim.node.readers import served_readers
-from sim.node.windows import (
-    CALM,
-    DIRTY,
-    PRESSING,
-    URGENT,
-    drop_window,
-    first_window,
-    window_after,
-    write_window,
-)
+from sim.node.windows import CALM, PRESSING, URGENT, drop_window, next_dirty, write_window
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import wake, wake_all
 from sim.plane.registry import before_message, on_message
@@ -116,9 +107,9 @@ def _next_to_go(cache: PageCache, view_id: int) -> int:
         wanted = PRESSING
     elif view.urgent > 0:
         wanted = URGENT
-    window_id = first_window(cache, view_id, DIRTY, 0)
+    window_id = view.dirty_window
     while cache.windows[window_id].urgency < wanted:
-        window_id = window_after(cache, window_id)
+        window_id = next_dirty(cache, window_id)
     return window_id
 
 
@@ -136,7 +127,6 @@ def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: flo
         window = osc.cache.windows[window_id]
         if size + window.bytes > osc.cache.rpc_size:
             break
-        after = window_after(osc.cache, window_id)
         lower_urgency(osc, channel_id, window_id)
         write_window(osc.cache, window_id)
         if last >= 0:
@@ -144,7 +134,7 @@ def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: flo
         last = window_id
         size += window.bytes
         partial += partial_bytes(osc.brw.disks, window.low, window.high, window.bytes)
-        window_id = after
+        window_id = next_dirty(osc.cache, window_id)
     view.unsent -= size
     # A view with more to send goes to the end of the line: objects of an OST take turns.
     unlist_view(osc.cache, channel.views, view_id, previous)

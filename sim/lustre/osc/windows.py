@@ -9,42 +9,34 @@ from __future__ import annotations
 from sim.engine.calendar import schedule
 from sim.engine.jit import outlined
 from sim.lustre.osc.channels import Osc, channel_of
-from sim.node.page_cache import PageCache
-from sim.node.windows import CALM, DIRTY, PRESSING, first_window, window_after
+from sim.node.windows import CALM, DIRTY, PRESSING, READING, first_window
 from sim.plane.events import LOCK_EVENT
 
 
 @outlined
-def raise_urgency(osc: Osc, view_id: int, start: int, stop: int, urgency: int) -> None:
-    """Raise the urgency of a view's dirty windows between two offsets."""
+def raise_urgency(osc: Osc, view_id: int, start: int, stop: int, urgency: int) -> tuple[int, int]:
+    """Raise the urgency of a view's dirty windows between two offsets.
+
+    Returns how many windows are on their way there, either way, and the bytes to be written.
+    """
     view = osc.cache.views[view_id]
-    window_id = first_window(osc.cache, view_id, DIRTY, start)
-    while window_id >= 0 and osc.cache.windows[window_id].low < stop:
-        window = osc.cache.windows[window_id]
-        if window.high > start and window.urgency < urgency:
-            if window.urgency == CALM:  # an URGENT one is counted
-                view.urgent += 1
-            if urgency == PRESSING:
-                view.pressing += 1
-                osc.channels[channel_of(osc, view.node, view.object)].pressing += 1
-            window.urgency = urgency
-        window_id = window_after(osc.cache, window_id)
-
-
-@outlined
-def count_windows(
-    cache: PageCache, view_id: int, state: int, start: int, stop: int
-) -> tuple[int, int]:
-    """Count the windows of a view in a state that have bytes between two offsets; add these up."""
+    window_id = first_window(osc.cache, view_id, start)
     count = 0
     size = 0
-    window_id = first_window(cache, view_id, state, start)
-    while window_id >= 0 and cache.windows[window_id].index * cache.rpc_size < stop:
-        window = cache.windows[window_id]
+    while window_id >= 0 and osc.cache.windows[window_id].place < stop:
+        window = osc.cache.windows[window_id]
         if window.low < stop and window.high > start:
             count += 1
-            size += window.bytes
-        window_id = window_after(cache, window_id)
+            if window.state != READING:
+                size += window.bytes
+            if window.state == DIRTY and window.urgency < urgency:
+                if window.urgency == CALM:  # an URGENT one is counted
+                    view.urgent += 1
+                if urgency == PRESSING:
+                    view.pressing += 1
+                    osc.channels[channel_of(osc, view.node, view.object)].pressing += 1
+                window.urgency = urgency
+        window_id = window.next
     return count, size
 
 

@@ -13,7 +13,7 @@ from sim.engine.page import PAGE
 from sim.node.page_cache import PageCache
 from sim.node.pages import add_cached, not_cached
 from sim.node.readers import served_readers, wait_for_pages
-from sim.node.windows import READING, add_window, drop_window, first_window, window_after
+from sim.node.windows import READING, add_window, drop_window, first_window
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, SSD_READ_EVENT
 from sim.plane.programs import wake
@@ -74,20 +74,20 @@ def _ask_for_pages(ssds: Ssds, program_id: int, offset: int, stop: int, now: flo
 @outlined
 def _window_of(cache: PageCache, view_id: int, offset: int) -> int:
     """Return the read under way that brings a byte; -1 if there is none."""
-    window_id = first_window(cache, view_id, READING, offset)
+    window_id = first_window(cache, view_id, offset)
     while window_id >= 0 and cache.windows[window_id].low <= offset:
         if cache.windows[window_id].high > offset:
             return window_id
-        window_id = window_after(cache, window_id)
+        window_id = cache.windows[window_id].next
     return -1
 
 
 @outlined
 def _next_window_after(cache: PageCache, view_id: int, offset: int, stop: int) -> int:
     """Return where the next read under way after an offset begins; ``stop`` if none before it."""
-    window_id = first_window(cache, view_id, READING, offset)
+    window_id = first_window(cache, view_id, offset)
     while window_id >= 0 and cache.windows[window_id].low <= offset:
-        window_id = window_after(cache, window_id)
+        window_id = cache.windows[window_id].next
     return stop if window_id < 0 else min(stop, cache.windows[window_id].low)
 
 
