@@ -154,9 +154,8 @@ def covering(osc: Osc, view_id: int, mode: int, start: int, end: int) -> int:
     so only the last one that starts not after the extent can cover it.
     """
     view = osc.cache.views[view_id]
-    # The order holds the write locks of all nodes: ``_may_use`` looks whose it is.
-    lock_id = last_not_after(osc.locks.order, view.object, start)
-    if lock_id >= 0 and _may_use(osc.locks, lock_id, view.node, start, end):
+    lock_id = view.lock
+    if lock_id >= 0 and _covers(osc.locks, lock_id, view.object, view.node, start, end):
         return lock_id
     if mode == MODE_PR:
         lock_id = view.shared_locks
@@ -165,7 +164,20 @@ def covering(osc: Osc, view_id: int, mode: int, start: int, end: int) -> int:
             if is_read_lock and _may_use(osc.locks, lock_id, view.node, start, end):
                 return lock_id
             lock_id = osc.locks.locks[lock_id].sibling
+    # The order holds the write locks of all nodes: ``_may_use`` looks whose it is.
+    lock_id = last_not_after(osc.locks.order, view.object, start)
+    if lock_id >= 0 and _may_use(osc.locks, lock_id, view.node, start, end):
+        view.lock = lock_id
+        return lock_id
     return -1
+
+
+@outlined
+def _covers(locks: Locks, lock_id: int, object_id: int, node: int, start: int, end: int) -> bool:
+    """Tell whether a row, which may be another's by now, is a write lock that a node may use."""
+    lock = locks.locks[lock_id]
+    is_write_lock = lock.resource == object_id and lock.mode == MODE_PW
+    return is_write_lock and _may_use(locks, lock_id, node, start, end)
 
 
 @outlined
@@ -416,7 +428,7 @@ def _give_up(osc: Osc, lock_id: int, now: float) -> None:
     else:
         lock.sibling = view.flushing
         view.flushing = lock_id  # where window_done finds it
-        pump(osc, channel_of(osc, view.node, view.object), now)
+        pump(osc, channel_of(osc, lock.view_id), now)
 
 
 @outlined
@@ -489,8 +501,7 @@ def _without(locks: Locks, head: int, lock_id: int) -> int:
 def _enter_lru(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Keep an unused lock; give up the one unused longest if the OSC keeps too many."""
     lock = ldlm.locks.locks[lock_id]
-    view = ldlm.cache.views[lock.view_id]
-    channel = ldlm.osc.channels[channel_of(ldlm.osc, view.node, view.object)]
+    channel = ldlm.osc.channels[channel_of(ldlm.osc, lock.view_id)]
     lock.in_lru = 1
     append(channel.lru, ldlm.locks.locks.lru, lock_id)
     channel.lru_count += 1
@@ -511,8 +522,7 @@ def _leave_lru(osc: Osc, lock_id: int) -> None:
     lock = osc.locks.locks[lock_id]
     if lock.in_lru == 0:
         return
-    view = osc.cache.views[lock.view_id]
-    channel = osc.channels[channel_of(osc, view.node, view.object)]
+    channel = osc.channels[channel_of(osc, lock.view_id)]
     lock.in_lru = 0
     unlink(channel.lru, osc.locks.locks.lru, lock_id)
     channel.lru_count -= 1

@@ -49,8 +49,11 @@ def copy_pages(
     seconds, alone = size * on_core, size * in_memory
     queue = max(network.stations[program.core].free - now, 0.0)
     done = copy(network, program.core, memory, size, seconds, alone, nodes.list_handover, now)
-    waits[program_id, _CORE] += queue
     waits[program_id, _COPY] += seconds
     waits[program_id, _MEMORY] += done - now - queue - seconds
-    waits[program_id, _TREE] += max(entered - done, 0.0)
+    # Hardly ever: their columns are elsewhere in memory, each worth a wait for it.
+    if queue > 0.0:
+        waits[program_id, _CORE] += queue
+    if entered > done:
+        waits[program_id, _TREE] += entered - done
     return max(done, entered)

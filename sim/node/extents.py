@@ -11,19 +11,20 @@ import numpy as np
 from sim.engine.component import Component
 from sim.engine.jit import outlined
 from sim.engine.ordered import (
+    LEVELS,
     Ordered,
-    enlarge_ordered,
     following,
     insert,
     last_not_after,
-    make_ordered,
     remove,
 )
 from sim.engine.pool import Pool, enlarge_pool, give, make_pool, take
-from sim.engine.types import Table, make_table
+from sim.engine.types import Indices, Table, make_table
 from sim.plane.site import Site
 
-RUN = np.dtype([("start", "i8"), ("stop", "i8")], align=True)
+RUN = np.dtype(  # as long as a line of the cache: what is sorted, and by what, stands together
+    [("start", "i8"), ("stop", "i8"), ("next", "i4", LEVELS), ("rest", "i8", 2)], align=True
+)
 
 NO_END = 1 << 62
 """An offset beyond all files."""
@@ -51,12 +52,13 @@ class Extents(Component):
     def build(cls, site: Site) -> Extents:
         """Return empty lists."""
         rows = site.rows
+        runs = make_table(RUN, rows)
         return site.make(
             cls,
-            runs=make_table(RUN, rows),
+            runs=runs,
             spare_runs=make_pool(rows),
             spare_lists=make_pool(rows),
-            order=make_ordered(rows, rows),
+            order=_in_order(runs, np.full((rows, LEVELS), -1, np.int32)),
         )
 
     def grow(self, name: str, rows: int) -> None:
@@ -65,7 +67,14 @@ class Extents(Component):
             super().grow(name, rows)
         else:
             self.spare_lists = enlarge_pool(self.spare_lists, rows)
-        self.order = enlarge_ordered(self.order, len(self.spare_lists.rows), len(self.runs))
+        heads = np.full((len(self.spare_lists.rows), LEVELS), -1, np.int32)
+        heads[: len(self.order.heads)] = self.order.heads
+        self.order = _in_order(self.runs, heads)
+
+
+def _in_order(runs: Table, heads: Indices) -> Ordered:
+    """Return sorted lists that are kept in the records of the runs; ``heads`` are their first."""
+    return Ordered(runs["next"], heads, runs["start"])
 
 
 @outlined
@@ -159,7 +168,6 @@ def hull_outside(extents: Extents, list_id: int, start: int, stop: int) -> tuple
 def _add_run(extents: Extents, list_id: int, start: int, stop: int) -> int:
     """Add a run that touches no other; return it."""
     run_id = take(extents.spare_runs)
-    extents.runs[run_id].start = start
     extents.runs[run_id].stop = stop
-    insert(extents.order, list_id, run_id, start)
+    insert(extents.order, list_id, run_id, start)  # which says where it starts
     return run_id

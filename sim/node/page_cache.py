@@ -25,6 +25,9 @@ from sim.plane.files import Files
 from sim.plane.programs import Programs
 from sim.plane.site import Site
 
+# Records of whole lines of the processor's cache, 64 bytes each: an event waits for the memory once
+# for each line that it needs. The columns that every write needs stand together.
+
 INODE = np.dtype(  # a file as one client node has it open
     [
         ("outstanding", "i8"),  # bytes dirty or being written back
@@ -35,6 +38,7 @@ INODE = np.dtype(  # a file as one client node has it open
         ("mutex", TURN),  # of one program at a time
         ("writers", "i4"),  # programs with a write under way
         ("range_waiters", QUEUE),  # programs that wait for a range of bytes
+        ("rest", "i8"),  # of the line
     ],
     align=True,
 )
@@ -46,21 +50,24 @@ VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
         ("node", "i4"),
         ("object", "i4"),
         ("inode", "i4"),
-        ("shared_locks", "i4"),  # its first PR or GROUP lock
-        ("flushing", "i4"),  # its first lock that waits for write-back
         ("cached", "i4"),  # the list of its cached bytes
-        ("dirty", "i4"),  # the list of its dirty bytes that are in no window, or -1
         ("windows", "i4"),  # its first window, in the order of the object
         ("window", "i4"),  # the one that was sought or added last, or another; -1 if there is none
-        ("dirty_window", "i4"),  # its first dirty window, or -1
-        ("readers", "i4"),  # programs that wait for pages
+        ("dirty_window", "i4"),  # its first dirty window, or one before it; -1 if none is dirty
         ("urgent", "i4"),  # unsent windows that must go soon
         ("pressing", "i4"),  # unsent windows that someone waits for the lock of
-        ("listed", "i4"),  # in the list of its OSC
-        ("next", "i4"),  # the next in that list
+        ("next", "i4"),  # the next in the list of its OSC
+        ("flushing", "i4"),  # its first lock that waits for write-back
+        ("ost", "i2"),  # of the object
+        ("listed", "i1"),  # in the list of its OSC
+        ("evict_listed", "i1"),  # in the node's order of eviction
+        ("evict_next", "i4"),  # the next there
+        ("shared_locks", "i4"),  # its first PR or GROUP lock
+        ("dirty", "i4"),  # the list of its dirty bytes that are in no window, or -1
+        ("readers", "i4"),  # programs that wait for pages
         ("sibling", "i4"),  # the next view of the object, on another node
-        ("evict_next", "i4"),  # the next in the node's order of eviction
-        ("evict_listed", "i4"),
+        ("lock", "i4"),  # a write lock that covered what was sought last, or -1
+        ("rest", "i8", 5),  # of the line
     ],
     align=True,
 )
@@ -79,6 +86,7 @@ WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, 
         ("state", "i1"),
         ("urgency", "i1"),
         ("milestone", "i1"),  # a search of the view may begin here
+        ("rest", "i8"),  # of the line
     ],
     align=True,
 )
@@ -195,8 +203,10 @@ def view_of(cache: PageCache, object_id: int, node: int, inode: int) -> int:
     view.unsent = 0
     view.node = node
     view.object = object_id
+    view.ost = cache.files.objects[object_id].ost
     view.inode = inode
     view.shared_locks = -1
+    view.lock = -1
     view.flushing = -1
     view.cached = new_list(cache.extents)
     view.dirty = -1

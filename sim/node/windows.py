@@ -46,25 +46,23 @@ def add_window(cache: PageCache, view_id: int, offset: int, size: int, state: in
     # Behind others at its place, which are in other states, or bring other pages.
     _link(cache, window_id, _last_window(cache, view_id, window.place))
     if state == DIRTY:
-        view = cache.views[view_id]
-        first = view.dirty_window
-        if first < 0 or cache.windows[first].place > window.place:
-            view.dirty_window = window_id
+        _note_dirty(cache, window_id)
     return window_id
 
 
 @outlined
 def write_window(cache: PageCache, window_id: int) -> None:
     """Take a dirty window into a write RPC: what gets dirty there from now on is another one."""
-    _leave_dirty(cache, window_id)
-    cache.windows[window_id].state = WRITING
+    window = cache.windows[window_id]
+    window.state = WRITING
+    view = cache.views[window.view_id]
+    if view.dirty_window == window_id:
+        view.dirty_window = window.next  # none before it is dirty, whatever it is itself
 
 
 @outlined
 def drop_window(cache: PageCache, window_id: int) -> None:
     """Remove a window from its view and free its row."""
-    if cache.windows[window_id].state == DIRTY:
-        _leave_dirty(cache, window_id)
     _unlink(cache, window_id)
     give(cache.spare_windows, window_id)
 
@@ -77,17 +75,25 @@ def dirty_window(cache: PageCache, view_id: int, offset: int) -> int:
     while window_id >= 0 and cache.windows[window_id].place == place:
         if cache.windows[window_id].state == DIRTY:
             return window_id
-        window_id = cache.windows[window_id].previous
+        is_first = cache.views[view_id].windows == window_id
+        window_id = -1 if is_first else cache.windows[window_id].previous
     return -1
 
 
 @outlined
-def next_dirty(cache: PageCache, window_id: int) -> int:
-    """Return the dirty window that follows a window in its view, or -1."""
-    window_id = cache.windows[window_id].next
+def dirty_from(cache: PageCache, window_id: int) -> int:
+    """Return the first dirty window of a view from a window on, or -1."""
     while window_id >= 0 and cache.windows[window_id].state != DIRTY:
         window_id = cache.windows[window_id].next
     return window_id
+
+
+@outlined
+def first_dirty(cache: PageCache, view_id: int) -> int:
+    """Return the first dirty window of a view, or -1."""
+    view = cache.views[view_id]
+    view.dirty_window = dirty_from(cache, view.dirty_window)
+    return view.dirty_window
 
 
 @outlined
@@ -155,27 +161,38 @@ def _link(cache: PageCache, window_id: int, previous: int) -> None:
 
 @outlined
 def _unlink(cache: PageCache, window_id: int) -> None:
-    """Take a window out of its view."""
+    """Take a window out of its view.
+
+    What the first window of a view says of the one before it means nothing.
+    """
     window = cache.windows[window_id]
     view = cache.views[window.view_id]
-    if window.previous < 0:
+    is_first = view.windows == window_id
+    if is_first:
         view.windows = window.next
     else:
         cache.windows[window.previous].next = window.next
-    if window.next >= 0:
-        cache.windows[window.next].previous = window.previous
+        if window.next >= 0:
+            cache.windows[window.next].previous = window.previous
     if view.window == window_id:
-        view.window = window.previous if window.previous >= 0 else window.next
+        view.window = window.next if is_first else window.previous
+    if view.dirty_window == window_id:
+        view.dirty_window = window.next
     if window.milestone:
         remove(cache.milestones, window.view_id, window_id)
 
 
 @outlined
-def _leave_dirty(cache: PageCache, window_id: int) -> None:
-    """See to it that a view knows its first dirty window when a window is no longer dirty."""
-    view = cache.views[cache.windows[window_id].view_id]
-    if view.dirty_window == window_id:
-        view.dirty_window = next_dirty(cache, window_id)
+def _note_dirty(cache: PageCache, window_id: int) -> None:
+    """See to it that a view knows its first dirty window when another one has become dirty."""
+    window = cache.windows[window_id]
+    view = cache.views[window.view_id]
+    first = view.dirty_window
+    is_first = first < 0 or first == window.next
+    if not is_first and window.next >= 0:  # else it is behind all others
+        is_first = cache.windows[first].place > window.place
+    if is_first:
+        view.dirty_window = window_id
 
 
 @outlined

@@ -96,5 +96,5 @@ def _flush(osc: Osc, program_id: int, now: float) -> float:
         view_id = find_view(osc.cache, object_id, program.node)
         if view_id >= 0 and osc.cache.views[view_id].unsent > 0:
             raise_urgency(osc, view_id, 0, _END_OF_OBJECT, URGENT)
-            pump(osc, channel_of(osc, program.node, object_id), now)
+            pump(osc, channel_of(osc, view_id), now)
     return GONE

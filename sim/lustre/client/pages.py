@@ -31,10 +31,9 @@ def ask_for_pages(
         return 0
     missing = min(stop, last) - max(offset, first)
     if not _are_coming(osc.cache, view_id, first, last):
-        view = osc.cache.views[view_id]
         window_id = add_window(osc.cache, view_id, first, last - first, READING)
         keep_from_cancel(osc, view_id, first, last)
-        submit(osc, -1, window_id, view.object, view.node, first, last - first, _READ, now)
+        submit(osc, -1, window_id, view_id, first, last - first, _READ, now)
         # The program enters them into the file's tree itself, with its next copy.
         osc.programs.rows[program_id].entering += last - first
         osc.programs.stats[stat] += missing

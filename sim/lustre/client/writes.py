@@ -38,9 +38,8 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
 def _write_piece(osc: Osc, program_id: int, now: float) -> float:
     """Copy an RPC's worth of the chunk into the page cache, once there is room for it."""
     program = osc.programs.rows[program_id]
-    view = osc.cache.views[program.view_id]
     piece = piece_of(osc.cache, program.offset, program.left)
-    channel_id = channel_of(osc, view.node, view.object)
+    channel_id = channel_of(osc, program.view_id)
     if not reserve_room(osc, channel_id, piece):
         program.phase = ROOM_FREED
         program.since = now
@@ -58,10 +57,9 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
 def _mark_dirty(osc: Osc, program_id: int, now: float) -> float:
     """Mark the piece just copied as dirty, and turn to the next."""
     program = osc.programs.rows[program_id]
-    view = osc.cache.views[program.view_id]
     piece = piece_of(osc.cache, program.offset, program.left)
     leave_tree(osc.cache, program_id)
-    channel_id = channel_of(osc, view.node, view.object)
+    channel_id = channel_of(osc, program.view_id)
     again = dirty_pages(osc, program.view_id, program.offset, piece)
     if again > 0:  # dirty before: they had their room
         release_room(osc, channel_id, again)

@@ -140,6 +140,7 @@ def may_read(osc: Osc, size: int, objects: int) -> bool:
 
 
 @outlined
-def channel_of(osc: Osc, node: int, object_id: int) -> int:
-    """Return the OSC of a node for the OST of an object."""
-    return node * osc.osts + osc.files.objects[object_id].ost
+def channel_of(osc: Osc, view_id: int) -> int:
+    """Return the OSC of a view's node for the OST of its object."""
+    view = osc.cache.views[view_id]
+    return int(view.node) * osc.osts + view.ost

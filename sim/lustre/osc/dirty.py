@@ -18,6 +18,7 @@ from sim.node.windows import (
     add_window,
     dirty_window,
     drop_window,
+    first_dirty,
     grow_window,
 )
 from sim.plane.programs import wake_into
@@ -86,7 +87,7 @@ def dirty_pages(osc: Osc, view_id: int, offset: int, size: int) -> int:
     # They are dirty by now: else making room in a full cache would drop them.
     stop = -(-(offset + size) // PAGE) * PAGE
     add_cached(osc.cache, view_id, offset // PAGE * PAGE, stop)
-    channel_id = channel_of(osc, view.node, view.object)
+    channel_id = channel_of(osc, view_id)
     list_view(osc.cache, osc.channels[channel_id].views, view_id)
     if inode.flush_head >= 0:  # an fsync waits until nothing of the file is dirty
         raise_urgency(osc, view_id, offset, offset + size, URGENT)
@@ -99,12 +100,14 @@ def discard(osc: Osc, object_id: int) -> None:
     view_id = osc.files.objects[object_id].views
     while view_id >= 0:
         view = osc.cache.views[view_id]
-        channel_id = channel_of(osc, view.node, object_id)
+        channel_id = channel_of(osc, view_id)
         if view.listed:
             before = _view_before(osc, channel_id, view_id)
             unlist_view(osc.cache, osc.channels[channel_id].views, view_id, before)
-        while view.dirty_window >= 0:
-            _discard_window(osc, channel_id, view.dirty_window)
+        window_id = first_dirty(osc.cache, view_id)
+        while window_id >= 0:
+            _discard_window(osc, channel_id, window_id)
+            window_id = first_dirty(osc.cache, view_id)
         view_id = view.sibling
 
 

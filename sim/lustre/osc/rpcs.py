@@ -25,7 +25,15 @@ from sim.lustre.server.disks import partial_bytes
 from sim.node.page_cache import PageCache, list_view, unlist_view
 from sim.node.pages import add_cached
 from sim.node.readers import served_readers
-from sim.node.windows import CALM, PRESSING, URGENT, drop_window, next_dirty, write_window
+from sim.node.windows import (
+    CALM,
+    PRESSING,
+    URGENT,
+    dirty_from,
+    drop_window,
+    first_dirty,
+    write_window,
+)
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import wake, wake_all
 from sim.plane.registry import before_message, on_message
@@ -36,26 +44,25 @@ def submit(
     osc: Osc,
     program: int,
     window: int,
-    object_id: int,
-    node: int,
+    view_id: int,
     offset: int,
     size: int,
     write: int,
     now: float,
 ) -> None:
-    """Queue ``size`` bytes from ``offset`` of an object to be moved.
+    """Queue ``size`` bytes from ``offset`` of a view's object to be moved.
 
     They are for a program that waits for them (O_DIRECT), or fill a window that is being read;
     the other of the two is -1.
     """
-    channel_id = channel_of(osc, node, object_id)
+    channel_id = channel_of(osc, view_id)
     work_id = take(osc.spare_works)
     work = osc.works[work_id]
     work.offset = offset
     work.left = size
     work.program = program
     work.window = window
-    work.object = object_id
+    work.object = osc.cache.views[view_id].object
     work.write = write
     join(osc.channels[channel_id].works, osc.works, work_id)
     pump(osc, channel_id, now)
@@ -107,9 +114,9 @@ def _next_to_go(cache: PageCache, view_id: int) -> int:
         wanted = PRESSING
     elif view.urgent > 0:
         wanted = URGENT
-    window_id = view.dirty_window
+    window_id = first_dirty(cache, view_id)
     while cache.windows[window_id].urgency < wanted:
-        window_id = next_dirty(cache, window_id)
+        window_id = dirty_from(cache, cache.windows[window_id].next)
     return window_id
 
 
@@ -123,7 +130,7 @@ def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: flo
     size = 0
     partial = 0
     window_id = first
-    while window_id >= 0:
+    while window_id >= 0 and size < osc.cache.rpc_size:
         window = osc.cache.windows[window_id]
         if size + window.bytes > osc.cache.rpc_size:
             break
@@ -134,7 +141,9 @@ def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: flo
         last = window_id
         size += window.bytes
         partial += partial_bytes(osc.brw.disks, window.low, window.high, window.bytes)
-        window_id = next_dirty(osc.cache, window_id)
+        window_id = window.next
+        if size < osc.cache.rpc_size:
+            window_id = dirty_from(osc.cache, window_id)
     view.unsent -= size
     # A view with more to send goes to the end of the line: objects of an OST take turns.
     unlist_view(osc.cache, channel.views, view_id, previous)

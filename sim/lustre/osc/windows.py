@@ -34,7 +34,7 @@ def raise_urgency(osc: Osc, view_id: int, start: int, stop: int, urgency: int) -
                     view.urgent += 1
                 if urgency == PRESSING:
                     view.pressing += 1
-                    osc.channels[channel_of(osc, view.node, view.object)].pressing += 1
+                    osc.channels[channel_of(osc, view_id)].pressing += 1
                 window.urgency = urgency
         window_id = window.next
     return count, size
