@@ -83,7 +83,10 @@ def _base(processor: str) -> str:
     """Return what all code depends on."""
     versions = platform.python_version(), numba.__version__, llvmlite.__version__
     here = Path(__file__).resolve().parent
-    own = [(here / name).read_text(encoding="utf-8") for name in ("translate.py", "layouts.py", "primitives.py")]
+    own = [
+        (here / name).read_text(encoding="utf-8")
+        for name in ("translate.py", "layouts.py", "primitives.py")
+    ]
     return repr((versions, platform.machine(), processor, own))
 
 

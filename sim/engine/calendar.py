@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.jit import inlined, njit
-from sim.engine.pool import Pool, give, make_pool, take
+from sim.engine.pool import FREE, Pool, give, make_pool, take
 from sim.engine.prefetch import prefetch
 from sim.engine.types import Floats, Indices, Integers, Table, make_table
 
@@ -93,9 +93,33 @@ def enlarge_calendar(calendar: Calendar, capacity: int) -> Calendar:
     """Return the same calendar with room for ``capacity`` pending events."""
     larger = make_calendar(capacity)
     larger.width[:] = calendar.width
-    larger.counts[_SEQUENCE:] = calendar.counts[_SEQUENCE:]
-    _copy_events(calendar, larger)
+    larger.counts[:] = calendar.counts
+    near = calendar.counts[_NEAR]
+    larger.times[:near] = calendar.times[:near]
+    larger.keys[:near] = calendar.keys[:near]
+    waits = np.ones(len(calendar.later), np.bool_)
+    waits[calendar.spare.rows[: calendar.spare.counts[FREE]]] = False
+    waiting = int(np.count_nonzero(waits))
+    larger.later[:waiting] = calendar.later[waits]
+    larger.spare.counts[FREE] -= waiting  # the first rows are handed out first
+    _relink_all(larger, waiting)
     return larger
+
+
+def _relink_all(calendar: Calendar, waiting: int) -> None:
+    """Put the events in the first rows into the lists of their slots, which are empty."""
+    ring = len(calendar.lists) - 1
+    slots = (calendar.later.time[:waiting] * calendar.width[1]).astype(np.int64)
+    within = slots - calendar.counts[_SLOT] < ring
+    calendar.counts[_RING] = np.count_nonzero(within)
+    calendar.counts[_BEYOND] = waiting - calendar.counts[_RING]
+    place = np.where(within, slots & (ring - 1), ring)
+    rows = np.argsort(place, kind="stable")
+    ends = np.flatnonzero(np.diff(place[rows], append=-1))  # where a list has its last row
+    calendar.later.next[rows[:-1]] = rows[1:]
+    calendar.later.next[rows[ends]] = -1
+    begins = np.flatnonzero(np.diff(place[rows], prepend=-1))
+    calendar.lists[place[rows[begins]]] = rows[begins]
 
 
 @inlined
@@ -376,16 +400,3 @@ def _adapt_width(calendar: Calendar) -> None:
     counts[_RING] = 0
     width[0] *= factor
     width[1] = 1.0 / width[0]
-
-
-@njit
-def _copy_events(calendar: Calendar, other: Calendar) -> None:
-    """Enter the events of a calendar into another one at the same slot."""
-    for i in range(calendar.counts[_NEAR]):
-        _rise(other, calendar.times[i], calendar.keys[i])
-    for place in range(len(calendar.lists)):
-        row = calendar.lists[place]
-        while row >= 0:
-            event = calendar.later[row]
-            _put_off(other, int(event.time * calendar.width[1]), event.time, event.key)
-            row = event.next
