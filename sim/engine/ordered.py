@@ -3,7 +3,7 @@
 A skip list: every row is linked on level 0, about a quarter of them also on level 1, a quarter of
 those on level 2, and so on. A search starts on the top level, goes right as far as it may, and
 drops a level. How high a row reaches is a hash of its number, so that the same run always builds
-the same lists. A row is in one list at a time; the keys within a list differ.
+the same lists. A row is in one list at a time; of equal keys in a list, the earlier one is first.
 """
 
 from __future__ import annotations
@@ -60,6 +60,17 @@ def enlarge_ordered(ordered: Ordered, lists: int, rows: int) -> Ordered:
     return larger
 
 
+def lists_beside(ordered: Ordered, lists: int, known: Ordered | None = None) -> Ordered:
+    """Return other lists over the rows of ``ordered``: a row is in one of either.
+
+    They are empty, but for those that are ``known``: over the same rows before there were more.
+    """
+    heads = np.full((lists, LEVELS), -1, np.int32)
+    if known is not None:
+        heads[: len(known.heads)] = known.heads
+    return Ordered(ordered.next, heads, ordered.keys)
+
+
 @njit
 def _height(row: int) -> int:
     """Return on how many levels a row is linked: 1 for three of four, 2 for three of 16, ..."""
@@ -102,7 +113,7 @@ def _advance(ordered: Ordered, list_id: int, row: int, level: int, key: int) -> 
 
 @njit
 def insert(ordered: Ordered, list_id: int, row: int, key: int) -> None:
-    """Add a row to a list that does not hold its key."""
+    """Add a row to a list."""
     ordered.keys[row] = key
     height = _height(row)
     before = -1
@@ -122,6 +133,10 @@ def remove(ordered: Ordered, list_id: int, row: int) -> None:
     for level in range(LEVELS - 1, -1, -1):
         before = _advance(ordered, list_id, before, level, smaller)
         if level < height:
+            follower = _after(ordered, list_id, before, level)
+            while follower != row:  # of the same key
+                before = follower
+                follower = ordered.next[before, level]
             _link(ordered, list_id, before, level, ordered.next[row, level])
 
 

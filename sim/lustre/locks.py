@@ -45,6 +45,7 @@ from sim.engine.ordered import (
     following,
     insert,
     last_not_after,
+    lists_beside,
     make_ordered,
     remove,
 )
@@ -102,6 +103,7 @@ LOCK = np.dtype(
 
 RESOURCE = np.dtype(
     [
+        ("longest", "i8"),  # bytes of the longest request since one began to wait, less one
         ("waiting_head", "i4"),  # queue of requests, or -1
         ("waiting_tail", "i4"),
         ("waiting_count", "i4"),
@@ -127,6 +129,8 @@ class Locks(Component):
         ``RESOURCE`` records: one row an object.
     order
         The granted PW locks of each object, which never overlap, by where they start.
+    waiting
+        The requests that wait at each object, by where they start; over the same rows.
     asts
         int32 (locks,): ``asts[: ast_count[0]]`` are the locks whose holders the latest
         :func:`enqueue` wants to get a blocking AST.
@@ -138,6 +142,7 @@ class Locks(Component):
     spare_locks: Pool
     resources: Table
     order: Ordered
+    waiting: Ordered
     asts: Indices
     ast_count: Integers
 
@@ -149,11 +154,13 @@ class Locks(Component):
     @staticmethod
     def idle(resources: int, rows: int) -> dict[str, Any]:
         """Return the tables for so many objects and so many locks, none of them in use."""
+        order = make_ordered(resources, rows)
         return {
             "locks": make_table(LOCK, rows),
             "spare_locks": make_pool(rows),
             "resources": _idle(make_table(RESOURCE, resources), 0),
-            "order": make_ordered(resources, rows),
+            "order": order,
+            "waiting": lists_beside(order, resources),
             "asts": np.zeros(rows, np.int32),
             "ast_count": np.zeros(1, np.int64),
         }
@@ -169,7 +176,7 @@ class Locks(Component):
     def grow(self, name: str, rows: int) -> None:
         """Make the table of locks longer, and what goes by its rows with it."""
         super().grow(name, rows)
-        self.order = enlarge_ordered(self.order, len(self.resources), rows)
+        self._enlarge_lists(len(self.resources), rows)
         asts = np.zeros(rows, np.int32)
         asts[: len(self.asts)] = self.asts
         self.asts = asts
@@ -177,7 +184,12 @@ class Locks(Component):
     def add_resources(self, count: int) -> None:
         """Add objects, without a lock, up to ``count``."""
         self.resources = _idle(enlarge_table(self.resources, count), len(self.resources))
-        self.order = enlarge_ordered(self.order, count, len(self.locks))
+        self._enlarge_lists(count, len(self.locks))
+
+    def _enlarge_lists(self, resources: int, rows: int) -> None:
+        """Make room for so many objects and locks in the sorted lists."""
+        self.order = enlarge_ordered(self.order, resources, rows)
+        self.waiting = lists_beside(self.order, resources, self.waiting)
 
 
 def _idle(resources: Table, first: int) -> Table:
@@ -236,6 +248,8 @@ def is_free(locks: Locks, lock_id: int) -> bool:
     lock = locks.locks[lock_id]
     if _blocked_by_granted(locks, lock_id, False):
         return False
+    if not _may_meet_waiting(locks, lock_id):
+        return True
     row = locks.resources[lock.resource].waiting_head
     while row >= 0:
         waiter = locks.locks[row]
@@ -257,6 +271,7 @@ def reprocess(locks: Locks, resource_id: int) -> int:
     head = resource.waiting_head
     if head < 0 or _blocked_by_granted(locks, head, False):
         return -1
+    remove(locks.waiting, resource_id, head)
     resource.waiting_head = locks.locks[head].next
     if resource.waiting_head >= 0:
         locks.locks[resource.waiting_head].previous = -1
@@ -342,6 +357,8 @@ def _blocked_by_waiting(locks: Locks, lock_id: int) -> bool:
 
     Overtaking a request that conflicts would keep that one waiting for ever.
     """
+    if not _may_meet_waiting(locks, lock_id):
+        return False
     lock = locks.locks[lock_id]
     blocked = False
     row = locks.resources[lock.resource].waiting_head
@@ -357,6 +374,22 @@ def _blocked_by_waiting(locks: Locks, lock_id: int) -> bool:
                 _ask_back(locks, row)
         row = waiter.next
     return blocked
+
+
+@njit
+def _may_meet_waiting(locks: Locks, lock_id: int) -> bool:
+    """Tell whether a request that waits may overlap another one; if not, none does.
+
+    Thousands may wait for their own parts of an object, and none of them is anybody's concern. Of
+    those that start no later than the other ends the last one is looked at: none reaches farther
+    beyond its start than the longest of all.
+    """
+    lock = locks.locks[lock_id]
+    row = last_not_after(locks.waiting, lock.resource, lock.request_end)
+    if row < 0:
+        return False
+    longest = locks.resources[lock.resource].longest
+    return lock.request_start - locks.locks[row].request_start <= longest
 
 
 @njit
@@ -404,6 +437,9 @@ def _wait(locks: Locks, lock_id: int, place: int) -> None:
     """Queue a request before the request ``place``, or at the end for -1."""
     lock = locks.locks[lock_id]
     resource = locks.resources[lock.resource]
+    extent = lock.request_end - lock.request_start
+    resource.longest = extent if resource.waiting_head < 0 else max(resource.longest, extent)
+    insert(locks.waiting, lock.resource, lock_id, lock.request_start)
     resource.waiting_count += 1
     lock.next = place
     if place >= 0:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import pairwise
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from sim.engine.ordered import (
     following,
     insert,
     last_not_after,
+    lists_beside,
     make_ordered,
     remove,
 )
@@ -49,6 +51,31 @@ def test_lists_stay_sorted_and_searches_find_what_bisection_finds(
         position = bisect_right(present, sought)
         expected = held[present[position - 1]] if position else -1
         assert last_not_after(ordered, list_id, sought) == expected
+
+
+@given(st.lists(st.integers(0, 3), max_size=40), st.randoms())
+def test_equal_keys_keep_the_order_in_which_they_came(keys: list[int], random: Random) -> None:
+    ordered = make_ordered(1, len(keys))
+    for row, key in enumerate(keys):
+        insert(ordered, 0, row, key)
+    left = sorted(range(len(keys)), key=lambda row: keys[row])
+    assert rows_of(ordered, 0) == left
+    while left:
+        remove(ordered, 0, left.pop(random.randrange(len(left))))
+        assert rows_of(ordered, 0) == left
+
+
+def test_lists_beside_others_share_their_rows() -> None:
+    ordered = make_ordered(1, 2)
+    beside = lists_beside(ordered, 1)
+    insert(ordered, 0, 1, 10)
+    insert(beside, 0, 0, 20)
+    ordered = enlarge_ordered(ordered, 1, 3)
+    beside = lists_beside(ordered, 2, beside)
+    insert(beside, 0, 2, 15)
+    assert rows_of(ordered, 0) == [1]
+    assert rows_of(beside, 0) == [2, 0]
+    assert rows_of(beside, 1) == []
 
 
 def test_an_empty_list_has_no_first_row() -> None:
