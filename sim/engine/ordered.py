@@ -32,7 +32,7 @@ class Ordered(NamedTuple):
     Attributes
     ----------
     next
-        int32 (rows, LEVELS): the row that follows on each level, or -1.
+        int32 (rows, LEVELS): the row that follows on each level on which a row is linked, or -1.
     heads
         int32 (lists, LEVELS): the first row of each list on each level, or -1.
     keys
@@ -47,7 +47,6 @@ class Ordered(NamedTuple):
 def make_ordered(lists: int, rows: int) -> Ordered:
     """Return empty lists over rows 0 to ``rows - 1``."""
     table = make_table(_ROW, rows)
-    table["next"] = -1
     return Ordered(table["next"], np.full((lists, LEVELS), -1, np.int32), table["key"])
 
 

@@ -531,8 +531,18 @@ def policy_waiting(locks: Locks, lock_id: int) -> None:
     it asks for, so of ldlm_extent_internal_policy_waiting two cases remain, below and above.
     """
     lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    if lock.mode == MODE_PW and resource.waiting_count > MANY_CONFLICTS:
+        # All that wait conflict: none need be looked at but the first one above.
+        lock.start = lock.request_start
+        row = last_not_after(locks.waiting, lock.resource, lock.request_end)
+        row = following(locks.waiting, lock.resource, row)
+        if row >= 0:
+            lock.end = min(lock.end, locks.locks[row].start - 1)
+        fixup(locks, lock_id, resource.waiting_count)
+        return
     conflicts = 0
-    row = locks.resources[lock.resource].waiting_head
+    row = resource.waiting_head
     while row >= 0:
         if lock.start == lock.request_start and lock.end == lock.request_end:
             return
