@@ -44,8 +44,8 @@ IDLE, ENDED, PAUSED, OUT_OF_ROWS = 0, 1, 2, 3
 """What :func:`run` answers: nothing is due, a batch has ended, some events are done, a table must
 be made longer."""
 
-_STEPS = 2  # in which more than an entity's own row is fetched
-_SLOTS_A_STEP = 2  # of the calendar: a row that is asked for comes within these
+_STEPS = 3  # in which more than an entity's own row is fetched
+_SLOTS_A_STEP = 1  # of the calendar: a row that is asked for comes within these
 
 _BACKENDS = len(Backend)
 _FIELDS = {part: name for name, part in annotated(Tables).items()}
@@ -109,6 +109,12 @@ _handle = _dispatcher("_handle", "index: int, now: float", _others())
 _carry = _dispatcher("_carry", "message_id: int, now: float", sorted(registry.MESSAGES.items()))
 _expect = _dispatcher(
     "_expect", "message_id: int, step: int", sorted(registry.EXPECTED.items()), answers=False
+)
+_expect_program = _dispatcher(
+    "_expect_program",
+    "program_id: int, step: int",
+    sorted(registry.EXPECTED_PROGRAMS.items()),
+    answers=False,
 )
 _PERFORMED = np.zeros(len(Op) * _BACKENDS, np.bool_)
 _PERFORMED[[slot for slot, _ in _operations()]] = True
@@ -212,9 +218,11 @@ def _fetch(tables: Tables, key: int) -> None:
 
 @inlined
 def _fetch_more(tables: Tables, key: int, step: int) -> None:
-    """Have what else a message will need fetched, whose own row has come."""
-    index = index_of(key)
-    if kind_of(key) == MESSAGE_EVENT and not travelling(tables.network, index):
+    """Have what else a message or a program will need fetched, whose own row has come."""
+    index, kind = index_of(key), kind_of(key)
+    if kind == PROGRAM_EVENT:
+        _expect_program(tables, kind, index, step)
+    elif kind == MESSAGE_EVENT and not travelling(tables.network, index):
         _expect(tables, tables.network.messages[index].stage // STAGES, index, step)
 
 

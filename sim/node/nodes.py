@@ -7,6 +7,7 @@ import numpy as np
 from sim.engine.component import Component
 from sim.engine.jit import outlined
 from sim.engine.network import Network, serve
+from sim.engine.prefetch import prefetch
 from sim.engine.types import Table, make_table
 from sim.node.cores import list_handover
 from sim.plane.programs import Programs
@@ -112,6 +113,13 @@ class Nodes(Component):
             callback_service=nodes.lock_thread_time,
             callback_threads=threads,
         )
+
+
+@outlined
+def expect_thread(nodes: Nodes, node_id: int) -> None:
+    """Have the core fetched on which the next RPC of a node will be worked on."""
+    core = nodes.core + node_id * nodes.cores + nodes.rows[node_id].next_thread
+    prefetch(nodes.network.stations, core)
 
 
 @outlined

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sim.engine.jit import outlined
 from sim.engine.page import PAGE
+from sim.engine.prefetch import prefetch
 from sim.node.extents import NO_END, add_bytes, cut_bytes, hull_outside, next_run
 from sim.node.page_cache import PageCache
 from sim.node.windows import READING
@@ -21,6 +22,13 @@ _EVICTED = int(Stat.EVICTED_BYTES)
 def not_cached(cache: PageCache, view_id: int, start: int, stop: int) -> tuple[int, int]:
     """Return what is left of some bytes of an object without the cached ones at both ends."""
     return hull_outside(cache.extents, cache.views[view_id].cached, start, stop)
+
+
+@outlined
+def expect_cached(cache: PageCache, view_id: int) -> None:
+    """Have the first run of what is cached of an object fetched: mostly there is one."""
+    extents = cache.extents
+    prefetch(extents.runs, extents.order.heads[cache.views[view_id].cached, 0])
 
 
 @outlined

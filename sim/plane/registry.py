@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from sim.engine.calendar import KIND_BITS
 from sim.engine.component import Component
+from sim.plane.events import PROGRAM_EVENT
 from sim.plane.files import Backend
 from sim.plane.operations import Op
 
@@ -45,6 +46,9 @@ It does nothing but :func:`~sim.engine.prefetch.prefetch` rows that the message 
 those that its own row names, in step 1 those that these name.
 """
 
+EXPECTED_PROGRAMS: dict[int, Handler] = {}
+"""By event kind, of which programs have one: ``function(component, program_id, step)``, as well."""
+
 
 def on_event(component: type[Component], kind: int) -> Callable[[Function], Function]:
     """Register a function for a kind of events.
@@ -69,6 +73,11 @@ def on_message(component: type[Component], carrier: int) -> Callable[[Function],
 def before_message(component: type[Component], carrier: int) -> Callable[[Function], Function]:
     """Register a function that fetches what the messages of a carrier will need."""
     return _registrar(EXPECTED, [carrier], component)
+
+
+def before_program(component: type[Component]) -> Callable[[Function], Function]:
+    """Register the function that fetches what programs will need."""
+    return _registrar(EXPECTED_PROGRAMS, [PROGRAM_EVENT], component)
 
 
 def performs(

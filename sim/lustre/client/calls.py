@@ -14,28 +14,31 @@ from __future__ import annotations
 from sim.engine.component import Component
 from sim.engine.jit import outlined
 from sim.engine.page import PAGE
+from sim.engine.prefetch import prefetch
 from sim.lustre.client.pieces import stripe_left
 from sim.lustre.client.ranges import leave_range, take_range
 from sim.lustre.client.readahead import Readahead, note_order
 from sim.lustre.client.reads import read_chunk
 from sim.lustre.client.states import BETWEEN_CALLS, LOCKED, MOVED, RANGE_FREED, SIZED
-from sim.lustre.client.writes import write_chunk
+from sim.lustre.client.writes import expect_piece, write_chunk
 from sim.lustre.ldlm import Ldlm, ask, match, release
 from sim.lustre.locks import MODE_PR, MODE_PW
 from sim.lustre.osc.channels import Osc
 from sim.lustre.osc.rpcs import submit
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
 from sim.node.page_cache import PageCache, inode_of, view_of
+from sim.node.pages import expect_cached
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, Files, chunk_at
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge
-from sim.plane.registry import performs
+from sim.plane.registry import before_program, performs
 from sim.plane.site import Site
 
 _WRITE = int(Op.WRITE)
+_COPY, _MEMORY = int(Cause.COPY), int(Cause.MEMORY)
 _LOCK, _RANGE, _METADATA = int(Cause.LOCK), int(Cause.RANGE), int(Cause.METADATA)
 
 
@@ -77,6 +80,27 @@ def transfer(client: Client, program_id: int, now: float) -> float:
     if phase == MOVED:
         return _end_chunk(client, program_id, now)
     return _move(client, program_id, now)
+
+
+@before_program(Client)
+@outlined
+def expect_program(client: Client, program_id: int, step: int) -> None:
+    """Have the rows fetched that a call will need, in steps: one names another."""
+    program = client.programs.rows[program_id]
+    nodes = client.osc.brw.nodes
+    if step == 0:
+        prefetch(client.programs.operations, program.op)
+        prefetch(client.cache.views, program.view_id)
+        prefetch(client.cache.inodes, program.inode)
+        prefetch(client.programs.waits[program_id], _COPY)
+        prefetch(client.programs.waits[program_id], _MEMORY)
+        prefetch(nodes.network.stations, program.core)
+        prefetch(nodes.network.stations, nodes.memory + program.node)
+    elif step == 1:
+        prefetch(client.files.rows, client.programs.operations[program.op].file)
+        expect_piece(client.osc, program.view_id)
+    elif step == 2:
+        expect_cached(client.cache, program.view_id)
 
 
 @outlined

@@ -8,6 +8,7 @@ after another under its lock: many ranks of a node write one file slower than as
 from __future__ import annotations
 
 from sim.engine.jit import outlined
+from sim.engine.prefetch import prefetch
 from sim.engine.queue import join
 from sim.lustre.client.pieces import piece_of
 from sim.lustre.client.states import COPIED_IN, MOVED, ROOM_FREED
@@ -32,6 +33,16 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
     if phase == ROOM_FREED:
         charge(osc.programs, program_id, _CACHE, now)
     return _write_piece(osc, program_id, now)
+
+
+@outlined
+def expect_piece(osc: Osc, view_id: int) -> None:
+    """Have what is to become dirty pages of a view fetched."""
+    view = osc.cache.views[view_id]
+    prefetch(osc.channels, channel_of(osc, view_id))
+    prefetch(osc.cache.windows, view.window)
+    prefetch(osc.cache.windows, view.dirty_window)
+    prefetch(osc.cache.extents.order.heads, view.cached)
 
 
 @outlined

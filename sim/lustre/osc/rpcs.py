@@ -22,6 +22,7 @@ from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
 from sim.lustre.osc.windows import lower_urgency, window_done
 from sim.lustre.server.disks import partial_bytes
+from sim.node.nodes import expect_thread
 from sim.node.page_cache import PageCache, list_view, unlist_view
 from sim.node.pages import add_cached
 from sim.node.readers import served_readers
@@ -34,9 +35,12 @@ from sim.node.windows import (
     first_dirty,
     write_window,
 )
+from sim.plane.causes import Cause
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import wake, wake_all
 from sim.plane.registry import before_message, on_message
+
+_CACHE = int(Cause.CACHE)
 
 
 @outlined
@@ -196,11 +200,31 @@ def expect_rpc_message(osc: Osc, message_id: int, step: int) -> None:
         prefetch(osc.brw.bulk.rpcs, message.owner)
     elif message.stage in LAST_STAGES:
         rpc = osc.brw.bulk.rpcs[message.owner]
-        prefetch(osc.channels, rpc.channel)
-        if rpc.program >= 0:
-            prefetch(osc.programs.rows, rpc.program)
-        else:
-            prefetch(osc.cache.windows, rpc.windows)
+        if step == 1:
+            prefetch(osc.channels, rpc.channel)
+            prefetch(osc.files.objects, rpc.object)
+            expect_thread(osc.brw.nodes, rpc.channel // osc.osts)
+            if rpc.program >= 0:
+                prefetch(osc.programs.rows, rpc.program)
+            else:
+                prefetch(osc.cache.windows, rpc.windows)
+        elif rpc.program < 0:
+            prefetch(osc.cache.views, osc.cache.windows[rpc.windows].view_id)
+            if osc.channels[rpc.channel].waiters.head >= 0:
+                prefetch(osc.programs.rows, osc.channels[rpc.channel].waiters.head)
+
+
+@outlined
+def _expect_more(osc: Osc, rpc_id: int) -> None:
+    """Have what the rows name fetched that have come for the end of an RPC."""
+    rpc = osc.brw.bulk.rpcs[rpc_id]
+    view = osc.cache.views[osc.cache.windows[rpc.windows].view_id]
+    prefetch(osc.cache.inodes, view.inode)
+    prefetch(osc.cache.windows, view.dirty_window)
+    waiter = osc.channels[rpc.channel].waiters.head
+    if waiter >= 0:
+        prefetch(osc.programs.operations, osc.programs.rows[waiter].op)
+        prefetch(osc.programs.waits[waiter], _CACHE)
 
 
 @outlined
@@ -208,6 +232,8 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
     """End an RPC at the client: wake who waits for it, and start the OSC's next."""
     rpc_id = osc.network.messages[message_id].owner
     rpc = osc.brw.bulk.rpcs[rpc_id]
+    if rpc.program < 0:
+        _expect_more(osc, rpc_id)
     channel_id = rpc.channel
     channel = osc.channels[channel_id]
     channel.in_flight -= 1
