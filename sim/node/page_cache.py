@@ -38,7 +38,8 @@ INODE = np.dtype(  # a file as one client node has it open
         ("mutex", TURN),  # of one program at a time
         ("writers", "i4"),  # programs with a write under way
         ("range_waiters", QUEUE),  # programs that wait for a range of bytes
-        ("rest", "i8"),  # of the line
+        ("file", "i4"),
+        ("node", "i4"),
     ],
     align=True,
 )
@@ -148,15 +149,18 @@ class PageCache(Component):
         """Return empty page caches."""
         rows, machine = site.rows, site.machine
         map_size = 1 << (2 * rows - 1).bit_length()
+        # Programs are at the first rows before they have been anywhere: these are of nothing yet.
+        views, inodes = make_table(VIEW, rows), make_table(INODE, rows)
+        views.object = inodes.file = -1
         nodes = make_table(CACHING_NODE, site.nodes)
         nodes.evict_head = -1
         return site.make(
             cls,
             nodes=nodes,
-            views=make_table(VIEW, rows),
+            views=views,
             spare_views=make_pool(rows),
             views_by_pair=make_map(map_size),
-            inodes=make_table(INODE, rows),
+            inodes=inodes,
             spare_inodes=make_pool(rows),
             inodes_by_pair=make_map(map_size),
             windows=make_table(WINDOW, rows),
@@ -187,6 +191,15 @@ class PageCache(Component):
         if name == "views":
             self.views_by_pair = enlarge_map(self.views_by_pair, 2 * rows)
         self.milestones = enlarge_ordered(self.milestones, len(self.views), len(self.windows))
+
+
+@outlined
+def go_to_view(cache: PageCache, program_id: int, object_id: int) -> None:
+    """Have a program at its node's view of an object, which mostly is the one where it was."""
+    program = cache.programs.rows[program_id]
+    view = cache.views[program.view_id]
+    if view.object != object_id or view.inode != program.inode:
+        program.view_id = view_of(cache, object_id, program.node, program.inode)
 
 
 @outlined
@@ -231,6 +244,15 @@ def find_view(cache: PageCache, object_id: int, node: int) -> int:
 
 
 @outlined
+def go_to_inode(cache: PageCache, program_id: int, file: int) -> None:
+    """Have a program at its node's inode of a file, which mostly is the one where it was."""
+    program = cache.programs.rows[program_id]
+    inode = cache.inodes[program.inode]
+    if inode.file != file or inode.node != program.node:
+        program.inode = inode_of(cache, file, program.node)
+
+
+@outlined
 def inode_of(cache: PageCache, file: int, node: int) -> int:
     """Return the inode of a file on a node, made at the first use."""
     key = pair_key(file, node)
@@ -240,6 +262,8 @@ def inode_of(cache: PageCache, file: int, node: int) -> int:
     inode_id = take(cache.spare_inodes)
     put(cache.inodes_by_pair, key, inode_id)
     inode = cache.inodes[inode_id]
+    inode.file = file
+    inode.node = node
     inode.outstanding = 0
     inode.tree_page = cache.tree_page
     inode.tree_free = 0.0

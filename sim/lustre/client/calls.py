@@ -19,14 +19,21 @@ from sim.lustre.client.pieces import stripe_left
 from sim.lustre.client.ranges import leave_range, take_range
 from sim.lustre.client.readahead import Readahead, note_order
 from sim.lustre.client.reads import read_chunk
-from sim.lustre.client.states import BETWEEN_CALLS, LOCKED, MOVED, RANGE_FREED, SIZED
+from sim.lustre.client.states import (
+    BETWEEN_CALLS,
+    LOCKED,
+    MOVED,
+    RANGE_FREED,
+    ROOM_FREED,
+    SIZED,
+)
 from sim.lustre.client.writes import expect_piece, write_chunk
 from sim.lustre.ldlm import Ldlm, ask, match, release
 from sim.lustre.locks import MODE_PR, MODE_PW
 from sim.lustre.osc.channels import Osc
 from sim.lustre.osc.rpcs import submit
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
-from sim.node.page_cache import PageCache, inode_of, view_of
+from sim.node.page_cache import PageCache, go_to_inode, go_to_view
 from sim.node.pages import expect_cached
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
@@ -68,6 +75,8 @@ def transfer(client: Client, program_id: int, now: float) -> float:
         if not call_is_due(client.programs, program_id, now):
             return GO_ON
         return _next_call(client, program_id, now)
+    if phase == ROOM_FREED:  # woken at this time: nobody saw it come
+        expect_program(client, program_id, 0)
     if phase == RANGE_FREED:
         charge(client.programs, program_id, _RANGE, now)
         return _begin_write(client, program_id, now)
@@ -108,7 +117,7 @@ def _next_call(client: Client, program_id: int, now: float) -> float:
     """Begin the next call of the run."""
     program = client.programs.rows[program_id]
     operation = client.programs.operations[program.op]
-    program.inode = inode_of(client.cache, operation.file, program.node)
+    go_to_inode(client.cache, program_id, operation.file)
     begin_call(client.programs, program_id)
     if operation.kind == _WRITE:
         return _begin_write(client, program_id, now)
@@ -143,7 +152,7 @@ def _next_chunk(client: Client, program_id: int, now: float) -> float:
     file = client.files.rows[client.programs.operations[program.op].file]
     start = start_of_call(client.programs, program_id) + program.done
     chunk = chunk_at(file, start)
-    program.view_id = view_of(client.cache, chunk.object_id, program.node, program.inode)
+    go_to_view(client.cache, program_id, chunk.object_id)
     program.offset = chunk.offset
     program.left = min(program.length - program.done, stripe_left(file, chunk.left))
     program.done += program.left
