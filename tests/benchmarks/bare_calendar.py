@@ -1,0 +1,62 @@
+"""The limit of the data plane: a loop that takes events from its calendar and does nothing else."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from sim.compiler.core import prepare
+from sim.engine.calendar import (
+    Calendar,
+    make_calendar,
+    next_time,
+    reschedule_next,
+    schedule,
+)
+from sim.engine.component import Component
+from sim.engine.jit import entry
+from sim.engine.pool import NoRowLeftError
+from sim.engine.types import Floats
+
+EVENTS = 10_000_000
+
+STEPS = {0.1e-6: 5, 0.3e-6: 2, 35e-6: 2, 0.2e-3: 2}
+"""Seconds from an event of an RPC to its next one, and how many such: links, interfaces, routers,
+bulk of 1 MiB. One event more ends its wait for the disks."""
+
+
+class Turnover(Component):
+    """A calendar, and the delays to come."""
+
+    calendar: Calendar
+    delays: Floats
+
+
+def turnover(pending: int, cycle: float) -> Turnover:
+    """Return a calendar with so many events, each of an RPC that takes ``cycle`` seconds."""
+    random = np.random.default_rng(1)
+    each = np.repeat([*STEPS, 0.0], [*STEPS.values(), 1])
+    each[-1] = cycle - each.sum()
+    calendar = make_calendar(pending)
+    for entity, at in enumerate(random.uniform(0.0, cycle, pending).tolist()):
+        schedule(calendar, at, 0, entity)
+    delays = random.choice(each, EVENTS) * random.uniform(0.5, 1.5, EVENTS)
+    return Turnover(calendar=calendar, delays=delays)
+
+
+def bare_loop(pending: int, cycle: float) -> float:
+    """Return the wall seconds in which ``EVENTS`` events are taken and put back."""
+    work = turnover(pending, cycle)
+    prepare([_turn_over], work)
+    began = time.perf_counter()
+    _turn_over(work)
+    return time.perf_counter() - began
+
+
+@entry(raises=NoRowLeftError)
+def _turn_over(work: Turnover) -> None:
+    """Move the entity that acts next by each delay in turn."""
+    calendar = work.calendar
+    for delay in work.delays:
+        reschedule_next(calendar, next_time(calendar) + delay)
