@@ -26,10 +26,11 @@ from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.columns import format_columns
 from sim.results.progress import ProgressBar
+from sim.studies.processes import Failure
 from validation.cache import ResultCache
 from validation.claim import Claim, load_claims
 from validation.report import select
-from validation.simulation import Ended, Failure, Simulations
+from validation.simulation import Ended, Simulations
 from validation.verdict import judge
 
 _SHOWN = 5

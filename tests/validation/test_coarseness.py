@@ -8,8 +8,8 @@ import pytest
 from run_records import claim, record
 
 from sim.config.errors import InputError
+from sim.studies.processes import Failure
 from validation.coarseness import format_coarseness, measure_coarseness
-from validation.simulation import Failure
 
 VALUE = {"value": "1 GB/s", "tolerance": "25%"}
 

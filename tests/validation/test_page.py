@@ -13,10 +13,11 @@ from run_records import claim, record
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
+from sim.studies.processes import Failure
 from validation.claim import Claim
 from validation.page import charts_of, page, write_page
 from validation.report import Report
-from validation.simulation import Ended, Failure, Simulations
+from validation.simulation import Ended, Simulations
 from validation.verdict import judge, not_run
 
 

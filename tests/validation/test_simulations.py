@@ -13,9 +13,10 @@ import pytest
 from run_records import SCENARIO
 
 from sim.config.scenario import Scenario
+from sim.studies.processes import Failure
 from validation.cache import ResultCache
 from validation.record import RunRecord
-from validation.simulation import Failure, Simulations
+from validation.simulation import Simulations
 
 
 def scenario(nodes: int, **changes: object) -> Scenario:

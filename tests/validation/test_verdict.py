@@ -8,8 +8,8 @@ import pytest
 from run_records import claim, record
 
 from sim.config.errors import InputError
+from sim.studies.processes import Failure
 from validation.claim import Claim
-from validation.simulation import Failure
 from validation.verdict import Outcome, Verdict, judge
 
 
