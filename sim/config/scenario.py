@@ -138,6 +138,10 @@ MachineReference = Annotated[str | Machine, _Reference()]
 """The name or the path of a machine, or the machine itself."""
 
 
+Factor = Annotated[float, Field(gt=0, strict=False)]
+"""How many times as long something takes: 1 as usual, 2 twice as long."""
+
+
 class Cores(Model):
     """How the job uses the cores of its nodes.
 
@@ -300,6 +304,9 @@ class Scenario(Model):
         How the ranks share the cores of a node with the system.
     background
         Other jobs on the same file system.
+    slow
+        Parts of the machine that are slow, by their names as reports print them (``OST 3``,
+        ``LNET router 5``): how many times as long as usual a service takes, from begin to end.
     rpcs_as_one
         Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
         :mod:`sim.config.fidelity`.
@@ -325,6 +332,7 @@ class Scenario(Model):
     placement: AskedPlacement = Placement()
     cores: Cores = Cores()
     background: Background = Background()
+    slow: dict[str, Factor] = Field(default_factory=dict)
     rpcs_as_one: Count = 1
     striping: StripeRequest = StripeRequest()
     target: AskedTarget = Target()

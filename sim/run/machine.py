@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from sim.run.background import background_of
 from sim.run.fabric import fabric_of
 from sim.run.job_run import JobRun
 from sim.run.placement import PlacedJob, place_jobs, programs_of
+from sim.run.slow import slow_down
 from sim.run.submission import Submission
 from sim.run.target import storage_of
 from sim.workloads.job import Job
@@ -54,6 +55,7 @@ def build_machine(
     *,
     background: Background,
     seed: int,
+    slow: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> BuiltMachine:
     """Build a machine and put jobs there, each on nodes of its own.
@@ -68,19 +70,23 @@ def build_machine(
         What others do meanwhile in the whole file system.
     seed
         Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
+    slow
+        Parts that are slow (:func:`~sim.run.slow.slow_down`).
     progress
         Told from time to time how far the run has come.
 
     Raises
     ------
     InputError
-        If a placement does not fit the machine and the jobs before it.
+        If a placement does not fit the machine and the jobs before it, or there is no part that is
+        to be slow.
     """
     fabric = fabric_of(machine)
     placed = place_jobs(submissions, machine, fabric)
     programs = programs_of(placed, machine)
     others = background_of(background, machine, seed)
     plane, book = assemble(machine, fabric, programs, others, seed)
+    slow_down(plane, book, slow or {})
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 
     def watch() -> None:

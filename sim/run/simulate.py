@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
@@ -43,7 +43,12 @@ def simulate(
     job = Submission(scenario, workload or workload_of(scenario.workload))
     job.check(machine)
     (result,) = run_jobs(
-        machine, [job], background=scenario.background, seed=scenario.seed, progress=progress
+        machine,
+        [job],
+        background=scenario.background,
+        seed=scenario.seed,
+        slow=scenario.slow,
+        progress=progress,
     )
     return result
 
@@ -54,6 +59,7 @@ def run_jobs(
     *,
     background: Background,
     seed: int,
+    slow: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> list[Result]:
     """Run jobs to their ends.
@@ -64,7 +70,7 @@ def run_jobs(
         With all changes made.
     submissions
         The jobs, checked, in the order in which they get their nodes.
-    background, seed, progress
+    background, seed, slow, progress
         As :func:`~sim.run.machine.build_machine` takes them.
 
     Returns
@@ -79,7 +85,9 @@ def run_jobs(
         If they do not fit the machine, or one of them turns out to be impossible.
     """
     began = time.perf_counter()
-    built = build_machine(machine, submissions, background=background, seed=seed, progress=progress)
+    built = build_machine(
+        machine, submissions, background=background, seed=seed, slow=slow, progress=progress
+    )
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
     environment.run(until=environment.all_of(processes))
