@@ -7,6 +7,7 @@ import click
 from sim.cli.calibrate import calibrate, sensitivity
 from sim.cli.compare import compare
 from sim.cli.compile import compile_core
+from sim.cli.explain import explain
 from sim.cli.face import Face
 from sim.cli.ior import ior
 from sim.cli.kernel import kernel
@@ -34,6 +35,7 @@ _COMMANDS = (
     run,
     trace,
     compare,
+    explain,
     validate,
     calibrate,
     sensitivity,

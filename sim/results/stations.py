@@ -70,6 +70,9 @@ _CAUSES_OF_STATION = {
     StationKind.SSD: _ANY | {Cause.SSD, Cause.CACHE, Cause.FLUSH, Cause.SYNC},
 }
 
+_SERVERS = {StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST}
+_OUTLYING = 2.0
+
 Windows = Sequence[tuple[float, float]]
 
 
@@ -151,6 +154,27 @@ def busiest(uses: Sequence[StationUse]) -> list[StationUse]:
         if use.kind not in best or use.busy > best[use.kind].busy:
             best[use.kind] = use
     return [best[kind] for kind in sorted(best)]
+
+
+def outliers(result: Result) -> list[str]:
+    """Return the servers that had to work much longer than most of their kind, by name.
+
+    Of OSTs, OSSs and LNET routers: those whose busiest station had twice the seconds of service of
+    the one in the middle of all that had anything to do.
+    """
+    busy: dict[StationKind, dict[str, float]] = {}
+    for use in result.stations():
+        if use.kind in _SERVERS:
+            part = " ".join(use.name.split()[: 3 if use.name.startswith("LNET") else 2])
+            of_kind = busy.setdefault(use.kind, {})
+            of_kind[part] = max(of_kind.get(part, 0.0), use.busy)
+    found = []
+    for of_kind in busy.values():
+        middle = float(np.median(list(of_kind.values())))
+        part = max(of_kind, key=lambda name: of_kind[name])
+        if of_kind[part] > _OUTLYING * middle:
+            found.append(part)
+    return sorted(set(found))
 
 
 def loads(result: Result) -> list[Load]:

@@ -1,0 +1,212 @@
+"""Parts of the path, and the scenario in which one of them costs nothing.
+
+No such machine can be bought. What a run on it tells is how much of the time the part is to blame
+for: if nothing changes, a better one is not worth its money; if the run is twice as fast, no better
+one can bring more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.plane.causes import Cause
+from sim.plane.stations import StationKind
+
+_FASTER = 1000.0
+"""How many times as fast a part is that costs next to nothing."""
+
+
+class Part(NamedTuple):
+    """A part of the path that a run can do without.
+
+    Attributes
+    ----------
+    key
+        What programs call it.
+    words
+        What is not there any more: the end of a sentence that begins with "without".
+    causes
+        Why ranks wait, where the part may be to blame.
+    kinds
+        Its stations.
+    rates
+        Values of the machine that become a thousand times as large.
+    times
+        Values of the machine that become zero.
+    stations
+        What the names of its stations begin with: they serve a thousand times as fast.
+    """
+
+    key: str
+    words: str
+    causes: frozenset[Cause]
+    kinds: frozenset[StationKind] = frozenset()
+    rates: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    stations: tuple[str, ...] = ()
+
+    def without(self, scenario: Scenario, machine: Machine) -> Scenario:
+        """Return the scenario in which the part costs nothing."""
+        known = machine.values()
+        changes: dict[str, Any] = {name: 0.0 for name in self.times if name in known}
+        for name in self.rates:
+            value = known.get(name)
+            if value is not None:
+                changes[name] = type(value)(value * _FASTER)
+        slow = dict.fromkeys(self.stations, 1.0 / _FASTER)
+        return scenario.model_copy(
+            update={"changes": scenario.changes | changes, "slow": scenario.slow | slow}
+        )
+
+
+def _part(
+    key: str,
+    words: str,
+    causes: Iterable[Cause],
+    kinds: Iterable[StationKind] = (),
+    **changes: tuple[str, ...],
+) -> Part:
+    return Part(key, words, frozenset(causes), frozenset(kinds), **changes)
+
+
+_MDS_RATES = tuple(
+    f"lustre.mds.{name}_rate"
+    for name in ("open", "create", "close", "stat", "unlink", "sync", "directory", "precreate")
+)
+_BULK = (Cause.TRANSFER, Cause.OSC, Cause.FLUSH, Cause.MUTEX, Cause.CACHE, Cause.LOCK)
+
+PARTS = (
+    _part(
+        "disks",
+        "the time that the OSTs' disks take to move bytes",
+        (Cause.OST, *_BULK),
+        (StationKind.OST,),
+        rates=("lustre.ost_write_rate", "lustre.ost_read_rate"),
+        times=("lustre.ost_request_overhead",),
+    ),
+    _part(
+        "seeks",
+        "moves of the disks' heads",
+        (Cause.OST, *_BULK),
+        (StationKind.OST,),
+        times=("lustre.head_move",),
+    ),
+    _part(
+        "disk_latency",
+        "the latency of the OSTs, from the last byte to the answer",
+        _BULK,
+        times=("lustre.ost_write_latency", "lustre.ost_read_latency"),
+    ),
+    _part("oss", "the OSSs' limit", (Cause.OSS, *_BULK), (StationKind.OSS,), stations=("OSS",)),
+    _part(
+        "lnet",
+        "the LNET routers' limit",
+        (Cause.LNET, Cause.IB, *_BULK),
+        (StationKind.LNET, StationKind.IB),
+        times=("lnet.router_latency",),
+        stations=("LNET router",),
+    ),
+    _part("links", "queues at Aries links", (Cause.LINK,), (StationKind.LINK,), stations=("link",)),
+    _part("nics", "the NICs' limit", (Cause.NIC,), (StationKind.NIC,), stations=("NIC",)),
+    _part(
+        "mds",
+        "the time that the MDS takes",
+        (Cause.METADATA, Cause.MDS, Cause.SYNC),
+        (StationKind.MDS,),
+        rates=_MDS_RATES,
+        times=("lustre.mds.stripe_time", "lustre.mds.journal_commit", "lustre.mds.op_latency"),
+    ),
+    _part(
+        "locks",
+        "calling extent locks back (all of it but the write-back)",
+        (Cause.LOCK, Cause.SERVICE),
+        (StationKind.CALLBACK, StationKind.SERVICE),
+        times=(
+            *("nodes.lock_thread_time", "lustre.journal_commit", "lustre.oss_request_time"),
+            "network.message_latency",
+        ),
+    ),
+    _part(
+        "copies",
+        "copies into and out of the page cache",
+        (Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.MUTEX),
+        (StationKind.CORE, StationKind.MEMORY),
+        rates=(
+            *("nodes.write_copy_rate", "nodes.read_copy_rate", "nodes.node_copy_rate"),
+            "nodes.rpc_thread_rate",
+        ),
+        times=("nodes.spinlock_handover_time",),
+    ),
+    _part(
+        "tree",
+        "the lock of a file's tree of cached pages",
+        (Cause.TREE,),
+        times=("nodes.tree_page_time",),
+    ),
+    _part(
+        "dirty_room",
+        "the limits of dirty pages",
+        (Cause.CACHE,),
+        rates=("lustre.max_dirty", "lustre.initial_grant"),
+    ),
+    _part(
+        "in_flight",
+        "the limit of RPCs in flight",
+        (Cause.OSC, Cause.FLUSH, Cause.CACHE),
+        rates=("lustre.max_rpcs_in_flight",),
+    ),
+    _part(
+        "mpi",
+        "what MPI itself takes: messages, lists of pieces, barriers",
+        (Cause.MEETING, Cause.EXCHANGE, Cause.LIBRARY),
+        rates=("mpi.step_rate", "mpi.node_rate", "mpi.reduce_rate", "mpi.copy_rate"),
+        times=tuple(
+            f"mpi.{name}"
+            for name in (
+                *("step_latency", "straggling", "gather_latency", "local_latency"),
+                *("message_time", "put_time", "scan_time", "piece_time", "barrier_skew"),
+            )
+        ),
+    ),
+    _part(
+        "ssd",
+        "the limit of the nodes' SSDs",
+        (Cause.SSD, Cause.CACHE, Cause.FLUSH),
+        (StationKind.SSD,),
+        rates=("ssd.read_rate", "ssd.write_rate"),
+        times=("ssd.request_time", "ssd.read_latency", "ssd.write_latency", "ssd.sync_time"),
+    ),
+    _part(
+        "service_nodes",
+        "the limit of the service nodes and their disks",
+        (Cause.DVS, Cause.STORE),
+        (StationKind.DVS, StationKind.STORE),
+        rates=tuple(
+            f"{room}.{name}_rate"
+            for room in ("home", "burst_buffer")
+            for name in (
+                *("read", "write", "shared_read", "shared_write", "file_write"),
+                *("client_read", "client_write"),
+            )
+        ),
+        times=tuple(
+            f"{room}.{name}"
+            for room in ("home", "burst_buffer")
+            for name in ("request_time", "read_latency", "write_latency")
+        ),
+    ),
+)
+"""All parts, from the disks to the ranks."""
+
+
+def single(name: str) -> Part:
+    """Return the part that one station is: one that is busier than its peers."""
+    return Part(
+        key=name.lower().replace(" ", "_"),
+        words=f"the time that {name} takes",
+        causes=frozenset(),
+        stations=(name,),
+    )
