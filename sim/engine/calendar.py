@@ -382,7 +382,7 @@ def _adapt_width(calendar: Calendar) -> None:
     slots = counts[_SLOT] - counts[_CHECKED_SLOT]
     if events + slots < 4 * ring:  # rarely enough: a change visits the whole ring
         return
-    factor = 0.25 if events > 16 * slots else 4.0 if 2 * events < slots else 1.0
+    factor = 0.25 if events > 16 * slots else 4.0 if events < 2 * slots else 1.0
     counts[_CHECKED_SEQUENCE] = counts[_SEQUENCE]
     counts[_CHECKED_SLOT] = counts[_SLOT]
     if factor == 1.0:
