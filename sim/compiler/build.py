@@ -31,7 +31,7 @@ from sim.compiler.core import Job
 from sim.compiler.functions import Keys, reached_from
 from sim.compiler.library import UNLINKED
 from sim.compiler.translate import Translator
-from sim.engine.jit import Entry
+from sim.engine.compiled import Entry
 
 
 class _Work:

@@ -21,15 +21,15 @@ from sim.compiler.library import LINKED, UNLINKED, load
 from sim.compiler.processor import processor
 from sim.compiler.signature import Layouts, layouts_of
 from sim.config.errors import FailureError
+from sim.engine.compiled import Entry, is_compiling
 from sim.engine.component import Component
-from sim.engine.jit import Entry, is_compiling
 from sim.engine.user_cache import forget_old, user_cache
 
 SHIPPED = Path(__file__).resolve().parent / "built"
 """Where an installed package has its core."""
 
 _SIM = Path(__file__).resolve().parents[1]
-_DOOR = b"from sim.engine.jit import"
+_DOOR = b"from sim.engine.compiled import"
 _BUILD = "import sys; sys.path[:] = {path!r}; from sim.compiler.build import main; main()"
 _bound: dict[str, str] = {}  # by symbol of an entry: the key of its core
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sim.compiler.signature import Layouts, Signature, signature_of
-from sim.engine.jit import Entry, How, how_compiled, symbol_of
+from sim.engine.compiled import Entry, How, how_compiled, symbol_of
 
 
 def reached_from(

@@ -25,7 +25,7 @@ from numba.extending import typeof_impl
 from sim.compiler.layouts import numba_type
 from sim.compiler.primitives import PRIMITIVES
 from sim.compiler.signature import Signature
-from sim.engine.jit import How, how_compiled, symbol_of
+from sim.engine.compiled import How, how_compiled, symbol_of
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",  # IEEE division

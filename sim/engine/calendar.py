@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.jit import inlined, njit
+from sim.engine.compiled import inlined, njit
 from sim.engine.pool import FREE, Pool, give, make_pool, take
 from sim.engine.prefetch import prefetch
 from sim.engine.types import Floats, Indices, Integers, Table, make_table

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.jit import is_compiling
+from sim.engine.compiled import is_compiling
 from sim.engine.pool import Pool, enlarge_pool
 from sim.engine.types import enlarge_table
 

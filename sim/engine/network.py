@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.calendar import Calendar, make_calendar
+from sim.engine.compiled import inlined, njit
 from sim.engine.component import Component
-from sim.engine.jit import inlined, njit
 from sim.engine.pool import Pool, make_pool
 from sim.engine.types import Floats, Indices, Table, make_table
 

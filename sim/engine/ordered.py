@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.jit import njit
+from sim.engine.compiled import njit
 from sim.engine.types import Indices, Integers, make_table
 
 LEVELS = 8

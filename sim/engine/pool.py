@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.jit import inlined, njit
+from sim.engine.compiled import inlined, njit
 from sim.engine.types import Indices, Integers
 
 EVENTS_A_LOOK = 16

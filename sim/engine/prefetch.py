@@ -7,7 +7,7 @@ calendar knows what is due next: who asks for a row some events early does not w
 
 from __future__ import annotations
 
-from sim.engine.jit import primitive
+from sim.engine.compiled import primitive
 from sim.engine.types import Table
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.jit import njit
+from sim.engine.compiled import njit
 from sim.engine.types import Table
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4")], align=True)

@@ -9,8 +9,8 @@ write-back cache on the server (Lustre 2.7 osd_io.c: the reply waits for the bio
 from __future__ import annotations
 
 from sim.engine.calendar import schedule
+from sim.engine.compiled import inlined, outlined
 from sim.engine.component import Component
-from sim.engine.jit import inlined, outlined
 from sim.engine.network import Network
 from sim.engine.pool import give, take
 from sim.lustre.net.bulk import BulkRpcs, is_last_part, new_message, split_bulk

@@ -28,8 +28,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 from sim.engine.calendar import schedule
+from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
-from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
 from sim.engine.ordered import last_not_after
 from sim.engine.pool import give, reserve, take

@@ -37,8 +37,8 @@ from typing import Any
 
 import numpy as np
 
+from sim.engine.compiled import njit
 from sim.engine.component import Component, Demands
-from sim.engine.jit import njit
 from sim.engine.ordered import (
     Ordered,
     enlarge_ordered,

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from sim.config.mds import Mds as MdsModel
+from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
-from sim.engine.jit import njit, outlined
 from sim.engine.network import Network, serve
 from sim.engine.pool import give
 from sim.engine.queue import TURN, clear_all, take_turn

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.types import Table, make_table
 from sim.lustre.net.lnet import Lnet
 from sim.plane.site import Site

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.calendar import schedule
+from sim.engine.compiled import outlined
 from sim.engine.component import Component, Demands
-from sim.engine.jit import outlined
 from sim.engine.network import Network
 from sim.engine.pool import Pool, make_pool, reserve, take
 from sim.engine.types import Table, make_table

@@ -26,8 +26,8 @@ from sim.engine.calendar import (
     reschedule_next,
     sees_farther,
 )
+from sim.engine.compiled import entry, inlined, outlined
 from sim.engine.component import annotated
-from sim.engine.jit import entry, inlined, outlined
 from sim.engine.network import hop, travelling
 from sim.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, NoRowLeftError
 from sim.engine.prefetch import prefetch

@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.calendar import schedule
+from sim.engine.compiled import inlined, outlined
 from sim.engine.component import Component, Demands
-from sim.engine.jit import inlined, outlined
 from sim.engine.network import Network, begin_segment, serve
 from sim.engine.pool import EVENTS_A_LOOK, give, reserve, take
 from sim.engine.types import Table, make_table

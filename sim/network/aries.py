@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.compiled import inlined, njit
 from sim.engine.component import Component
-from sim.engine.jit import inlined, njit
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Indices
 from sim.network.peers import MINIMAL, VALIANT

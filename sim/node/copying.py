@@ -6,7 +6,7 @@ page passes the tree of its file (``sim.node.tree``).
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.node.cores import copy
 from sim.node.nodes import Nodes
 from sim.plane.causes import Cause

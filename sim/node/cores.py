@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from sim.engine.jit import njit
+from sim.engine.compiled import njit
 from sim.engine.network import Network, serve
 from sim.engine.page import PAGE
 from sim.engine.randomness import stream

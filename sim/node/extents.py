@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.ordered import (
     LEVELS,
     Ordered,

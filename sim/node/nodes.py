@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.network import Network, serve
 from sim.engine.prefetch import prefetch
 from sim.engine.types import Table, make_table

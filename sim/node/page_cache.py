@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component, Demands
 from sim.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
-from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
 from sim.engine.ordered import Ordered, enlarge_ordered, make_ordered
 from sim.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take

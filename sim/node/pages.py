@@ -7,7 +7,7 @@ the cache longest go at once, where Lustre takes them page by page in the order 
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
 from sim.node.extents import NO_END, add_bytes, cut_bytes, hull_outside, next_run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached

@@ -6,7 +6,7 @@ cache is one for Lustre, for local disks and for whatever else caches, and so is
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.node.page_cache import PageCache
 from sim.plane.programs import Programs

@@ -9,7 +9,7 @@ also in a list that is searched in logarithmic time.
 
 from __future__ import annotations
 
-from sim.engine.jit import njit, outlined
+from sim.engine.compiled import njit, outlined
 from sim.engine.ordered import insert, last_not_after, remove
 from sim.engine.page import PAGE
 from sim.engine.pool import give, take

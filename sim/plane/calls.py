@@ -6,7 +6,7 @@ An operation ``READ`` or ``WRITE`` is a run of calls, ``stride`` bytes apart. A 
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.plane.programs import Programs
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.jit import entry, outlined
+from sim.engine.compiled import entry, outlined
 from sim.engine.pool import NoRowLeftError
 from sim.engine.randomness import uniform
 from sim.engine.types import Integers

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sim.engine.compiled import inlined
 from sim.engine.component import Component
-from sim.engine.jit import inlined
 from sim.engine.queue import QUEUE
 from sim.engine.types import Table, make_table
 from sim.plane.site import Site

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sim.engine.calendar import schedule
+from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
-from sim.engine.jit import njit, outlined
 from sim.engine.network import Network
 from sim.engine.queue import pass_turn, pop
 from sim.engine.randomness import stream

@@ -7,7 +7,7 @@ from pathlib import Path
 from sim.compiler.core import core_of
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario, Workload
-from sim.engine.jit import is_compiling
+from sim.engine.compiled import is_compiling
 from sim.machine.loop import run
 from sim.run.simulate import simulate
 

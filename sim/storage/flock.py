@@ -9,8 +9,8 @@ are kept by the first of these, and ranges of a local file by the kernel of its 
 
 from __future__ import annotations
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.network import Network
 from sim.engine.queue import join, leave
 from sim.lustre.mds import Mds

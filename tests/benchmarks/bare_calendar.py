@@ -14,8 +14,8 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
+from sim.engine.compiled import entry
 from sim.engine.component import Component
-from sim.engine.jit import entry
 from sim.engine.pool import NoRowLeftError
 from sim.engine.types import Floats
 

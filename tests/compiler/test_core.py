@@ -18,8 +18,8 @@ import sim
 from sim.compiler.core import NoCoreError, core_of, prepare
 from sim.compiler.processor import processor
 from sim.config.errors import InputError
+from sim.engine.compiled import NoCodeError, entry, is_compiling
 from sim.engine.component import Component
-from sim.engine.jit import NoCodeError, entry, is_compiling
 from sim.engine.pool import NoRowLeftError, Pool, make_pool, take
 from sim.engine.types import Integers
 from sim.machine.loop import run

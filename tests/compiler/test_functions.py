@@ -11,8 +11,8 @@ import pytest
 
 from sim.compiler.functions import Keys, reached_from
 from sim.compiler.signature import layouts_of, signature_of
+from sim.engine.compiled import Entry
 from sim.engine.component import Component
-from sim.engine.jit import Entry
 from sim.engine.types import Floats
 
 
@@ -24,7 +24,7 @@ class Box(Component):
 BOX = Box(size=3, weights=np.ones(3))
 
 SOURCE = '''
-from sim.engine.jit import entry, inlined, njit, outlined
+from sim.engine.compiled import entry, inlined, njit, outlined
 
 FACTOR = 2
 

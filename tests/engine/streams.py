@@ -21,8 +21,8 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
+from sim.engine.compiled import entry, njit
 from sim.engine.component import Component
-from sim.engine.jit import entry, njit
 from sim.engine.network import (
     STATION,
     Network,

@@ -25,8 +25,8 @@ from sim.engine.calendar import (
     schedule,
     sees_farther,
 )
+from sim.engine.compiled import entry
 from sim.engine.component import Component
-from sim.engine.jit import entry
 from sim.engine.pool import NoRowLeftError
 from sim.engine.types import Floats, Integers
 

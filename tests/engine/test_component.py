@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from sim.engine.compiled import is_compiling, njit
 from sim.engine.component import Component
-from sim.engine.jit import is_compiling, njit
 from sim.engine.pool import FREE, NoRowLeftError, Pool, give, make_pool, reserve, take
 from sim.engine.types import Floats, Integers, Table, make_table
 

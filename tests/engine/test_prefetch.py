@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.jit import njit
+from sim.engine.compiled import njit
 from sim.engine.prefetch import prefetch
 from sim.engine.types import CACHE_LINE, Floats, Table, make_table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
 from sim.lustre.osc.channels import may_pump

@@ -11,8 +11,8 @@ chunk (Lustre 2.7 rw26.c, ll_direct_IO_26). The states of a call are in ``states
 
 from __future__ import annotations
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
 from sim.lustre.client.pieces import stripe_left

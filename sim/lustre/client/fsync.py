@@ -7,7 +7,7 @@ dirty or not, all at once; and goes on when the last has replied.
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.queue import take_turn
 from sim.lustre.mds import Mds
 from sim.lustre.osc.channels import Osc, channel_of, may_pump

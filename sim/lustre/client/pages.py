@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.client.pieces import next_window
 from sim.lustre.osc.channels import Osc

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.engine.jit import njit, outlined
+from sim.engine.compiled import njit, outlined
 from sim.node.page_cache import PageCache
 
 _NO_END = 1 << 62

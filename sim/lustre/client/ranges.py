@@ -6,7 +6,7 @@ answer for themselves.
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.queue import clear, join
 from sim.node.page_cache import PageCache
 from sim.plane.calls import start_of_call

@@ -6,8 +6,8 @@ ahead, ever more of them (Lustre 2.7 llite/rw.c).
 
 from __future__ import annotations
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import ask_for_pages
 from sim.lustre.client.pieces import piece_of, stripe_left

@@ -6,7 +6,7 @@ pages ahead (``readahead``).
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.lustre.client.pages import ask_for_pages
 from sim.lustre.client.pieces import next_window, piece_of
 from sim.lustre.client.readahead import Readahead, asked_at_once, read_ahead

@@ -7,7 +7,7 @@ caches beyond the new end stays.
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
 from sim.lustre.locks import EOF, MODE_PW

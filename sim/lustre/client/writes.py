@@ -7,7 +7,7 @@ after another under its lock: many ranks of a node write one file slower than as
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join
 from sim.lustre.client.pieces import piece_of

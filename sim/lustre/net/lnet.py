@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from sim.config.machine import Machine
+from sim.engine.compiled import inlined
 from sim.engine.component import Component
-from sim.engine.jit import inlined
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Floats, Indices, Integers
 from sim.network.aries import Aries, enter_aries

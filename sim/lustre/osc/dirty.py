@@ -6,7 +6,7 @@ OSC has a limit, so has the node, and the OST promises how much it will take (th
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.windows import lower_urgency, raise_urgency

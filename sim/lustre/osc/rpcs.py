@@ -13,7 +13,7 @@ The life of an RPC that has been sent is told in ``sim.lustre.brw``.
 
 from __future__ import annotations
 
-from sim.engine.jit import inlined, outlined
+from sim.engine.compiled import inlined, outlined
 from sim.engine.pool import give, take
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join, pop

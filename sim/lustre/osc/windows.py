@@ -7,7 +7,7 @@ done. A lock is cancelled when no window below it is on its way any more.
 from __future__ import annotations
 
 from sim.engine.calendar import schedule
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.node.windows import CALM, DIRTY, PRESSING, READING, first_window
 from sim.plane.events import LOCK_EVENT

@@ -30,8 +30,8 @@ import numpy as np
 
 from sim.config.lustre import Lustre
 from sim.engine.calendar import schedule
+from sim.engine.compiled import inlined, njit, outlined
 from sim.engine.component import Component
-from sim.engine.jit import inlined, njit, outlined
 from sim.engine.network import Network, serve
 from sim.engine.queue import QUEUE, clear_all, join, pop
 from sim.engine.randomness import pick, stream

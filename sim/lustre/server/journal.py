@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
-from sim.engine.jit import njit, outlined
 from sim.engine.types import Table, make_table
 from sim.plane.files import Files
 from sim.plane.site import Site

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sim.engine.compiled import outlined
 from sim.engine.component import Component
-from sim.engine.jit import outlined
 from sim.engine.network import Network, serve
 from sim.plane.files import Files
 from sim.plane.site import Site

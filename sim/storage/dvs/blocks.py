@@ -7,7 +7,7 @@ is asked for, read from disk, goes over the network, and through the client.
 from __future__ import annotations
 
 from sim.engine.calendar import schedule
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.network import begin_segment, serve
 from sim.engine.pool import give, take
 from sim.engine.queue import join, pop

@@ -7,7 +7,7 @@ service node of a file; an fsync asks all of them.
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.lustre.requests import SERVER_REQUEST, may_send, send
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, start_of_call
 from sim.plane.causes import Cause

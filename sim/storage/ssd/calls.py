@@ -14,7 +14,7 @@ Left out: a page written in part is not read before; the file system's own block
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.engine.queue import join, pop
 from sim.node.copying import copy_pages

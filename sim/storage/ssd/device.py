@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.config.machine import Machine
+from sim.engine.compiled import njit
 from sim.engine.component import Component, Demands
-from sim.engine.jit import njit
 from sim.engine.network import Network, serve
 from sim.engine.page import PAGE
 from sim.engine.pool import EVENTS_A_LOOK

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.plane.programs import wake_all
 from sim.storage.ssd.device import Ssds
 

@@ -8,7 +8,7 @@ dirty pages or in an fsync (Linux mm/page-writeback.c, ``vm.dirty_background_rat
 from __future__ import annotations
 
 from sim.engine.calendar import schedule
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.node.extents import cut_bytes, next_run
 from sim.node.page_cache import inode_of, list_view, unlist_view
 from sim.plane.causes import Cause

@@ -6,7 +6,7 @@ The loss is no event of its own: whoever meets the device first after it has fai
 
 from __future__ import annotations
 
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.queue import clear
 from sim.node.extents import NO_END, cut_bytes
 from sim.plane.programs import wake_all

@@ -8,7 +8,7 @@ node has asked for are waited for.
 from __future__ import annotations
 
 from sim.engine.calendar import schedule
-from sim.engine.jit import outlined
+from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.node.page_cache import PageCache
 from sim.node.pages import add_cached, not_cached

@@ -6,8 +6,8 @@ device counts (``SSD.used``).
 
 from __future__ import annotations
 
+from sim.engine.compiled import entry, outlined
 from sim.engine.component import Demands
-from sim.engine.jit import entry, outlined
 from sim.engine.pool import NoRowLeftError
 from sim.engine.types import Integers
 from sim.node.extents import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
