@@ -190,5 +190,8 @@ def start_programs(
             wake(programs, started[i], now)
         else:
             source = programs.first_draw + started[i]
-            draw = uniform(programs.seed, source, programs.counts[0])
+            # By its own barriers, and by nothing that others do: in two runs that differ in
+            # something else it is as late, so that their difference is not chance.
+            draw = uniform(programs.seed, source, program.barriers)
+            program.barriers += 1
             wake(programs, started[i], now + programs.barrier_skew * draw)

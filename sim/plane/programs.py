@@ -76,6 +76,7 @@ PROGRAM = np.dtype(
         ("next", "i4"),  # the next in whichever queue it waits
         ("writer_next", "i4"),  # the next of the inode's writers
         ("flock_next", "i4"),  # the next that holds a range of the file
+        ("barriers", "i4"),  # that it has come out of
     ],
     align=True,
 )
