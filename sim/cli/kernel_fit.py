@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import click
 
+_HELP = """\
+Propose the skeleton that resembles a job: a kernel to publish in place of an application.
 
-@click.command("fit", short_help="Propose the skeleton that resembles a log or a trace.")
+LOG is a Darshan log (.darshan) or a table of calls (.csv, .parquet). Pattern, calls and steps
+are found out; the sizes that ranks read and write are fitted by a normal, an exponential, a
+uniform and a lognormal distribution, by maximum likelihood, and the best is taken. What was
+found, and how good it is, stands above the skeleton as comments.
+
+\b
+  xc40io kernel fit job.darshan -o like-job.yaml
+  xc40io kernel ./like-job.yaml --nodes 64
+"""
+
+
+@click.command(
+    "fit", help=_HELP, short_help="Propose the skeleton that resembles a log or a trace."
+)
 @click.argument("log", metavar="LOG", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "-o",
@@ -15,17 +30,7 @@ import click
     help="Write the skeleton there; it is printed unless this is given.",
 )
 def fit(*, log: str, output: str | None) -> None:
-    r"""Propose the skeleton that resembles a job: a kernel to publish in place of an application.
-
-    LOG is a Darshan log (.darshan) or a table of calls (.csv, .parquet). Pattern, calls and steps
-    are found out; the sizes that ranks read and write are fitted by a normal, an exponential, a
-    uniform and a lognormal distribution, by maximum likelihood, and the best is taken. What was
-    found, and how good it is, stands above the skeleton as comments.
-
-    \b
-      xc40io kernel fit job.darshan -o like-job.yaml
-      xc40io kernel ./like-job.yaml --nodes 64
-    """
+    """Print the skeleton that resembles a job, or write it."""
     from sim.config.errors import InputError
     from sim.results.files import check_writable, write_whole
     from sim.results.fit_text import format_fit, format_skeleton

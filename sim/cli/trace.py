@@ -11,15 +11,18 @@ if TYPE_CHECKING:
 
 _TRACE = "TRACE"
 
+_HELP = """\
+Work with traces: what the ranks of a job did, row by row.
 
-@click.group(short_help="Convert a Darshan log to a table; sum a trace up.")
+\b
+  xc40io trace convert job.darshan job.parquet
+  xc40io trace summary job.parquet
+"""
+
+
+@click.group(help=_HELP, short_help="Convert a Darshan log to a table; sum a trace up.")
 def trace() -> None:
-    r"""Work with traces: what the ranks of a job did, row by row.
-
-    \b
-      xc40io trace convert job.darshan job.parquet
-      xc40io trace summary job.parquet
-    """
+    """Group the commands for traces."""
 
 
 @trace.command(short_help="Write a trace as CSV or Parquet.")

@@ -18,11 +18,17 @@ _FAILED = 1
 @click.option(
     "--claim", "ids", multiple=True, metavar="ID", help="Only this claim, as B02. May be repeated."
 )
-@click.option("--fast", is_flag=True, help="Only the fast subset: less than a minute.")
+@click.option("--fast", is_flag=True, help="Only the fast claims: less than a minute.")
 @click.option("--full", is_flag=True, help="Also claims that take long: an hour at most.")
 @click.option("--all", "everything", is_flag=True, help="Also list what has no verdict, and why.")
-@click.option("--figures", metavar="DIR", help="Draw the published curves into this folder.")
-@click.option("--html", metavar="FILE", help="Write a page with the report and the figures.")
+@click.option(
+    "--figures",
+    metavar="DIR",
+    help="Draw all published curves into this folder: minutes, even with --fast.",
+)
+@click.option(
+    "--html", metavar="FILE", help="Write a page with the report and the figures of its claims."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core unless given."
