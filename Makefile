@@ -1,10 +1,10 @@
-# make run | validate | test | lint | bench: each first makes the environment in .venv, once.
+# make run | validate | test | lint | bench | docs-outputs: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run validate test lint format bench clean
+.PHONY: run validate test lint format bench docs-outputs clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -28,6 +28,10 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s -q
+
+# What commands print, as README.md and docs/ show it.
+docs-outputs: $(READY)
+	$(BIN)/python tests/support/docs_outputs.py
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

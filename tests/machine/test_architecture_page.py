@@ -118,7 +118,7 @@ def test_simpy_is_the_sequencer(monkeypatch):
         step(clock)
 
     monkeypatch.setattr(simpy.Environment, "step", counted)
-    told = re.search(r"([\d,]+) SimPy steps stand against ([\d,]+)\s+compiled events", PAGE)
+    told = re.search(r"([\d,]+) SimPy steps stand against some\s+([\d,]+) compiled events", PAGE)
     few, many = (int(figure.replace(",", "")) for figure in told.groups())
     result = simulate(load_scenario("theta-headline"))
     assert len(steps) == few
@@ -148,7 +148,7 @@ def test_the_example_is_one_file_and_one_line(tree, tmp_path):
     scenario = SMALL | {"nodes": 2, "workload": {"ior": "-w -e -F -b 16m -t 1m -i 2 -d 10"}}
     usual = ask(TWO_WRITES, scenario, tree, tmp_path)
 
-    module, line = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    module, line = re.findall(r"^```python.*?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (file,) = re.findall(r"This is `(.*?)`:", PAGE)
     (tree / file).write_text(module, encoding="utf-8")
     tables = tree / "sim/machine/tables.py"

@@ -173,6 +173,6 @@ def test_every_shipped_skeleton_says_what_it_is_and_where_it_comes_from():
 
 def test_the_example_of_the_documentation_is_a_kernel(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text()
-    example = page.split("```yaml\n")[1].split("```")[0]
+    example = page.split("```yaml mine.yaml\n")[1].split("```")[0]
     kernel = read(tmp_path, example).model_validate({"particles": 64_000})
     assert kernel.bytes_to_move(64) == pytest.approx(5 * 48 * 64_000, rel=0.05)
