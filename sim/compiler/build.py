@@ -14,6 +14,7 @@ import pickle
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -32,6 +33,8 @@ from sim.compiler.functions import Keys, reached_from
 from sim.compiler.library import UNLINKED
 from sim.compiler.translate import Translator
 from sim.engine.compiled import Entry
+
+_INTERRUPTED = 130  # how a shell reports SIGINT
 
 
 class _Work:
@@ -69,14 +72,17 @@ _work: _Work  # a global, so that workers have it from the process that forks th
 
 
 def main() -> None:
-    """Make the core that standard input describes."""
+    """Make the core that standard input describes; an interrupt is told by who waits for it."""
     global _work
-    job: Job = pickle.load(sys.stdin.buffer)
-    _work = _Work(job)
-    _translate_all(len(_work.missing))
-    for path in _work.objects.values():
-        path.touch()  # used today
-    _link(_work.objects.values(), job.library)
+    try:
+        job: Job = pickle.load(sys.stdin.buffer)
+        _work = _Work(job)
+        _translate_all(len(_work.missing))
+        for path in _work.objects.values():
+            path.touch()  # used today
+        _link(_work.objects.values(), job.library)
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
 
 
 def _base(processor: str) -> str:
@@ -90,6 +96,11 @@ def _base(processor: str) -> str:
     return repr((versions, platform.machine(), processor, own))
 
 
+def _leave_interrupts() -> None:
+    """Leave interrupts to the process that gives the work out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _translate(place: int) -> None:
     _work.translate(place)
 
@@ -100,7 +111,7 @@ def _translate_all(count: int) -> None:
         return
     begun = time.perf_counter()
     workers = min(len(os.sched_getaffinity(0)), count)
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
+    with multiprocessing.get_context("fork").Pool(workers, _leave_interrupts) as pool:
         _tell(0, count, begun)
         for done, _ in enumerate(pool.imap_unordered(_translate, range(count)), 1):
             _tell(done, count, begun)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -228,6 +229,31 @@ def test_an_entry_is_not_called_before_it_is_bound() -> None:
         never_bound(Bin(spare_things=make_pool(2)))
     with pytest.raises(KeyError):
         core_of(never_bound.symbol)
+
+
+@compiled
+def test_an_interrupt_is_told_in_one_line_and_what_is_translated_is_kept(tmp_path: Path) -> None:
+    code = "from sim.cli import main; main()"
+    made = subprocess.Popen(
+        [sys.executable, "-c", code, "compile"],
+        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+        cwd=ROOT,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    objects = tmp_path / "xc40io/compiled/objects"
+    for _ in range(600):
+        if len(list(objects.glob("*.o"))) > 1:
+            break
+        time.sleep(0.1)
+    os.killpg(made.pid, signal.SIGINT)
+    _, told = made.communicate(timeout=60)
+    assert made.returncode == 130
+    assert told.splitlines()[-1] == "xc40io: interrupted"
+    assert "Traceback" not in told
+    assert len(list(objects.glob("*.o"))) > 1
+    assert not list(objects.parent.glob("*.so"))
 
 
 @compiled
