@@ -154,7 +154,7 @@ def sensitivity(
     It shows which parameters the measurements cannot see, and which ones only one of them sees:
     neither should be fitted to them. Runs that have finished are remembered.
     """
-    from sim.results.files import check_writable, write_whole
+    from sim.archive.files import check_writable, write_whole
     from validation.claim_trial import subject_of
     from validation.sensitivity import measure_sensitivity
     from validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
@@ -251,7 +251,7 @@ def _simulator(
 
 
 def _check_writable(paths: Iterable[Path]) -> None:
-    from sim.results.files import check_writable
+    from sim.archive.files import check_writable
 
     for path in sorted(set(paths)):
         check_writable(path, "--write")
@@ -259,7 +259,7 @@ def _check_writable(paths: Iterable[Path]) -> None:
 
 def _write(values: dict[Path, dict[str, NewValue]]) -> None:
     """Write machine files; none of them unless all can be."""
-    from sim.results.files import write_whole
+    from sim.archive.files import write_whole
     from validation.machine_edit import edited_machine
 
     texts = {path: edited_machine(path, changed) for path, changed in values.items()}

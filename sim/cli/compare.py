@@ -48,8 +48,8 @@ def compare(
     **job: Any,
 ) -> None:
     """Run all and print the table."""
+    from sim.archive.files import check_writable, replacing
     from sim.config.scenario import Workload, machine_of
-    from sim.results.files import check_writable, replacing
     from sim.results.progress import ProgressBar
     from sim.studies.comparison import comparison_document, draw_comparison, format_comparison
     from sim.studies.targets import compare as run_all

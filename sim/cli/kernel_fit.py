@@ -31,8 +31,8 @@ found, and how good it is, stands above the skeleton as comments.
 )
 def fit(*, log: str, output: str | None) -> None:
     """Print the skeleton that resembles a job, or write it."""
+    from sim.archive.files import check_writable, write_whole
     from sim.config.errors import InputError
-    from sim.results.files import check_writable, write_whole
     from sim.results.fit_text import format_fit, format_skeleton
     from sim.workloads.fitting.proposal import kernel_name, propose
     from sim.workloads.trace_opening import open_trace

@@ -44,8 +44,8 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
 
 
 def _draw(fabric: Fabric, path: str, title: str) -> None:
+    from sim.archive.files import check_writable, replacing
     from sim.config.errors import InputError
-    from sim.results.files import check_writable, replacing
     from topology import draw
     from topology.drawing import SUFFIXES
 

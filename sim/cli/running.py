@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import click
 
+from sim.archive.files import check_writable, write_whole
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.results.files import check_writable, write_whole
 from sim.results.json_text import json_text
 from sim.results.output import Output
 from sim.results.outputs import output_of

@@ -41,7 +41,7 @@ def convert(source: str, target: str, files: str | None) -> None:
     """
     from pathlib import Path
 
-    from sim.results.files import check_writable, replacing, write_whole
+    from sim.archive.files import check_writable, replacing, write_whole
     from sim.results.progress import ProgressBar
     from sim.workloads.trace.writing import check_table_name, side_table_text, write_table
     from sim.workloads.trace_opening import open_trace

@@ -88,8 +88,8 @@ def _check_places(figures: str | None, html: str | None) -> None:
     """Raise InputError unless there is a place for the files: asked before a long run."""
     from pathlib import Path
 
+    from sim.archive.files import check_writable
     from sim.config.errors import InputError
-    from sim.results.files import check_writable
 
     if html is not None:
         check_writable(html, "--html")

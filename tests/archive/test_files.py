@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
+from sim.archive.files import check_writable, replacing, write_whole
 from sim.config.errors import InputError
-from sim.results.files import check_writable, replacing, write_whole
 
 
 def test_replaces_a_file_and_leaves_nothing_else(tmp_path):
