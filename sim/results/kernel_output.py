@@ -57,7 +57,7 @@ class KernelOutput(Output):
         told = [(step, mpiio_data(record)) for step, record in result.mpi_records]
         return {
             "kernel": result.workload.name,
-            "options": result.workload.options(),
+            "options": result.workload.options,
             "records": [_record(row) for row in result.rows],
             "files": {
                 name: {

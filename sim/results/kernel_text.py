@@ -21,7 +21,7 @@ def format_kernel(result: Result) -> str:
 
 def format_options(result: Result) -> str:
     """Return the options of a kernel that are set, as ``NAME=VALUE``; defaults are left out."""
-    options = result.workload.options(given=True)
+    options = result.workload.given
     return ", ".join(f"{name}={value}" for name, value in options.items()) or "all defaults"
 
 

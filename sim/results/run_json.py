@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import Any
 
 from sim.plane.stations import StationKind
@@ -32,7 +31,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
     """
     uses = result.stations()
     return {
-        "version": version("xc40io"),
+        "version": result.version,
         "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
         "notes": list(result.notes),
         "troubles": [trouble._asdict() for trouble in result.troubles],

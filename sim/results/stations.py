@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.engine.network import Bins
 from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
 from sim.results.waits import Wait, phase_waits
 from sim.run.result import Result, StationUse
+from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
 from sim.workloads.stretch import Stretch
 
@@ -210,21 +210,22 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load:
     share = _busy(result, windows, everything) / total
     waits = tuple(phase_waits(stretches, total))
     found = []
-    for section in result.book.sections:
-        peers = slice(section.first, section.first + section.size)
+    stations = result.station_table
+    for peers in stations.sections():
         working = share[peers][share[peers] > 0.0]
         if len(working):
-            top = section.first + int(share[peers].argmax())
+            top = peers.start + int(share[peers].argmax())
+            kind = stations.kind_of(top)
             load = Load(
                 test_id=test_id,
                 access=access,
-                kind=section.kind,
-                name=section.label(top - section.first),
+                kind=kind,
+                name=stations.names[top],
                 busy=float(share[top]),
                 mean=float(working.mean()),
                 used=len(working),
                 in_turn=_in_turn(result, peers, windows, everything) / total,
-                felt=_felt(section.kind, stretches) / total,
+                felt=_felt(kind, stretches) / total,
                 waits=waits,
             )
             found.append(load)
@@ -249,14 +250,15 @@ def _busy(result: Result, windows: Windows, everything: Windows) -> Floats:
     length in it. Links and what is in nodes are too many to have bins: what they did is shared out
     over all phases from their first service to their last.
     """
-    plane = result.plane
-    stations, bins = plane.stations, plane.bins
+    stations = result.station_table
     served = stations.requests > 0
     busy = np.zeros(len(stations))
-    spans = plane.first[served], stations.free[served]
+    spans = stations.first[served], stations.last[served]
     busy[served] = stations.busy[served] * _share(*spans, windows, everything)
     watched = stations.row >= 0
-    busy[watched] = bins.busy[stations.row[watched]] @ _share(*_edges(bins), windows, everything)
+    parts = _share(*_edges(stations), windows, everything)
+    # A sum of products and no matrix product: the same to the last bit on every processor.
+    busy[watched] = (stations.bin_busy[stations.row[watched]] * parts).sum(axis=1)
     return np.minimum(busy, sum(stop - start for start, stop in windows))
 
 
@@ -265,18 +267,18 @@ def _in_turn(result: Result, peers: slice, windows: Windows, everything: Windows
 
     As far as the time bins can tell; 0 for stations that are not watched.
     """
-    plane = result.plane
-    rows = plane.stations.row[peers]
+    stations = result.station_table
+    rows = stations.row[peers]
     if rows[0] < 0:
         return 0.0
-    edges = _edges(plane.bins)
-    fullest = plane.bins.busy[rows].max(axis=0) >= SATURATED * _overlap(*edges, everything)
+    edges = _edges(stations)
+    fullest = stations.bin_busy[rows].max(axis=0) >= SATURATED * _overlap(*edges, everything)
     return float(_overlap(*edges, windows)[fullest].sum())
 
 
-def _edges(bins: Bins) -> tuple[Floats, Floats]:
+def _edges(stations: StationTable) -> tuple[Floats, Floats]:
     """Return when each time bin begins and when it ends."""
-    edges = np.arange(bins.busy.shape[1] + 1) * float(bins.width[0])
+    edges = np.arange(stations.bin_busy.shape[1] + 1) * stations.bin_width
     return edges[:-1], edges[1:]
 
 

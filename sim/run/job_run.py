@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from importlib.metadata import version
 
 from sim.config.errors import InputError
 from sim.engine.types import Integers
 from sim.plane.counters import Stat
-from sim.plane.stationbook import StationBook
 from sim.run.allocation import Allocation, JobAllocator
 from sim.run.placement import PlacedJob
 from sim.run.result import Result
+from sim.run.station_table import StationTable
 from sim.run.submission import in_job
 from sim.run.trouble import troubles_of
 from sim.workloads.job import Job, Waiting
+from sim.workloads.record import record_of
 
 
 class JobRun:
@@ -48,8 +50,16 @@ class JobRun:
             raise in_job(submission.name, error) from error
         self._ended = float(clock.now)
 
-    def result(self, book: StationBook, began: float) -> Result:
-        """Return what the job leaves; ``began`` is when everything did, in real seconds."""
+    def result(self, stations: StationTable, began: float) -> Result:
+        """Return what the job leaves.
+
+        Parameters
+        ----------
+        stations
+            What the stations of the machine did for all jobs.
+        began
+            When everything did, in real seconds.
+        """
         job, placed = self.job, self._placed
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
@@ -57,7 +67,7 @@ class JobRun:
         return Result(
             scenario=job.scenario,
             machine=job.machine,
-            workload=workload,
+            workload=record_of(workload),
             allocation=Allocation(placed.nodes, self._allocator.given),
             started=self._started,
             simulated=self._ended - self._started,
@@ -74,8 +84,9 @@ class JobRun:
             troubles=(*refused, *job.troubles),
             waits=job.all_ranks.waits(plane.waits),
             stats={stat: int(plane.stats[stat]) for stat in Stat},
+            station_table=stations,
+            version=version("xc40io"),
             plane=plane,
-            book=book,
         )
 
     def _refused(self) -> Integers:

@@ -38,6 +38,8 @@ class BuiltMachine(NamedTuple):
     ----------
     environment
         The clock, which all jobs share.
+    plane
+        The data plane.
     book
         What the stations of the data plane are called.
     runs
@@ -45,6 +47,7 @@ class BuiltMachine(NamedTuple):
     """
 
     environment: Environment
+    plane: Plane
     book: StationBook
     runs: tuple[JobRun, ...]
 
@@ -97,7 +100,7 @@ def build_machine(
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
     runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
-    return BuiltMachine(environment, book, tuple(runs))
+    return BuiltMachine(environment, plane, book, tuple(runs))
 
 
 def _job_run(

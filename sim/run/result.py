@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sim.archive.plain import NOT_KEPT
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.engine.types import Floats
@@ -16,13 +17,13 @@ from sim.machine.plane import Plane
 from sim.mpi.record import MpiRecord
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.stationbook import StationBook
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
+from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
+from sim.workloads.record import WorkloadRecord
 from sim.workloads.row import Row
 from sim.workloads.trouble import Trouble
-from sim.workloads.workload import Workload
 
 _KINDS = tuple(StationKind)
 
@@ -49,7 +50,8 @@ class StationUse:
         Seconds that messages and requests queued here, summed.
     """
 
-    _book: StationBook = field(repr=False, compare=False)
+    _names: Sequence[str] = field(repr=False, compare=False)
+    _position: int = field(repr=False, compare=False)
     number: int
     kind: StationKind
     bytes: float
@@ -62,7 +64,7 @@ class StationUse:
     @property
     def name(self) -> str:
         """What a person calls the station."""
-        return self._book.name(self.number)
+        return self._names[self._position]
 
     @property
     def utilisation(self) -> float:
@@ -87,7 +89,7 @@ class Result:
     Attributes
     ----------
     scenario, machine, workload
-        What was run.
+        What was run, all of it as plain data.
     allocation
         Its compute nodes, and the OSTs of its files.
     started, simulated
@@ -117,17 +119,21 @@ class Result:
         float64 (ranks, causes): seconds that each rank waited, by :class:`Cause`.
     stats
         What the locks and the page caches did, counted; sizes in bytes; on all nodes.
-    plane, book
-        The data plane as the run left it, and what its stations are called: for those who want to
-        look into the tables themselves.
+    station_table
+        What every station did; :meth:`stations` and :meth:`timeline` read it.
+    version
+        Of xc40io.
     at_work
         Where several jobs ran: when any of them was at work, each time from when to when in
         simulated seconds.
+    plane
+        The data plane as the run left it, for those who want to look into the tables themselves;
+        None in a result that was loaded.
     """
 
     scenario: Scenario
     machine: Machine
-    workload: Workload
+    workload: WorkloadRecord
     allocation: Allocation
     started: float
     simulated: float
@@ -144,20 +150,20 @@ class Result:
     troubles: tuple[Trouble, ...]
     waits: Floats
     stats: dict[Stat, int]
-    plane: Plane
-    book: StationBook
+    station_table: StationTable
+    version: str
     at_work: tuple[tuple[float, float], ...] = ()
+    plane: Plane | None = field(default=None, metadata=NOT_KEPT)
 
     def stations(self) -> list[StationUse]:
         """Return every station that served anything, in the order of their numbers."""
-        table = self.plane.stations
-        numbers = np.flatnonzero(table.requests)
-        used, book = table[numbers], self.book
-        kinds = [_KINDS[kind] for kind in used.kind.tolist()]
-        first = self.plane.first[numbers]
-        columns = (used.bytes, used.requests, used.busy, first, used.free, used.waiting)
-        rows = zip(numbers.tolist(), kinds, *(column.tolist() for column in columns), strict=True)
-        return [StationUse(book, *row) for row in rows]
+        table = self.station_table
+        served = np.flatnonzero(table.requests)
+        kinds = [_KINDS[kind] for kind in table.kind[served].tolist()]
+        figures = (table.bytes, table.requests, table.busy, table.first, table.last, table.waiting)
+        numbers = served.tolist(), table.number[served].tolist()
+        rows = zip(*numbers, kinds, *(figure[served].tolist() for figure in figures), strict=True)
+        return [StationUse(table.names, *row) for row in rows]
 
     def timeline(self, name: str) -> Timeline:
         """Return what a station did over time.
@@ -167,21 +173,12 @@ class Result:
         KeyError
             If no watched station has this name (links and what is in a node are not watched).
         """
-        if name not in self._watched:
+        table = self.station_table
+        if name not in table.watched:
             raise KeyError(f"no station {name!r} is watched")
-        row, bins = self._watched[name], self.plane.bins
-        return Timeline(float(bins.width[0]), bins.bytes[row], bins.busy[row])
+        row = table.watched[name]
+        return Timeline(table.bin_width, table.bin_bytes[row], table.bin_busy[row])
 
     def waiting(self) -> dict[Cause, float]:
         """Return the seconds that a rank waited on average, by cause."""
         return dict(zip(Cause, self.waits.mean(axis=0).tolist(), strict=True))
-
-    @cached_property
-    def _watched(self) -> dict[str, int]:
-        """The rows of the time bins, by the names of their stations."""
-        rows = self.plane.stations.row
-        numbers = np.flatnonzero(rows >= 0)
-        return {
-            self.book.name(number): row
-            for number, row in zip(numbers.tolist(), rows[numbers].tolist(), strict=True)
-        }

@@ -9,6 +9,7 @@ from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
 from sim.run.machine import Progress, build_machine
 from sim.run.result import Result
+from sim.run.station_table import station_table
 from sim.run.submission import Submission
 from sim.workloads.catalogue import workload_of
 from sim.workloads.workload import Workload
@@ -91,4 +92,5 @@ def run_jobs(
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
     environment.run(until=environment.all_of(processes))
-    return [run.result(built.book, began) for run in built.runs]
+    stations = station_table(built.plane, built.book)
+    return [run.result(stations, began) for run in built.runs]

@@ -13,7 +13,9 @@ from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.workloads.adios_kernel import AdiosKernel
 from sim.workloads.adios_need import block_sizes
+from sim.workloads.catalogue import workload_of
 from sim.workloads.row import Row
 
 NODES, PPN, STEPS = 64, 2, 2
@@ -27,6 +29,12 @@ def scenario(nodes: int, **options: Any) -> Scenario:
 @cache
 def run(nodes: int = NODES, **options: Any) -> Result:
     return simulate(scenario(nodes, **options))
+
+
+def kernel_of(result: Result) -> AdiosKernel:
+    kernel = workload_of(result.scenario.workload)
+    assert isinstance(kernel, AdiosKernel)
+    return kernel
 
 
 def row(result: Result, phase: str, step: int = STEPS - 1) -> Row:
@@ -49,7 +57,7 @@ def test_rows_are_the_phases_of_each_step() -> None:
         assert parts[3].start == parts[0].start
         assert parts[3].end == parts[2].end
         assert parts[3].longest <= sum(part.longest for part in parts[:3])
-        assert parts[3].bytes == block_sizes(result.workload, NODES * PPN, step, 1).sum()
+        assert parts[3].bytes == block_sizes(kernel_of(result), NODES * PPN, step, 1).sum()
 
 
 def test_a_thread_takes_the_open_phase_over() -> None:
@@ -67,7 +75,7 @@ def test_brigade_and_gather_take_as_long_but_brigade_holds_two_blocks() -> None:
     assert seconds("all", **gather) == pytest.approx(seconds("all", **options), rel=0.05)
     result, other = run(**options), run(**gather)
     for step in range(STEPS):
-        size = block_sizes(result.workload, NODES * PPN, step, 1)
+        size = block_sizes(kernel_of(result), NODES * PPN, step, 1)
         assert row(result, "all", step).figures["memory"].value == 2 * size.max()
         group = size.reshape(8, -1).sum(axis=1).max()
         assert row(other, "all", step).figures["memory"].value == pytest.approx(group, rel=1e-3)
@@ -87,7 +95,7 @@ def test_subfiles_hold_the_data_of_their_groups_and_an_index(
     aggregation_type: str, threading: bool
 ) -> None:
     result = run(nodes=9, num_aggregators=4, threading=threading, aggregation_type=aggregation_type)
-    size = block_sizes(result.workload, 18, 1, 1)
+    size = block_sizes(kernel_of(result), 18, 1, 1)
     groups = np.add.reduceat(size, [0, 5, 10, 14])
     files = result.files["bp.dir/bp.1"]
     ends = result.plane.files.end[files.first :][: len(files.osts)]
@@ -117,7 +125,7 @@ def test_posix_writes_a_file_for_each_rank() -> None:
     result = run(nodes=4, method="POSIX")
     files = result.files["bp.dir/bp.0"]
     ends = result.plane.files.end[files.first :][: len(files.osts)]
-    index = ends - block_sizes(result.workload, 8, 0, 1)
+    index = ends - block_sizes(kernel_of(result), 8, 0, 1)
     assert len(files.osts) == 8
     assert len(set(index.tolist())) == 1
 
@@ -131,7 +139,7 @@ def test_the_way_of_aggregation_decides_what_travels() -> None:
     )
     leader = np.repeat([0, 5, 10, 14], [5, 5, 4, 4])
     rank = np.arange(18)
-    size = sum(block_sizes(gather.workload, 18, step, 1) for step in range(STEPS))
+    size = sum(block_sizes(kernel_of(gather), 18, step, 1) for step in range(STEPS))
     away = rank // 2 != leader // 2
     others = rank != leader
     assert sent == (int(size[away].sum()), int(size[~away & others].sum()))

@@ -1,0 +1,131 @@
+"""The stations of a run when it has ended, as plain columns, apart from the data plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from sim.engine.types import Floats, Integers
+from sim.machine.plane import Plane
+from sim.plane.stationbook import StationBook
+from sim.plane.stations import StationKind
+
+
+class BookNames(Sequence[str]):
+    """Names of stations out of the book, made when they are asked for.
+
+    A run of the whole machine has hundreds of thousands of stations, and prints the names of few.
+
+    Parameters
+    ----------
+    book
+        Of all stations.
+    numbers
+        int64: which of them.
+    """
+
+    def __init__(self, book: StationBook, numbers: Integers) -> None:
+        self._book = book
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> BookNames: ...
+    def __getitem__(self, index: int | slice) -> str | BookNames:
+        if isinstance(index, slice):
+            return BookNames(self._book, self._numbers[index])
+        return self._book.name(int(self._numbers[index]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StationTable:
+    """Every station that served anything or was watched, in the order of their numbers.
+
+    Attributes
+    ----------
+    names
+        What a person calls them.
+    number
+        int64: of each in the tables of the data plane.
+    kind
+        int64: a :class:`~sim.plane.stations.StationKind` each.
+    section
+        int64: stations of one kind and direction, *peers*, have the same.
+    bytes, requests
+        float64 and int64: what each served.
+    busy, first, last, waiting
+        float64: seconds of service; when the first one began and the last one ended; seconds that
+        messages and requests queued there, summed.
+    row
+        int64: its row in the time bins; -1 for a station that is not watched.
+    bin_width
+        Seconds of a time bin.
+    bin_bytes, bin_busy
+        float64 (watched stations, bins): what was served, and seconds of service.
+    """
+
+    names: Sequence[str]
+    number: Integers
+    kind: Integers
+    section: Integers
+    bytes: Floats
+    requests: Integers
+    busy: Floats
+    first: Floats
+    last: Floats
+    waiting: Floats
+    row: Integers
+    bin_width: float
+    bin_bytes: Floats
+    bin_busy: Floats
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def sections(self) -> Iterator[slice]:
+        """Yield where the peers of each section stand."""
+        bounds = np.flatnonzero(np.diff(self.section, prepend=-1, append=-1))
+        yield from map(slice, bounds[:-1].tolist(), bounds[1:].tolist())
+
+    def kind_of(self, position: int) -> StationKind:
+        """Return what a station is."""
+        return StationKind(int(self.kind[position]))
+
+    @cached_property
+    def watched(self) -> dict[str, int]:
+        """The rows of the time bins, by the names of their stations."""
+        positions = np.flatnonzero(self.row >= 0).tolist()
+        return {self.names[position]: int(self.row[position]) for position in positions}
+
+
+def station_table(plane: Plane, book: StationBook) -> StationTable:
+    """Return the stations of a data plane at its end; the time bins are its own."""
+    stations, bins = plane.stations, plane.bins
+    numbers = np.flatnonzero((stations.requests > 0) | (stations.row >= 0))
+    used = stations[numbers]
+    sizes = [section.size for section in book.sections]
+    section = np.repeat(np.arange(len(sizes)), sizes)[numbers]
+    return StationTable(
+        names=BookNames(book, numbers),
+        number=numbers,
+        kind=used.kind.astype(np.int64),
+        section=section,
+        bytes=used.bytes.copy(),
+        requests=used.requests.astype(np.int64),
+        busy=used.busy.copy(),
+        first=plane.first[numbers],
+        last=used.free.copy(),
+        waiting=used.waiting.copy(),
+        row=used.row.astype(np.int64),
+        bin_width=float(bins.width[0]),
+        bin_bytes=bins.bytes,
+        bin_busy=np.ascontiguousarray(bins.busy),  # reports add up the bins of a station
+    )
