@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sim.results.ior_run import ior_report, ior_rows
     from sim.run.jobs import JobsResult, simulate_jobs
     from sim.run.result import Result
+    from sim.run.saving import load
     from sim.run.simulate import simulate
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Workload",
     "ior_report",
     "ior_rows",
+    "load",
     "load_jobs",
     "load_machine",
     "load_scenario",
@@ -63,6 +65,7 @@ _HOMES = {
     "Workload": "sim.config.scenario",
     "ior_report": "sim.results.ior_run",
     "ior_rows": "sim.results.ior_run",
+    "load": "sim.run.saving",
     "load_jobs": "sim.config.jobs",
     "load_machine": "sim.config.machine",
     "load_scenario": "sim.config.scenario",

@@ -15,6 +15,7 @@ from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
 from sim.cli.replay import replay
 from sim.cli.scenario import run
+from sim.cli.show import show
 from sim.cli.trace import trace
 from sim.cli.validate import validate
 
@@ -33,6 +34,7 @@ _COMMANDS = (
     kernel,
     replay,
     run,
+    show,
     trace,
     compare,
     explain,

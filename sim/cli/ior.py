@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
 from sim.cli.job import describe, described
+
+if TYPE_CHECKING:
+    from sim.cli.view import View
 
 
 class _IorCommand(click.Command):
@@ -54,10 +57,8 @@ def ior(
     *,
     io_threads: int,
     assignments: tuple[str, ...],
-    as_json: bool,
-    getstripe: bool,
-    lustre_stats: bool,
-    mpiio_stats: bool,
+    view: View,
+    save: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> None:
@@ -66,10 +67,4 @@ def ior(
     from sim.config.scenario import Workload
 
     scenario = describe(Workload(ior=arguments), assignments, job, io_threads=io_threads)
-    run_and_print(
-        scenario,
-        as_json=as_json,
-        getstripe=getstripe,
-        lustre_stats=lustre_stats,
-        mpiio_stats=mpiio_stats,
-    )
+    run_and_print(scenario, view, save)

@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 import click
 
 from sim.cli.environment import variables_of
-from sim.cli.running import check_files, print_tables, with_displays, write_files
+from sim.cli.running import (
+    check_files,
+    check_save,
+    displaying,
+    print_tables,
+    save_result,
+    write_files,
+)
+from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.jobs import Job, JobKind, JobsScenario, resolved_jobs_yaml
 from sim.results.jobs_text import format_job_head, format_jobs
@@ -30,7 +38,7 @@ def with_environment(
     def changed(job: _Any) -> _Any:
         environment = variables_of(job.environment, hints, assignments)
         if mpiio_stats:
-            environment = with_displays(environment)
+            environment = displaying(environment)
         return job.model_copy(update={"environment": environment})
 
     updates: dict[str, Any] = {"jobs": tuple(map(changed, scenario.jobs))}
@@ -50,19 +58,38 @@ def complete_yaml(scenario: JobsScenario) -> str:
 
 
 def run_jobs_and_print(
-    scenario: JobsScenario, *, alone: bool, as_json: bool, getstripe: bool, lustre_stats: bool
+    scenario: JobsScenario, view: View, *, alone: bool, save_to: str | None = None
 ) -> None:
     """Run the jobs of a scenario, write the files that they name, and print what came of them.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    view
+        What to print.
+    alone
+        Whether to run each job by itself, too.
+    save_to
+        The file to keep the result in.
+    """
+    check_save(save_to)
+    _check_files(scenario)
+    with ProgressBar() as progress:
+        result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
+    save_result(result, save_to, view)
+    for outcome in result.jobs:
+        write_files(output_of(outcome.result))
+    print_jobs(result, view)
+
+
+def print_jobs(result: JobsResult, view: View) -> None:
+    """Print what came of several jobs.
 
     First a row for each job; then what each that is listed would print by itself (of one that was
     drawn the rows must do); then what the machine did.
     """
-    _check_files(scenario)
-    with ProgressBar() as progress:
-        result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
-    for outcome in result.jobs:
-        write_files(output_of(outcome.result))
-    if as_json:
+    if view.as_json:
         from sim.results.jobs_json import format_jobs_json
 
         click.echo(format_jobs_json(result), nl=False)
@@ -70,8 +97,8 @@ def run_jobs_and_print(
     click.echo(format_jobs(result))
     for outcome in result.jobs:
         if not outcome.drawn:
-            _print_job(outcome, getstripe=getstripe)
-    _print_machine(result, lustre_stats=lustre_stats)
+            _print_job(outcome, getstripe=view.getstripe)
+    _print_machine(result, lustre_stats=view.lustre_stats)
 
 
 def _print_job(outcome: JobOutcome, *, getstripe: bool) -> None:

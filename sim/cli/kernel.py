@@ -14,9 +14,11 @@ from sim.cli.kernel_fit import fit
 from sim.workloads.kernels import KERNELS
 
 if TYPE_CHECKING:
+    from sim.cli.view import View
     from sim.workloads.kernel import Kernel
 
-_RESERVED = {*NAMES, "json", "set", "help", "getstripe", "lustre_stats", "mpiio_stats", "env"}
+_RESERVED = {*NAMES, "json", "set", "help", "getstripe", "lustre_stats", "mpiio_stats"}
+_RESERVED |= {"env", "save"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""
 
 _HELP = """\
@@ -90,10 +92,8 @@ def _command(name: str) -> click.Command:
 
     def run(
         assignments: tuple[str, ...],
-        as_json: bool,
-        getstripe: bool,
-        lustre_stats: bool,
-        mpiio_stats: bool,
+        view: View,
+        save: str | None,
         **values: Any,
     ) -> None:
         from sim.cli.running import run_and_print
@@ -102,13 +102,7 @@ def _command(name: str) -> click.Command:
         job = {option: values.pop(option) for option in NAMES}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
         scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
-        run_and_print(
-            scenario,
-            as_json=as_json,
-            getstripe=getstripe,
-            lustre_stats=lustre_stats,
-            mpiio_stats=mpiio_stats,
-        )
+        run_and_print(scenario, view, save)
 
     decorated = options.output(run)
     decorated = options.changes(decorated)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
+
+from sim.cli.view import View
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -18,19 +21,42 @@ changes = click.option(
 )
 
 
-def output(command: Command) -> Command:
-    """Add the options that choose what a run prints."""
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-    getstripe = click.option(
-        "--getstripe", is_flag=True, help="Also print the striping of the files."
-    )
-    lustre_stats = click.option(
-        "--lustre-stats", is_flag=True, help="Also print what locks and page caches did."
-    )
-    mpiio_stats = click.option(
+_SHOWN = (
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+    click.option("--getstripe", is_flag=True, help="Also print the striping of the files."),
+    click.option("--lustre-stats", is_flag=True, help="Also print what locks and page caches did."),
+    click.option(
         "--mpiio-stats",
         is_flag=True,
         help="Also print MPI-IO's hints, aggregators, access counts and times, as MPICH_MPIIO_"
         "HINTS_DISPLAY, _AGGREGATOR_PLACEMENT_DISPLAY, _STATS and _TIMERS do.",
-    )
-    return as_json(getstripe(lustre_stats(mpiio_stats(command))))
+    ),
+    click.option(
+        "--save", metavar="FILE", help="Also keep the result; xc40io show prints it again."
+    ),
+)
+
+
+def output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what becomes of a result.
+
+    The command gets them as ``view``, a :class:`~sim.cli.view.View`, and ``save``, the path of a
+    file or None.
+    """
+
+    @wraps(command)
+    def viewed(
+        *,
+        as_json: bool,
+        getstripe: bool,
+        lustre_stats: bool,
+        mpiio_stats: bool,
+        **others: Any,
+    ) -> Any:
+        view = View(as_json, getstripe, lustre_stats, mpiio_stats)
+        return command(view=view, **others)
+
+    decorated: Callable[..., Any] = viewed
+    for option in reversed(_SHOWN):
+        decorated = option(decorated)
+    return decorated

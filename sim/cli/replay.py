@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,13 @@ import click
 
 from sim.cli import options
 from sim.cli.environment import inherited, variables_of
-from sim.cli.job import NAMES, describe, described
+from sim.cli.job import describe, described
 from sim.cli.options import Command
 
 if TYPE_CHECKING:
+    from sim.cli.view import View
     from sim.config.scenario import Scenario
-    from sim.results.replay_text import ReplayReport
+    from sim.results.replay_report import ReplayReport
     from sim.run.result import Result
     from sim.workloads.darshan_log.layout import Place, Shape
     from sim.workloads.darshan_log.log import DarshanLog
@@ -83,12 +85,16 @@ def replay(
     files: str | None,
     explain: bool,
     assignments: tuple[str, ...],
-    **values: Any,
+    view: View,
+    save: str | None,
+    **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
-    job = {name: values.pop(name) for name in NAMES}
+    from sim.cli.running import check_save, save_result
+
+    check_save(save)
     if log.lower().endswith(_TABLES):
-        _replay_table(log, timing, files, assignments, job, values)
+        _replay_table(log, timing, files, assignments, job, view, save)
         return
     if files is not None:
         from sim.config.errors import InputError
@@ -97,33 +103,46 @@ def replay(
             f"--files {files}: a Darshan log says itself what there is to know of its files; right "
             "would be --files with a table that ends in .csv or .parquet"
         )
+    view = view._replace(explain=explain)
+    report = _LogReplay.of(log, timing, assignments, job).run()
+    save_result(report, save, view)
+    print_replay(report, view)
+
+
+def print_log_warnings(warnings: Iterable[str]) -> None:
+    """Say what is wrong with a log."""
+    for warning in warnings:
+        click.echo(f"xc40io: warning: {warning}", err=True)
+
+
+def print_replay(report: ReplayReport, view: View) -> None:
+    """Print a replay of a log."""
     from sim.results.replay_text import format_replay
 
-    report = _LogReplay.of(log, timing, assignments, job).run()
-    if values["as_json"]:
+    if view.as_json:
         from sim.results.replay_json import format_replay_json
 
         click.echo(format_replay_json(report), nl=False)
         return
-    click.echo(format_replay(report, explain=explain))
-    _print_more(report.runs[-1], values)
+    click.echo(format_replay(report, explain=view.explain))
+    _print_more(report.runs[-1], view)
 
 
-def _print_more(result: Result, values: dict[str, Any]) -> None:
+def _print_more(result: Result, view: View) -> None:
     """Print what only a simulator knows of the last run."""
     from sim.results.mpiio_report import mpiio_blocks
     from sim.results.outputs import output_of
     from sim.results.run_text import format_run
 
-    if values["mpiio_stats"]:
-        from sim.cli.running import with_displays
+    if view.mpiio_stats:
+        from sim.cli.running import displaying
 
         records = [record for _, record in result.mpi_records]
-        for block in mpiio_blocks(records, with_displays(result.scenario.environment)):
+        for block in mpiio_blocks(records, displaying(result.scenario.environment)):
             click.echo(block)
-    if values["getstripe"]:
+    if view.getstripe:
         click.echo(output_of(result).layouts())
-    click.echo(format_run(result, lustre_stats=values["lustre_stats"]), nl=False)
+    click.echo(format_run(result, lustre_stats=view.lustre_stats), nl=False)
 
 
 def _replay_table(
@@ -132,7 +151,8 @@ def _replay_table(
     files: str | None,
     assignments: tuple[str, ...],
     job: dict[str, Any],
-    values: dict[str, Any],
+    view: View,
+    save: str | None,
 ) -> None:
     """Replay a trace table; its ranks fill the nodes unless it is said how many there are."""
     from sim.cli.running import run_and_print
@@ -152,7 +172,7 @@ def _replay_table(
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
     job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
-    run_and_print(describe(Workload(kernel=kernel), assignments, job), **values)
+    run_and_print(describe(Workload(kernel=kernel), assignments, job), view, save)
 
 
 def _spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:
@@ -205,8 +225,7 @@ class _LogReplay:
         from sim.workloads.darshan_log.log import read_log
 
         log = read_log(path)
-        for warning in log.warnings:
-            click.echo(f"xc40io: warning: {warning}", err=True)
+        print_log_warnings(log.warnings)
         place = guess_machine(log, job["machine"])
         shape = shape_of(log, load_machine(place.machine).nodes.cores)
         return _LogReplay(
@@ -215,7 +234,7 @@ class _LogReplay:
 
     def run(self) -> ReplayReport:
         """Run the replay as recorded, and the what-if if there is one."""
-        from sim.results.replay_text import ReplayReport
+        from sim.results.replay_report import replay_report
         from sim.workloads.darshan_log.reconstruction import reconstruct
 
         change = self._change()
@@ -228,7 +247,7 @@ class _LogReplay:
             f"{self.shape.nodes:,} x {self.shape.ppn:,} ({self.shape.why})"
         )
         runs = [self._run(found, scenario) for scenario in jobs]
-        return ReplayReport(found=found, where=where, runs=runs, change=change)
+        return replay_report(found, runs, where=where, change=change)
 
     def _change(self) -> str:
         """Return what is to be different from what was recorded, as typed."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import click
 
 from sim.archive.files import check_writable, write_whole
+from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.json_text import json_text
@@ -14,6 +15,8 @@ from sim.results.output import Output
 from sim.results.outputs import output_of
 from sim.results.progress import ProgressBar
 from sim.results.run_text import format_run
+from sim.run.result import Result
+from sim.run.saving import save
 from sim.run.simulate import simulate
 from sim.workloads.catalogue import workload_of
 from sim.workloads.workload import Workload
@@ -26,47 +29,80 @@ _DISPLAYS = (
 )
 
 
-def run_and_print(
-    scenario: Scenario,
-    *,
-    as_json: bool,
-    getstripe: bool,
-    lustre_stats: bool,
-    mpiio_stats: bool,
-) -> None:
+def run_and_print(scenario: Scenario, view: View, save_to: str | None = None) -> None:
     """Run a scenario; write the files that its workload names; print the rest.
 
-    As with IOR, ``summaryFile`` takes what would be printed otherwise. What only a simulator knows
-    stands below the table; where IOR's output on standard output is JSON or CSV, which must stay
-    readable, it goes to standard error, and so does what MPI-IO prints. With `as_json` everything
-    is one JSON document. With `mpiio_stats` MPI-IO finds in its environment that it is to print
-    all that it can. Where bytes were refused or lost, the exit status is 1.
+    With ``mpiio_stats`` MPI-IO finds in its environment that it is to print all that it can. Where
+    bytes were refused or lost, the exit status is 1.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    view
+        What to print.
+    save_to
+        The file to keep the result in.
     """
-    if mpiio_stats:
-        environment = with_displays(scenario.environment)
-        scenario = scenario.model_copy(update={"environment": environment})
+    if view.mpiio_stats:
+        scenario = with_displays(scenario)
+    check_save(save_to)
     workload = workload_of(scenario.workload)
     check_files(workload)
-    if getstripe and scenario.target.kind != "lustre":
-        raise InputError(
-            f"--getstripe with --target {scenario.target.kind}: only files on Lustre have a "
-            "striping to print"
-        )
+    check_view(view, scenario)
     with ProgressBar() as progress:
         result = simulate(scenario, progress=progress, workload=workload)
-    output = output_of(result)
-    write_files(output)
-    if as_json:
-        click.echo(json_text(output.document()), nl=False)
-    else:
-        print_tables(output, getstripe=getstripe)
-        text = format_run(result, lustre_stats=lustre_stats)
-        click.echo(text, nl=False, err=output.machine_readable)
+    save_result(result, save_to, view)
+    write_files(output_of(result))
+    print_result(result, view)
     if result.troubles:
         click.get_current_context().exit(1)
 
 
-def with_displays(environment: Mapping[str, str]) -> dict[str, str]:
+def print_result(result: Result, view: View) -> None:
+    """Print a result.
+
+    As with IOR, ``summaryFile`` takes what would be printed otherwise. What only a simulator knows
+    stands below the table; where IOR's output on standard output is JSON or CSV, which must stay
+    readable, it goes to standard error, and so does what MPI-IO prints. As JSON, everything is one
+    document.
+    """
+    output = output_of(result)
+    if view.as_json:
+        click.echo(json_text(output.document()), nl=False)
+        return
+    print_tables(output, getstripe=view.getstripe)
+    text = format_run(result, lustre_stats=view.lustre_stats)
+    click.echo(text, nl=False, err=output.machine_readable)
+
+
+def check_view(view: View, scenario: Scenario) -> None:
+    """Raise InputError if something is to be printed that there is not."""
+    if view.getstripe and scenario.target.kind != "lustre":
+        raise InputError(
+            f"--getstripe with --target {scenario.target.kind}: only files on Lustre have a "
+            "striping to print"
+        )
+
+
+def check_save(path: str | None) -> None:
+    """Raise InputError if a result cannot be kept where it is to be."""
+    if path is not None:
+        check_writable(path, "--save")
+
+
+def save_result(content: object, path: str | None, view: View) -> None:
+    """Keep a result, and how it is printed, if that was asked for."""
+    if path is not None:
+        save(content, path, view._asdict())
+
+
+def with_displays(scenario: Scenario) -> Scenario:
+    """Return a scenario in whose environment MPI-IO is asked to print all that it can."""
+    return scenario.model_copy(update={"environment": displaying(scenario.environment)})
+
+
+def displaying(environment: Mapping[str, str]) -> dict[str, str]:
     """Return a job's environment in which MPI-IO is asked to print all that it can."""
     return {**environment, **dict.fromkeys(_DISPLAYS, "1")}
 

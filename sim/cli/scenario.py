@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sim.cli import options
 from sim.cli.environment import environment as environment_options
 from sim.cli.environment import variables_of
+
+if TYPE_CHECKING:
+    from sim.cli.view import View
 
 
 @click.command(short_help="Run a scenario file.")
@@ -33,10 +38,8 @@ def run(
     hints: str | None,
     environment: tuple[str, ...],
     assignments: tuple[str, ...],
-    as_json: bool,
-    getstripe: bool,
-    lustre_stats: bool,
-    mpiio_stats: bool,
+    view: View,
+    save: str | None,
 ) -> None:
     """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
 
@@ -57,16 +60,15 @@ def run(
     updates: dict[str, object] = {"changes": scenario.changes | parse_changes(assignments)}
     if seed is not None:
         updates |= {"seed": seed}
-    shown = {"as_json": as_json, "getstripe": getstripe, "lustre_stats": lustre_stats}
     if isinstance(scenario, JobsScenario):
         from sim.cli.jobs import complete_yaml, run_jobs_and_print, with_environment
 
         several = scenario.model_copy(update=updates)
-        several = with_environment(several, hints, environment, mpiio_stats=mpiio_stats)
+        several = with_environment(several, hints, environment, mpiio_stats=view.mpiio_stats)
         if only_print:
             click.echo(complete_yaml(several), nl=False)
         else:
-            run_jobs_and_print(several, alone=alone, **shown)
+            run_jobs_and_print(several, view, alone=alone, save_to=save)
         return
     updates |= {"environment": variables_of(scenario.environment, hints, environment)}
     scenario = scenario.model_copy(update=updates)
@@ -79,4 +81,4 @@ def run(
         return
     from sim.cli.running import run_and_print
 
-    run_and_print(scenario, mpiio_stats=mpiio_stats, **shown)
+    run_and_print(scenario, view, save)

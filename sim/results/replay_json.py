@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from sim.config.scenario import Workload
 from sim.results.json_text import json_text
-from sim.results.replay_text import ReplayReport
-from sim.results.replay_times import FileTimes, differences, file_times, outcome_of
+from sim.results.replay_report import ReplayReport
+from sim.results.replay_times import FileTimes, differences, outcome_of
 from sim.results.run_json import simulator_document
 from sim.run.result import Result
 from sim.workloads.darshan_log.recorded import Measured
@@ -33,14 +31,11 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
         ``runs``: of the replay, and of the what-if, ``seconds`` and ``xc40io``, the keys of
         :func:`~sim.results.run_json.simulator_document`.
     """
-    found = report.found
-    log, files = found.log, file_times(found, report.runs)
-    stories = {
-        file.name: story for file, story in zip(found.trace.files, found.stories, strict=True)
-    }
+    log = report.log
+    stories = {file.name: file.story for file in report.reconstructed}
     return {
         "log": {
-            "path": str(log.path),
+            "path": log.path,
             "version": log.version,
             "job_id": log.job_id,
             "ranks": log.ranks,
@@ -50,9 +45,9 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
         },
         "where": report.where,
         "change": report.change,
-        "differences": differences(files),
-        "files": [_file(file) | {"story": list(stories[file.name])} for file in files],
-        "runs": [_run(run, str(log.path)) for run in report.runs],
+        "differences": differences(report.files),
+        "files": [_file(file) | {"story": list(stories[file.name])} for file in report.files],
+        "runs": [_run(run) for run in report.runs],
     }
 
 
@@ -84,11 +79,5 @@ def _measured(of: Measured | None) -> dict[str, Any] | None:
     }
 
 
-def _run(run: Result, path: str) -> dict[str, Any]:
-    """Arrange a run; its scenario names the log where it held the trace itself."""
-    kernel = {"name": "replay", "trace": path}
-    scenario = run.scenario.model_copy(update={"workload": Workload(kernel=kernel)})
-    return {
-        "seconds": outcome_of(run).seconds,
-        "xc40io": simulator_document(replace(run, scenario=scenario)),
-    }
+def _run(run: Result) -> dict[str, Any]:
+    return {"seconds": outcome_of(run).seconds, "xc40io": simulator_document(run)}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sim.results.columns import column_lines
-from sim.results.replay_times import FileTimes, differences, file_times, outcome_of, together
-from sim.run.result import Result
-from sim.workloads.darshan_log.reconstruction import Reconstruction
+from sim.results.replay_report import Reconstructed, ReplayReport
+from sim.results.replay_times import FileTimes, differences, outcome_of, together
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
 from topology.text import format_count
 
@@ -20,52 +18,28 @@ _DIFFERENCES_SHOWN = 4
 _WORD_COLUMNS = (0, 1)  # columns; those of numbers follow
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReplayReport:
-    """What there is to tell of a replay.
-
-    Attributes
-    ----------
-    found
-        The log, and the trace that was made of it.
-    where
-        On which machine and nodes it was replayed, and why there: a sentence.
-    runs
-        The replay as recorded, then the what-if if one was asked for.
-    change
-        What the what-if changes, as it was typed; nothing without one.
-    """
-
-    found: Reconstruction
-    where: str
-    runs: Sequence[Result]
-    change: str = ""
-
-
 def format_replay(report: ReplayReport, *, explain: bool = False) -> str:
     """Print a replay: all files by layer and phase, then the largest files.
 
     Seconds of all files are those of all ranks together; those of one file are of a rank: divided
     by how many ranks had a part in it by the log. GB = 10^9 bytes.
     """
-    files = file_times(report.found, report.runs)
-    lines = [*_head(report, files), ""]
+    files = report.files
+    lines = [*_head(report), ""]
     lines += column_lines(_all_rows(report, together(files, "all files")), left=_WORD_COLUMNS)
     for file in _shown(files):
         lines += ["", file.name, *column_lines(_file_rows(report, file), left=_WORD_COLUMNS)]
     if explain:
-        lines += ["", *explanation_lines(report.found)]
+        lines += ["", *explanation_lines(report.reconstructed)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def explanation_lines(found: Reconstruction) -> Iterator[str]:
+def explanation_lines(files: Iterable[Reconstructed]) -> Iterator[str]:
     """Yield how each file was reconstructed; files that are alike in this, once."""
     yield "How the calls were reconstructed"
     said: dict[tuple[str, ...], list[str]] = {}
-    for file, story in zip(found.trace.files, found.stories, strict=True):
-        said.setdefault((_layout(file.striping.count, file.striping.size), *story), []).append(
-            file.name
-        )
+    for name, striping, story in files:
+        said.setdefault((_layout(striping.count, striping.size), *story), []).append(name)
     for story, names in said.items():
         yield names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
         yield from (f"  {sentence}" for sentence in story)
@@ -81,11 +55,11 @@ def _layout(count: int | None, size: int | None) -> str:
     return f"Striped over {osts}, {size:,} bytes a stripe, by its LUSTRE record."
 
 
-def _head(report: ReplayReport, files: Sequence[FileTimes]) -> Iterator[str]:
+def _head(report: ReplayReport) -> Iterator[str]:
     """Yield what was replayed, and whether the counts are right."""
-    log = report.found.log
+    log, files = report.log, report.files
     ranks = format_count(log.ranks, "rank")
-    yield f"Darshan log {log.path.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
+    yield f"Darshan log {log.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
     yield report.where
     if report.change:
         yield f"What-if: {report.change}"
@@ -104,9 +78,8 @@ def _head(report: ReplayReport, files: Sequence[FileTimes]) -> Iterator[str]:
         for name, run in zip(("replay", "what-if"), report.runs, strict=False)
     )
     yield f"From the job's begin to its last call, simulated: {times}"
-    if log.stdio.total("OPENS"):
-        moved = log.stdio.total("BYTES_READ") + log.stdio.total("BYTES_WRITTEN")
-        yield f"Not replayed: {moved / 1e9:,.4g} GB through STDIO"
+    if log.stdio_opens:
+        yield f"Not replayed: {log.stdio_bytes / 1e9:,.4g} GB through STDIO"
 
 
 def _all_rows(report: ReplayReport, files: FileTimes) -> list[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from sim.config.errors import InputError
@@ -17,6 +18,7 @@ from sim.run.allocation import Allocation
 from sim.run.machine import Progress
 from sim.run.mix import all_jobs
 from sim.run.result import Result
+from sim.run.saving import save
 from sim.run.simulate import run_jobs
 from sim.run.submission import Submission, in_job
 from sim.workloads.catalogue import workload_of
@@ -155,6 +157,10 @@ class JobsResult:
     def whole(self) -> Result:
         """Any of the results: what the machine did is the same in all of them."""
         return self.jobs[0].result
+
+    def save(self, path: str | Path) -> None:
+        """Keep everything in a file, as :meth:`Result.save <sim.run.result.Result.save>` does."""
+        save(self, path)
 
 
 class SeededJob(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
+from sim.run.saving import save
 from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
 from sim.workloads.record import WorkloadRecord
@@ -182,3 +184,13 @@ class Result:
     def waiting(self) -> dict[Cause, float]:
         """Return the seconds that a rank waited on average, by cause."""
         return dict(zip(Cause, self.waits.mean(axis=0).tolist(), strict=True))
+
+    def save(self, path: str | Path) -> None:
+        """Keep the result in a file, without loss: all but ``plane``; ``sim.load`` reads it back.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        save(self, path)

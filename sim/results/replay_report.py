@@ -1,0 +1,142 @@
+"""What there is to tell of a replay of a Darshan log: plain data, apart from the log itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from sim.config.scenario import Workload
+from sim.config.striping import StripeRequest
+from sim.results.replay_times import FileTimes, file_times
+from sim.run.result import Result
+from sim.workloads.darshan_log.log import DarshanLog
+from sim.workloads.darshan_log.reconstruction import Reconstruction
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayedLog:
+    """What the log says of the job as a whole.
+
+    Attributes
+    ----------
+    path
+        Where it was.
+    version, job_id, executable
+        The version of the log's format, the number of the job, and its command line.
+    ranks, run_time
+        Of the job; in seconds.
+    warnings
+        What is wrong with the log: a sentence each.
+    stdio_opens, stdio_bytes
+        What went through STDIO, which is not replayed.
+    """
+
+    path: str
+    version: str
+    job_id: int
+    executable: str
+    ranks: int
+    run_time: float
+    warnings: tuple[str, ...]
+    stdio_opens: int
+    stdio_bytes: int
+
+    @property
+    def name(self) -> str:
+        """What its file was called."""
+        return Path(self.path).name
+
+
+class Reconstructed(NamedTuple):
+    """How the calls of a file were reconstructed.
+
+    Attributes
+    ----------
+    name
+        Of the file.
+    striping
+        As its LUSTRE record has it.
+    story
+        A sentence each.
+    """
+
+    name: str
+    striping: StripeRequest
+    story: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReplayReport:
+    """What there is to tell of a replay.
+
+    Attributes
+    ----------
+    log
+        What was replayed.
+    where
+        On which machine and nodes it was replayed, and why there: a sentence.
+    files
+        The times of each file, the one with most bytes first.
+    reconstructed
+        How its calls were reconstructed, file by file in the order of the trace.
+    runs
+        The replay as recorded, then the what-if if one was asked for. Their scenarios name the log.
+    change
+        What the what-if changes, as it was typed; nothing without one.
+    """
+
+    log: ReplayedLog
+    where: str
+    files: tuple[FileTimes, ...]
+    reconstructed: tuple[Reconstructed, ...]
+    runs: tuple[Result, ...]
+    change: str = ""
+
+
+def replay_report(
+    found: Reconstruction, runs: Sequence[Result], *, where: str, change: str = ""
+) -> ReplayReport:
+    """Return what there is to tell of a replay.
+
+    Parameters
+    ----------
+    found
+        The log, and the trace that was made of it.
+    runs, where, change
+        As :class:`ReplayReport` has them.
+    """
+    path = str(found.log.path)
+    return ReplayReport(
+        log=_replayed(found.log),
+        where=where,
+        files=tuple(file_times(found, runs)),
+        reconstructed=tuple(
+            Reconstructed(file.name, file.striping, tuple(story))
+            for file, story in zip(found.trace.files, found.stories, strict=True)
+        ),
+        runs=tuple(_naming(run, path) for run in runs),
+        change=change,
+    )
+
+
+def _replayed(log: DarshanLog) -> ReplayedLog:
+    stdio = log.stdio
+    return ReplayedLog(
+        path=str(log.path),
+        version=log.version,
+        job_id=log.job_id,
+        executable=log.executable,
+        ranks=log.ranks,
+        run_time=log.run_time,
+        warnings=log.warnings,
+        stdio_opens=stdio.total("OPENS"),
+        stdio_bytes=stdio.total("BYTES_READ") + stdio.total("BYTES_WRITTEN"),
+    )
+
+
+def _naming(run: Result, path: str) -> Result:
+    """Return a run whose scenario names the log where it held the trace itself."""
+    workload = Workload(kernel={"name": "replay", "trace": path})
+    return replace(run, scenario=run.scenario.model_copy(update={"workload": workload}))
