@@ -8,12 +8,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sim.config.errors import InputError
+from sim.results.pictures.sheet import NARROW, WIDE, Heading
 from validation.cache import code_hash
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
 from validation.figures.gallery import Drawn, all_charts, draw
-from validation.figures.sheet import NARROW, WIDE, Heading
 from validation.figures.svg import inline_svg
 from validation.page_style import STYLE
 from validation.quantity import NUMBER, natural

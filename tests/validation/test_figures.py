@@ -13,12 +13,12 @@ from matplotlib.figure import Figure
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
+from sim.results.pictures.sheet import INK, Heading
 from sim.studies.processes import Failure
 from validation.figures import Drawn, all_charts, charts_named, draw, draw_all
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
 from validation.figures.hdf5 import published_points
-from validation.figures.sheet import INK, Heading
 from validation.figures.svg import inline_svg
 from validation.record import RunRecord
 from validation.simulation import Ended, Simulations

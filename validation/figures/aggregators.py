@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
-from validation.figures.lines import Point, curve, measured
-from validation.figures.sheet import (
+from sim.results.pictures.sheet import (
     FAINT,
     INK,
     OTHER,
@@ -19,6 +17,8 @@ from validation.figures.sheet import (
     name_panel,
     sheet,
 )
+from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
+from validation.figures.lines import Point, curve, measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

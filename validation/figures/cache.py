@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from sim.results.pictures.sheet import Heading
 from validation.figures.chart import Chart
 from validation.figures.shared_file import draw_records, stripings
-from validation.figures.sheet import Heading
 
 CACHED = "-a POSIX -w -r"
 """Neither synced, nor read by other nodes than those that wrote."""

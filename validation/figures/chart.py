@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sim.config.scenario import Scenario
-from validation.figures.sheet import GB, Heading
+from sim.results.pictures.sheet import GB, Heading
 from validation.measure import measure
 from validation.record import RunRecord
 from validation.target import load_targets

@@ -7,10 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sim.config.units import format_bytes
-from validation.figures.chart import Chart, Records, Runs, on_theta, rates
-from validation.figures.lines import curve
-from validation.figures.shared_file import draw_bars, draw_records, stripings
-from validation.figures.sheet import (
+from sim.results.pictures.sheet import (
     GB,
     READ,
     WRITE,
@@ -22,6 +19,9 @@ from validation.figures.sheet import (
     sheet,
     tenfolds,
 )
+from validation.figures.chart import Chart, Records, Runs, on_theta, rates
+from validation.figures.lines import curve
+from validation.figures.shared_file import draw_bars, draw_records, stripings
 from validation.measure import measure
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sim.config.scenario import Scenario
+from sim.results.pictures.sheet import WIDE, Heading, doublings, legend, name_axes, shades, sheet
 from validation.claim import load_claims
 from validation.figures.chart import Chart, Records, Runs, rates
 from validation.figures.lines import SIGNS, curve
-from validation.figures.sheet import WIDE, Heading, doublings, legend, name_axes, shades, sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from validation.claim import Claim, load_claims
-from validation.figures.chart import Chart, Records, Runs
-from validation.figures.sheet import (
+from sim.results.pictures.sheet import (
     FAINT,
     GB,
     INK,
@@ -22,6 +20,8 @@ from validation.figures.sheet import (
     room_for,
     sheet,
 )
+from validation.claim import Claim, load_claims
+from validation.figures.chart import Chart, Records, Runs
 from validation.measure import measure
 from validation.relation import QUANTILES
 

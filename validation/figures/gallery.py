@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.results.pictures.sheet import Heading
 from sim.studies.processes import Failure
 from validation.figures.chart import Chart, Records
-from validation.figures.sheet import Heading
 from validation.simulation import Ended, Simulations
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sim.config.units import GIB
+from sim.results.pictures.sheet import GB, WRITE, Heading, doublings, legend, name_axes, sheet
 from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
 from validation.figures.lines import Point, curve, measured
-from validation.figures.sheet import GB, WRITE, Heading, doublings, legend, name_axes, sheet
 from validation.target import load_targets
 
 if TYPE_CHECKING:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from validation.figures.chart import Chart, Records, Runs, on_theta, rates
-from validation.figures.lines import curve
-from validation.figures.sheet import (
+from sim.results.pictures.sheet import (
     READ,
     WRITE,
     Heading,
@@ -17,6 +15,8 @@ from validation.figures.sheet import (
     name_panel,
     sheet,
 )
+from validation.figures.chart import Chart, Records, Runs, on_theta, rates
+from validation.figures.lines import curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sim.config.scenario import Scenario
 from sim.config.units import format_bytes
-from validation.figures.chart import Chart, Records, Runs, rates
-from validation.figures.lines import curve
-from validation.figures.sheet import (
+from sim.results.pictures.sheet import (
     INK,
     READ,
     WIDE,
@@ -23,6 +21,8 @@ from validation.figures.sheet import (
     sheet,
     tenfolds,
 )
+from validation.figures.chart import Chart, Records, Runs, rates
+from validation.figures.lines import curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

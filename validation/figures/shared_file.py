@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sim.results.pictures.sheet import INK, READ, WIDE, WRITE, Heading, legend, sheet
 from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
-from validation.figures.sheet import INK, READ, WIDE, WRITE, Heading, legend, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,1 @@
+"""Pictures of a run, and the sheet that all figures are drawn on."""
