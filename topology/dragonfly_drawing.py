@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topology.arcs import arcs
-from topology.fabric import Fabric, FloatArray
+from topology.dragonfly_places import Circle, bends, bundles, circle
+from topology.fabric import Fabric
 from topology.inks import (
     COMPUTE_INK,
     EDGE_INK,
@@ -62,36 +62,33 @@ def _draw_groups(axes: Axes, fabric: Fabric) -> None:
     """All groups around a circle, joined by their bundles of blue links."""
     from matplotlib.collections import LineCollection, PolyCollection
 
-    place, outward, along = _circle(fabric)
-    corners = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)]) * 0.42
-    squares = place[:, None] + (
-        corners[None, :, :1] * along[:, None] + corners[None, :, 1:] * outward[:, None]
-    )
-    curves, links, enlarged = _blue_curves(fabric, place - 0.9 * outward)
-    if len(curves):
-        widths = 0.6 + 1.4 * links / links.max()
+    places = circle(fabric)
+    found = bundles(fabric, places)
+    if len(found.points):
+        widths = 0.6 + 1.4 * found.links / found.links.max()
         faint = min(0.33, 4 / fabric.groups)
-        for chosen, alpha, ink in ((~enlarged, faint, "#6aa5e8"), (enlarged, 0.9, "#1d6fd1")):
+        own = (found.first == ENLARGED) | (found.second == ENLARGED)
+        for chosen, alpha, ink in ((~own, faint, "#6aa5e8"), (own, 0.9, "#1d6fd1")):
             axes.add_collection(
                 LineCollection(
-                    list(curves[chosen]), linewidths=widths[chosen], colors=ink, alpha=alpha
+                    list(found.points[chosen]), linewidths=widths[chosen], colors=ink, alpha=alpha
                 )
             )
-    axes.add_collection(PolyCollection(list(squares), facecolors=router_inks(fabric)))
-    _label_groups(axes, fabric, place, outward)
-    reach = 1.1 * float(np.abs(place).max()) + 2.0
+    axes.add_collection(PolyCollection(list(places.squares()), facecolors=router_inks(fabric)))
+    label_groups(axes, fabric, places, ENLARGED)
+    reach = places.reach
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.axis("off")
 
 
-def _label_groups(axes: Axes, fabric: Fabric, place: FloatArray, outward: FloatArray) -> None:
-    """Write each group's number behind its last chassis."""
+def label_groups(axes: Axes, fabric: Fabric, places: Circle, enlarged: int) -> None:
+    """Write each group's number behind its last chassis; the one that is enlarged stands out."""
     chassis = int(fabric.router_chassis.max()) + 1
     size = 14 if fabric.groups <= 16 else 9
     for group in range(fabric.groups):
         members = np.flatnonzero(fabric.router_group == group)
-        away = 0.5 * chassis + 0.05 * float(np.abs(place).max())
-        x, y = place[members].mean(axis=0) + away * outward[members[0]]
+        away = 0.5 * chassis + 0.05 * float(np.abs(places.place).max())
+        x, y = places.place[members].mean(axis=0) + away * places.outward[members[0]]
         axes.text(
             x,
             y,
@@ -100,60 +97,8 @@ def _label_groups(axes: Axes, fabric: Fabric, place: FloatArray, outward: FloatA
             va="center",
             fontsize=size,
             weight="bold",
-            color=LINK_INK["blue"] if group == ENLARGED else TEXT_INK,
+            color=LINK_INK["blue"] if group == enlarged else TEXT_INK,
         )
-
-
-def _circle(fabric: Fabric) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Place of each router, and the directions outward and along its group: float64[routers, 2].
-
-    A router's square has the side 1. Chassis 0 is the innermost; slots run clockwise.
-    """
-    slots = int(fabric.router_slot.max()) + 1
-    radius = max(fabric.groups * (slots + 3.0) / (2 * np.pi), slots) if fabric.groups > 1 else 0.0
-    angle = np.pi / 2 - 2 * np.pi * fabric.router_group / fabric.groups
-    outward = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    along = np.stack([np.sin(angle), -np.cos(angle)], axis=1)
-    across = fabric.router_slot - (slots - 1) / 2
-    place = (radius + fabric.router_chassis)[:, None] * outward + across[:, None] * along
-    return place, outward, along
-
-
-def _blue_curves(
-    fabric: Fabric, anchor: FloatArray
-) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.bool_]]:
-    """One curve for every pair of groups.
-
-    Returns their points float64[pairs, points, 2], their numbers of single links int64[pairs], and
-    whether they end at the enlarged group.
-    """
-    source_group = fabric.router_group[fabric.link_source]
-    target_group = fabric.router_group[fabric.link_target]
-    blue = np.flatnonzero(source_group < target_group)
-    ends = source_group[blue], target_group[blue]
-    pair, bundle = np.unique(ends[0] * fabric.groups + ends[1], return_inverse=True)
-    count = np.bincount(bundle)
-    # A bundle leaves its group at the inner edge, in the middle of the slots it is plugged into.
-    inner = _innermost(fabric)
-    first, second = (
-        np.stack([np.bincount(bundle, anchor[inner[end], axis]) / count for axis in (0, 1)], axis=1)
-        for end in (fabric.link_source[blue], fabric.link_target[blue])
-    )
-    bend = 0.12 * (first + second)
-    step = np.linspace(0, 1, 40)[None, :, None]
-    points = (
-        (1 - step) ** 2 * first[:, None]
-        + 2 * step * (1 - step) * bend[:, None]
-        + step**2 * second[:, None]
-    )
-    links = np.bincount(bundle, fabric.link_multiplicity[blue]).astype(np.int64)
-    return points, links, (pair // fabric.groups == ENLARGED) | (pair % fabric.groups == ENLARGED)
-
-
-def _innermost(fabric: Fabric) -> NDArray[np.int64]:
-    """Router of the same group and slot in chassis 0, for each router."""
-    slots = int(fabric.router_slot.max()) + 1
-    return np.arange(fabric.routers) - fabric.router_chassis * slots
 
 
 def _draw_group(axes: Axes, fabric: Fabric) -> None:
@@ -170,7 +115,7 @@ def _draw_group(axes: Axes, fabric: Fabric) -> None:
     for colour, bulge in (("green", (0.0, 0.62)), ("black", (0.55, 0.0))):
         links = np.flatnonzero(inside & (fabric.link_colour == fabric.colours.index(colour)))
         ends = place[fabric.link_source[links]], place[fabric.link_target[links]]
-        lines = arcs(*ends, _bends(*ends, bulge))
+        lines = arcs(*ends, bends(*ends, bulge))
         own = (fabric.link_source[links] == shown) | (fabric.link_target[links] == shown)
         for chosen, width, alpha in ((~own, 0.6, 0.16), (own, 1.8, 0.95)):
             axes.add_collection(
@@ -196,12 +141,17 @@ def _draw_group(axes: Axes, fabric: Fabric) -> None:
         color=TEXT_INK,
         loc="left",
     )
+    label_slots(axes, slots, chassis)
+    axes.axis("off")
+
+
+def label_slots(axes: Axes, slots: int, chassis: int) -> None:
+    """Write the numbers of the slots below a group that is enlarged, those of the chassis left."""
     for column in range(slots):
         axes.text(column, -0.42, str(column), ha="center", va="top", fontsize=9.5)
     axes.text(-0.6, -0.42, "slot", ha="right", va="top", fontsize=9.5)
     for row in range(chassis):
         axes.text(-0.6, row, f"chassis {row}", ha="right", va="center", fontsize=10)
-    axes.axis("off")
 
 
 def _label_peers(axes: Axes, fabric: Fabric, slots: int) -> None:
@@ -212,10 +162,3 @@ def _label_peers(axes: Axes, fabric: Fabric, slots: int) -> None:
         names = "\n".join(f"g{peer}" for peer in peers if peer != ENLARGED)
         axes.text(slot, -0.8, names, ha="center", va="top", fontsize=9, color=LINK_INK["blue"])
     axes.text(-0.6, -0.8, "blue to", ha="right", va="top", fontsize=9, color=LINK_INK["blue"])
-
-
-def _bends(first: FloatArray, second: FloatArray, bulge: tuple[float, float]) -> FloatArray:
-    """How far the links are bent, the longest by ``bulge``: float64[links, 1, 2]."""
-    length = np.abs(second - first).sum(axis=1)[:, None, None]
-    bends: FloatArray = np.array(bulge) * (length / max(float(length.max(initial=1.0)), 1.0)) ** 0.5
-    return bends

@@ -9,12 +9,20 @@ wait for it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
-from topology.fabric import Fabric
+from topology.dragonfly_load import draw_dragonfly_load
+from topology.fabric import Fabric, FloatArray
 from topology.inks import TEXT_INK
 from topology.text import format_count
 from topology.torus_drawing import draw_torus, torus_subtitle
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -45,14 +53,49 @@ def draw(fabric: Fabric, path: str | Path, title: str) -> None:
         raise ValueError(f"drawing to {str(path)!r}: the name must end in {', '.join(SUFFIXES)}")
     if fabric.kind not in _PAINTERS:
         raise ValueError(f"only a dragonfly or a torus can be drawn, not a {fabric.kind}")
-    from matplotlib.figure import Figure
-
     paint, subtitle = _PAINTERS[fabric.kind]
     nodes = format_count(len(fabric.compute_router), "compute node")
     routers = format_count(len(fabric.lnet_router), "LNET router")
-    words = f"{subtitle(fabric)}, {nodes}, {routers} to the file system"
+    figure = _page(title, f"{subtitle(fabric)}, {nodes}, {routers} to the file system")
+    paint(figure, fabric)
+    figure.savefig(path)
+
+
+def load_figure(
+    fabric: Fabric, busy: FloatArray, nodes: NDArray[np.integer[Any]], title: str, words: str
+) -> Figure:
+    """Draw how busy the links of a dragonfly were.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        The machine's network.
+    busy : float64[links]
+        Share of the time in which each directed link was busy, 0 to 1.
+    nodes : int[nodes]
+        The nodes of the job, whose routers stand out.
+    title, words : str
+        Heading, and a line below it.
+
+    Raises
+    ------
+    ValueError
+        If the fabric is of another kind: a picture of a torus does not show each of its links.
+    """
+    if fabric.kind != "dragonfly":
+        raise ValueError(
+            f"only the links of a dragonfly can be drawn, not those of a {fabric.kind}"
+        )
+    figure = _page(title, words)
+    draw_dragonfly_load(figure, fabric, busy, nodes)
+    return figure
+
+
+def _page(title: str, words: str) -> Figure:
+    """Return a figure with its heading and a line below it."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(16, 10), dpi=100, facecolor="white")
     figure.text(0.02, 0.955, title, fontsize=22, weight="bold", color=TEXT_INK)
     figure.text(0.02, 0.925, words, fontsize=13, color=TEXT_INK)
-    paint(figure, fabric)
-    figure.savefig(path)
+    return figure
