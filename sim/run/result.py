@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,17 @@ from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
+from sim.run.frames import to_pandas, to_xarray
 from sim.run.saving import save
 from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
 from sim.workloads.record import WorkloadRecord
 from sim.workloads.row import Row
 from sim.workloads.trouble import Trouble
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 _KINDS = tuple(StationKind)
 
@@ -194,3 +199,17 @@ class Result:
             If the file cannot be written.
         """
         save(self, path)
+
+    def to_pandas(self) -> dict[str, pd.DataFrame]:
+        """Return ranks, phases, files, stations and time bins as tables: docs/result.md."""
+        return to_pandas(self)
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return what stations did over time, and what ranks waited for: docs/result.md.
+
+        Raises
+        ------
+        FailureError
+            If xarray is not installed.
+        """
+        return to_xarray(self)

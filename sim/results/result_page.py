@@ -1,0 +1,78 @@
+"""The page docs/result.md, made from the code: ``python -m sim.results.result_page``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sim.plane.causes import Cause
+from sim.results.waits import WORDS
+from sim.run.frames import TABLES, VARIABLES, Column, wait_column
+
+_HEAD = """\
+# A result, kept and taken apart
+
+*Made from the code by `python -m sim.results.result_page > docs/result.md`.*
+
+`--save FILE` keeps what came of `ior`, `kernel`, `run` and `replay`; `xc40io show FILE` prints it
+again, letter for letter, and `--json`, `--getstripe`, `--lustre-stats` and their like choose anew
+what is printed. Nothing is lost: in Python
+
+```python
+import sim
+
+result = sim.load("FILE")       # or result = sim.simulate(...); result.save("FILE")
+tables = result.to_pandas()     # of pandas
+dataset = result.to_xarray()    # of xarray: pip install 'xc40io[results]'
+```
+
+all is there that the run left but the data plane itself. Of several jobs `sim.load` returns all
+(`JobsResult`, with a result in each of its `jobs`), of a replayed Darshan log what it has to tell
+(`ReplayReport`, with the results in `runs`).
+
+The file is a zip: `content.json` with a version of the format, and tables of Parquet. Nothing in it
+is code. An older file is read as long as it has what today's results need, a newer one is refused;
+both say so.
+"""
+
+
+def result_page() -> str:
+    """Return the text of the page."""
+    lines = [_HEAD, "## Tables of pandas", "", "Bytes, seconds and bytes/s throughout.", ""]
+    for name, table in TABLES.items():
+        lines += [f"### {name}", "", f"A row is {table.what}.", ""]
+        lines += [*_columns(_shortened(table.columns)), ""]
+    lines += ["### What ranks wait for", ""]
+    lines += [*_table([("column", "what"), *_causes()]), ""]
+    lines += ["## The dataset of xarray", "", *_columns(VARIABLES)]
+    return "\n".join(lines) + "\n"
+
+
+def _shortened(columns: Iterable[Column]) -> Iterator[Column]:
+    """Yield columns, with one in place of those for each cause of waiting."""
+    of_causes = {wait_column(cause) for cause in Cause}
+    yield from (column for column in columns if column.name not in of_causes)
+    if of_causes & {column.name for column in columns}:
+        yield Column("wait_CAUSE", "s", "what it waited for that cause; see below")
+
+
+def _columns(columns: Iterable[Column]) -> list[str]:
+    rows = [(f"`{column.name}`", column.unit, column.meaning) for column in columns]
+    return _table([("name", "unit", "meaning"), *rows])
+
+
+def _causes() -> list[tuple[str, str]]:
+    return [(f"`{wait_column(cause)}`", WORDS[cause]) for cause in Cause]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table of Markdown; the first row is its head."""
+    head, *body = rows
+    return [_line(head), _line(["---"] * len(head)), *map(_line, body)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    print(result_page(), end="")

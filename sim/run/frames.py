@@ -1,0 +1,318 @@
+"""A result as tables of pandas and as a dataset of xarray.
+
+What the columns are called, in which units they are and what they mean stands here once, for the
+tables and for the page that describes them (docs/result.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from sim.config.errors import FailureError
+from sim.config.scenario import Scenario
+from sim.engine.types import Floats, Integers
+from sim.machine.filesystem import FileSet
+from sim.plane.causes import Cause
+from sim.plane.stations import StationKind
+from sim.run.allocation import Allocation
+from sim.run.station_table import StationTable
+from sim.workloads.row import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+_KINDS = tuple(kind.name.lower() for kind in StationKind)
+
+
+class Finished(Protocol):
+    """What the tables are made of: a :class:`~sim.run.result.Result`, which describes it all."""
+
+    @property
+    def scenario(self) -> Scenario: ...  # noqa: D102
+    @property
+    def allocation(self) -> Allocation: ...  # noqa: D102
+    @property
+    def rows(self) -> tuple[Row, ...]: ...  # noqa: D102
+    @property
+    def files(self) -> dict[str, FileSet]: ...  # noqa: D102
+    @property
+    def waits(self) -> Floats: ...  # noqa: D102
+    @property
+    def station_table(self) -> StationTable: ...  # noqa: D102
+
+
+class Column(NamedTuple):
+    """A column of a table, or a variable of the dataset: its unit, and what it is."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+class Table(NamedTuple):
+    """A table.
+
+    Attributes
+    ----------
+    what
+        What a row is.
+    columns
+        In their order.
+    values
+        Returns the values of the columns, by their names.
+    """
+
+    what: str
+    columns: tuple[Column, ...]
+    values: Callable[[Finished], Mapping[str, Any]]
+
+
+def wait_column(cause: Cause) -> str:
+    """Return what the column of a cause is called: ``wait_ost``."""
+    return f"wait_{cause.name.lower()}"
+
+
+def _ranks(result: Finished) -> dict[str, Any]:
+    ranks = np.arange(len(result.waits))
+    waits = {wait_column(cause): result.waits[:, cause] for cause in Cause}
+    node = result.allocation.nodes[ranks // result.scenario.ppn]
+    return {"rank": ranks, "node": node, **waits}
+
+
+def _phases(result: Finished) -> dict[str, Any]:
+    names = ("part", "step", "phase", "start", "end", "seconds", "longest", "bytes", "operations")
+    values: dict[str, Any] = {name: [getattr(row, name) for row in result.rows] for name in names}
+    rates = [np.nan if row.bandwidth is None else row.bandwidth for row in result.rows]
+    return values | {"bandwidth": np.array(rates, np.float64)}
+
+
+def _figures(result: Finished) -> dict[str, Any]:
+    found = [
+        (number, name, float(figure.value), figure.unit)
+        for number, row in enumerate(result.rows)
+        for name, figure in row.figures.items()
+    ]
+    columns = zip(*found, strict=True) if found else ((), (), (), ())
+    return dict(zip(("row", "figure", "value", "unit"), map(list, columns), strict=True))
+
+
+def _files(result: Finished) -> dict[str, Any]:
+    sets = result.files.values()
+    each = [len(files.osts) for files in sets]
+    return {
+        "file": list(_file_names(result.files)),
+        "stripe_count": np.repeat([files.stripe_count for files in sets], each),
+        "stripe_size": np.repeat([files.stripe_size for files in sets], each),
+    }
+
+
+def _objects(result: Finished) -> dict[str, Any]:
+    sets = result.files.values()
+    width = chain.from_iterable([files.osts.shape[1]] * len(files.osts) for files in sets)
+    widths = np.array(list(width), np.int64)
+    names = np.array(list(_file_names(result.files)), object)
+    return {
+        "file": np.repeat(names, widths),
+        "object": _joined([np.tile(np.arange(f.osts.shape[1]), len(f.osts)) for f in sets]),
+        "ost": _joined([files.osts.ravel() for files in sets]),
+    }
+
+
+def _file_names(files: Mapping[str, FileSet]) -> Iterator[str]:
+    """Yield the name of each file: ``NAME``, or ``NAME.0``, ``NAME.1`` of several alike."""
+    for name, alike in files.items():
+        if len(alike.osts) == 1:
+            yield name
+        else:
+            yield from (f"{name}.{number}" for number in range(len(alike.osts)))
+
+
+def _joined(parts: list[Integers]) -> Integers:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def _stations(result: Finished) -> dict[str, Any]:
+    table = result.station_table
+    served = np.flatnonzero(table.requests)
+    names = ("bytes", "requests", "busy", "first", "last", "waiting")
+    values: dict[str, Any] = {name: getattr(table, name)[served] for name in names}
+    span = values["last"] - values["first"]
+    share = np.divide(values["busy"], span, out=np.zeros(len(served)), where=span > 0.0)
+    return values | {
+        "station": [table.names[position] for position in served.tolist()],
+        "kind": [_KINDS[kind] for kind in table.kind[served].tolist()],
+        "utilisation": share,
+    }
+
+
+def _bins(result: Finished) -> dict[str, Any]:
+    table = result.station_table
+    positions, rows = _watched(table)
+    moved, busy = table.bin_bytes[rows], table.bin_busy[rows]
+    station, number = np.nonzero((moved > 0.0) | (busy > 0.0))
+    names = np.array([table.names[position] for position in positions.tolist()], object)
+    return {
+        "station": names[station],
+        "start": number * table.bin_width,
+        "end": (number + 1) * table.bin_width,
+        "bytes": moved[station, number],
+        "busy": busy[station, number],
+    }
+
+
+def _watched(table: StationTable) -> tuple[Integers, Integers]:
+    """Return where watched stations stand, and their rows in the time bins."""
+    positions = np.flatnonzero(table.row >= 0)
+    return positions, table.row[positions]
+
+
+_WATCHED = "LNET routers, OSSs, OSTs, MDSs and the disks of service nodes"
+_STATION = Column("station", "", "what reports call it: `OST 3`, `LNET router 5 to servers`")
+_SERVED = Column("bytes", "bytes", "what it served")
+_BUSY = Column("busy", "s", "seconds of service")
+
+TABLES: dict[str, Table] = {
+    "ranks": Table(
+        "a rank",
+        (
+            Column("rank", "", "its number, from 0"),
+            Column("node", "", "the compute node of the machine on which it ran"),
+            *(
+                Column(wait_column(cause), "s", f"what it waited for {cause.name}")
+                for cause in Cause
+            ),
+        ),
+        _ranks,
+    ),
+    "phases": Table(
+        "a phase of a step: a row of what the run printed",
+        (
+            Column("part", "", "the part of the workload, from 0: the test of an IOR command"),
+            Column("step", "", "as the workload calls it; of IOR the repetition"),
+            Column("phase", "", "what was done: `write`"),
+            Column("start", "s", "when the first rank began, since the simulation did"),
+            Column("end", "s", "when the last rank ended"),
+            Column("seconds", "s", "from start to end"),
+            Column("longest", "s", "of the rank that took longest"),
+            Column("bytes", "bytes", "what all ranks read or wrote; 0 where they moved nothing"),
+            Column("bandwidth", "bytes/s", "bytes over seconds; NaN where there are no bytes"),
+            Column("operations", "1/s", "calls a second; 0 where the workload does not count them"),
+        ),
+        _phases,
+    ),
+    "figures": Table(
+        "one more number of a phase",
+        (
+            Column("row", "", "which row of `phases`, from 0"),
+            Column("figure", "", "what the workload calls it"),
+            Column("value", "see unit", "the number"),
+            Column("unit", "", "`bytes`, `seconds`, `bytes/s`, or nothing for a plain number"),
+        ),
+        _figures,
+    ),
+    "files": Table(
+        "a file that the job made",
+        (
+            Column("file", "", "its name; of several alike `NAME.0`, `NAME.1`"),
+            Column("stripe_count", "", "its objects"),
+            Column("stripe_size", "bytes", "bytes of a stripe"),
+        ),
+        _files,
+    ),
+    "objects": Table(
+        "an object of a file",
+        (
+            Column("file", "", "as in `files`"),
+            Column("object", "", "its place in the file's layout, from 0"),
+            Column("ost", "", "the OST or the service node that it lies on; 0 on a local SSD"),
+        ),
+        _objects,
+    ),
+    "stations": Table(
+        "a station that served anything",
+        (
+            _STATION,
+            Column("kind", "", f"what it is: {', '.join(f'`{kind}`' for kind in _KINDS)}"),
+            _SERVED,
+            Column("requests", "", "how many it served"),
+            _BUSY,
+            Column("first", "s", "when its first service began"),
+            Column("last", "s", "when its last service ended"),
+            Column("waiting", "s", "what messages and requests queued there, summed"),
+            Column("utilisation", "0 to 1", "the share of first to last in which it was busy"),
+        ),
+        _stations,
+    ),
+    "bins": Table(
+        f"a time bin in which a watched station did anything. Watched are {_WATCHED}",
+        (
+            _STATION,
+            Column("start", "s", "when the bin begins"),
+            Column("end", "s", "when it ends"),
+            Column("bytes", "bytes", "what the station served; counted where the service begins"),
+            _BUSY,
+        ),
+        _bins,
+    ),
+}
+"""By the names under which :func:`to_pandas` returns them."""
+
+VARIABLES = (
+    Column("bytes(station, time)", "bytes", "what a watched station served in a time bin"),
+    Column("busy(station, time)", "s", "its seconds of service in the bin"),
+    Column("wait(rank, cause)", "s", "what a rank waited for"),
+    Column("station", "", f"names of the watched stations: {_WATCHED}"),
+    Column("time", "s", "when a time bin begins; `width` is its attribute"),
+    Column("rank", "", "from 0"),
+    Column("cause", "", "as in the names of the columns `wait_CAUSE` of `ranks`"),
+)
+"""The variables and coordinates of :func:`to_xarray`."""
+
+
+def to_pandas(result: Finished) -> dict[str, pd.DataFrame]:
+    """Return the tables of a result, by the names of :data:`TABLES`."""
+    import pandas as pd
+
+    frames = {}
+    for name, table in TABLES.items():
+        values = table.values(result)
+        frames[name] = pd.DataFrame({column.name: values[column.name] for column in table.columns})
+    return frames
+
+
+def to_xarray(result: Finished) -> xr.Dataset:
+    """Return what happened over time, and what ranks waited for: see :data:`VARIABLES`.
+
+    Raises
+    ------
+    FailureError
+        If xarray is not installed.
+    """
+    try:
+        import xarray as xr
+    except ImportError as error:
+        raise FailureError(
+            "to_xarray: xarray is not installed; right would be: pip install 'xc40io[results]'"
+        ) from error
+    table = result.station_table
+    positions, rows = _watched(table)
+    time = np.arange(table.bin_busy.shape[1]) * table.bin_width
+    seconds = {"units": "s"}
+    return xr.Dataset(
+        {
+            "bytes": (("station", "time"), table.bin_bytes[rows], {"units": "bytes"}),
+            "busy": (("station", "time"), table.bin_busy[rows], seconds),
+            "wait": (("rank", "cause"), result.waits, seconds),
+        },
+        {
+            "station": [table.names[position] for position in positions.tolist()],
+            "time": ("time", time, seconds | {"width": table.bin_width}),
+            "rank": np.arange(len(result.waits)),
+            "cause": [cause.name.lower() for cause in Cause],
+        },
+    )
