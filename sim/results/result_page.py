@@ -17,12 +17,12 @@ _HEAD = """\
 again, letter for letter, and `--json`, `--getstripe`, `--lustre-stats` and their like choose anew
 what is printed. Nothing is lost: in Python
 
-```python
+```python not run: FILE is one of your own
 import sim
 
-result = sim.load("FILE")       # or result = sim.simulate(...); result.save("FILE")
-tables = result.to_pandas()     # of pandas
-dataset = result.to_xarray()    # of xarray: pip install 'xc40io[results]'
+result = sim.load("FILE")  # or result = sim.simulate(...); result.save("FILE")
+tables = result.to_pandas()  # of pandas
+dataset = result.to_xarray()  # of xarray: pip install 'xc40io[results]'
 ```
 
 all is there that the run left but the data plane itself. Of several jobs `sim.load` returns all

@@ -24,7 +24,8 @@ def simulator_document(result: Result) -> dict[str, Any]:
     dict
         ``version``, ``scenario`` (as asked for), ``notes``, ``troubles`` (bytes refused or lost),
         ``loads`` (the busiest station of each phase, and what the ranks waited for in it),
-        ``busiest`` (the busiest station of each kind), ``stations`` (of LNET and of the servers;
+        ``busiest`` (the busiest station of each kind, and which
+        share of each kind of phase it was busy), ``stations`` (of LNET and of the servers;
         there are thousands of others), ``waits``, ``lustre`` (what locks and page caches did),
         ``counts`` and ``wall_seconds``, the only value that differs from run to run. Bytes,
         bytes/s, seconds.
@@ -38,7 +39,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
         "loads": [
             asdict(load) | {"kind": load.kind.name, "binds": load.binds} for load in loads(result)
         ],
-        "busiest": [_station(use) for use in busiest(uses)],
+        "busiest": [_station(use) | {"busy_shares": shares} for use, shares in busiest(result)],
         "stations": [_station(use) for use in uses if use.kind in _SERVERS],
         "waits": [asdict(wait) for wait in waits(result)],
         "lustre": lustre_counts(result.stats),

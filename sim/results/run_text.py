@@ -13,13 +13,15 @@ from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
 from sim.results.waits import waits
-from sim.run.result import Result, StationUse
+from sim.run.result import Result
 from topology.text import format_count
 
 _WIDTH = 100
 _SHARE_SHOWN = 0.005
 
-_COLUMNS = f"{'busy':>5} {'from (s)':>9} {'to (s)':>9} {'served':>15} {'mean wait':>9}"
+_COLUMNS = f"{'served':>15} {'mean wait':>9}"
+_MOST_PHASES = 4
+"""Kinds of phases that have a column of their own: how busy the stations were in them."""
 
 
 def format_run(result: Result, *, lustre_stats: bool = False) -> str:
@@ -41,7 +43,7 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
     lines = [
         *_activity_lines(result, [_job_line(result)]),
         "",
-        *_station_lines(busiest(result.stations())),
+        *_station_lines(result),
         "",
         *_wait_lines(result),
         *_whole_lines(result, result.simulated, result.wall, lustre_stats=lustre_stats),
@@ -69,7 +71,7 @@ def format_machine_part(
         Whether to print what the locks and the page caches did, too.
     """
     lines = _whole_lines(result, simulated, wall, lustre_stats=lustre_stats)
-    return _comments([*_station_lines(busiest(result.stations())), *lines])
+    return _comments([*_station_lines(result), *lines])
 
 
 def _activity_lines(result: Result, head: Sequence[str]) -> list[str]:
@@ -143,19 +145,34 @@ def _bottleneck_lines(found: Sequence[Load]) -> Iterator[str]:
     for load in found:
         phase = f"test {load.test_id}, {load.access}" if several else load.access
         yield f"{phase.capitalize()}: {load.sentence()}"
+    if not all(load.binds for load in found):
+        yield "What would help, xc40io explain finds out."
 
 
-def _station_lines(uses: Sequence[StationUse]) -> Iterator[str]:
+def _station_lines(result: Result) -> Iterator[str]:
+    """Yield the busiest stations, each with the share of each kind of phase that it was busy.
+
+    Of many kinds of phases there is no room for the shares; then it is told from when to when.
+    """
+    stations = busiest(result)
+    if not stations:
+        return
+    phases = list(stations[0].shares)
+    few = len(phases) <= _MOST_PHASES
+    columns = [f"{phase:>6}" for phase in phases] if few else ["from (s)", "  to (s)"]
     title = "Busiest of each kind"
-    width = max(len(title), *(len(use.name) for use in uses))
-    yield f"{title:<{width}} {_COLUMNS}"
-    for use in uses:
+    width = max(len(title), *(len(station.use.name) for station in stations))
+    yield " ".join([f"{title:<{width}}", *columns, _COLUMNS])
+    for use, shares in stations:
+        when = [f"{use.first:8.4f}", f"{use.last:8.4f}"]
+        busy = [
+            f"{100 * share:{len(name) - 2}.0f} %"
+            for name, share in zip(columns, shares.values(), strict=False)
+        ]
         served = f"{use.bytes / 1e9:,.3f} GB" if use.bytes else f"{use.requests:,} requests"
         queueing = format_seconds(use.waiting / use.requests, 3)
-        yield (
-            f"{use.name:<{width}} {100 * use.utilisation:3.0f} % {use.first:9.4f} "
-            f"{use.last:9.4f} {served:>15} {queueing:>9}"
-        )
+        figures = f"{served:>15} {queueing:>9}"
+        yield " ".join([f"{use.name:<{width}}", *(busy if few else when), figures])
 
 
 def _wait_lines(result: Result) -> Iterator[str]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -147,13 +148,48 @@ class Load:
         return f"bound by the busiest {plural}: {self.name} was {busy}, {others}."
 
 
-def busiest(uses: Sequence[StationUse]) -> list[StationUse]:
+class Busiest(NamedTuple):
+    """The station of a kind with the most seconds of service.
+
+    Attributes
+    ----------
+    use
+        What it did.
+    shares
+        Share of the time of each kind of phase in which it was busy, 0 to 1, by what the phase is
+        called: the same base as a :class:`Load` has.
+    """
+
+    use: StationUse
+    shares: dict[str, float]
+
+
+def busiest(result: Result) -> list[Busiest]:
     """Return the station of each kind with the most seconds of service, from node to server."""
-    best: dict[StationKind, StationUse] = {}
-    for use in uses:
-        if use.kind not in best or use.busy > best[use.kind].busy:
-            best[use.kind] = use
-    return [best[kind] for kind in sorted(best)]
+    best: dict[StationKind, int] = {}
+    uses = result.stations()
+    for i, use in enumerate(uses):
+        if use.kind not in best or use.busy > uses[best[use.kind]].busy:
+            best[use.kind] = i
+    shares = _phase_shares(result)
+    return [
+        Busiest(uses[i], {phase: float(share[i]) for phase, share in shares.items()})
+        for _, i in sorted(best.items())
+    ]
+
+
+def _phase_shares(result: Result) -> dict[str, Floats]:
+    """Return the share of each kind of phase in which each station that served was busy."""
+    everything = _everything(result)
+    served = result.station_table.requests > 0
+    several = len({activity.part for activity in result.activities}) > 1
+    shares = {}
+    for part, name, stretches in result.activities:
+        windows = _windows(stretches)
+        busy = _busy(result, windows, everything)[served]
+        total = sum(stop - start for start, stop in windows)
+        shares[f"{part} {name}" if several else name] = busy / total
+    return shares
 
 
 def outliers(result: Result) -> list[str]:
@@ -179,11 +215,15 @@ def outliers(result: Result) -> list[str]:
 
 def loads(result: Result) -> list[Load]:
     """Return the load of each activity: of each kind of phase of each test of IOR."""
-    activities = result.activities
-    everything = _windows([stretch for found in activities for stretch in found.stretches])
+    everything = _everything(result)
+    return [_load(result, activity, everything) for activity in result.activities]
+
+
+def _everything(result: Result) -> Windows:
+    """Return when the ranks of any job were at work."""
     if result.at_work:
-        everything = _merged(result.at_work)
-    return [_load(result, activity, everything) for activity in activities]
+        return _merged(result.at_work)
+    return _windows([stretch for found in result.activities for stretch in found.stretches])
 
 
 def _merged(windows: Windows) -> Windows:

@@ -16,7 +16,7 @@ def test_the_page_is_current():
 
 
 def test_its_python_is_python_and_its_names_are_there():
-    (code,) = re.findall(r"```python\n(.*?)```", result_page(), re.DOTALL)
+    (code,) = re.findall(r"```python[^\n]*\n(.*?)```", result_page(), re.DOTALL)
     compile(code, "result.md", "exec")
     for name in re.findall(r"\bsim\.(\w+)\(", code):
         assert hasattr(sim, name)

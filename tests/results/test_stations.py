@@ -101,10 +101,22 @@ def test_every_kind_of_station_has_a_plural():
 
 
 def test_the_busiest_of_each_kind_come_in_the_order_of_the_path():
-    uses = run("-w -r -C -e -b 4m -t 4m", count=4).stations()
-    best = busiest(uses)
+    result = run("-w -r -C -e -b 4m -t 4m", count=4)
+    uses = result.stations()
+    best = [station.use for station in busiest(result)]
     kinds = [use.kind for use in best]
     elsewhere = {StationKind.SSD, StationKind.DVS, StationKind.STORE}
     assert kinds == sorted(set(StationKind) - elsewhere)
     for use in best:
         assert use.busy == max(other.busy for other in uses if other.kind == use.kind)
+
+
+def test_the_table_and_the_sentence_have_one_base():
+    result = run("-w -r -C -e -b 4m -t 4m", count=4)
+    stations = {station.use.name: station.shares for station in busiest(result)}
+    found = loads(result)
+    assert {load.access for load in found} == set(next(iter(stations.values())))
+    for load in found:
+        if load.name in stations:
+            assert stations[load.name][load.access] == load.busy
+    assert any(load.name in stations for load in found)
