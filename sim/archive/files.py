@@ -33,6 +33,19 @@ def check_writable(path: str | Path, option: str) -> None:
         raise InputError(f"{option}: {path} cannot be written: permission denied")
 
 
+def make_folder(path: str | Path, option: str) -> None:
+    """Make a folder for files unless it is there; raise InputError if none can be written there."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{option}: {path} is no folder; right would be the name of a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{option}: {path} cannot be made: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: {path} cannot be written into: permission denied")
+
+
 @contextmanager
 def replacing(path: str | Path, option: str) -> Iterator[Path]:
     """Give the path of a new file; when the block has ended well, it takes the place of ``path``.

@@ -59,6 +59,7 @@ def ior(
     assignments: tuple[str, ...],
     view: View,
     save: str | None,
+    plots: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> None:
@@ -67,4 +68,4 @@ def ior(
     from sim.config.scenario import Workload
 
     scenario = describe(Workload(ior=arguments), assignments, job, io_threads=io_threads)
-    run_and_print(scenario, view, save)
+    run_and_print(scenario, view, save, plots)

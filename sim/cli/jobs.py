@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from sim.cli.environment import variables_of
+from sim.cli.plots import check_plots, keep_pictures
 from sim.cli.running import (
     check_files,
     check_save,
@@ -58,7 +59,12 @@ def complete_yaml(scenario: JobsScenario) -> str:
 
 
 def run_jobs_and_print(
-    scenario: JobsScenario, view: View, *, alone: bool, save_to: str | None = None
+    scenario: JobsScenario,
+    view: View,
+    *,
+    alone: bool,
+    save_to: str | None = None,
+    plots: str | None = None,
 ) -> None:
     """Run the jobs of a scenario, write the files that they name, and print what came of them.
 
@@ -72,15 +78,27 @@ def run_jobs_and_print(
         Whether to run each job by itself, too.
     save_to
         The file to keep the result in.
+    plots
+        The folder to draw its pictures into, last of all.
     """
     check_save(save_to)
     _check_files(scenario)
+    check_plots(plots)
     with ProgressBar() as progress:
         result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
     save_result(result, save_to, view)
     for outcome in result.jobs:
         write_files(output_of(outcome.result))
     print_jobs(result, view)
+    if plots is not None:
+        draw_jobs(result, plots)
+
+
+def draw_jobs(result: JobsResult, folder: str) -> None:
+    """Draw a run of several jobs into a folder."""
+    from sim.results.pictures.album import pictures_of_jobs
+
+    keep_pictures(folder, pictures_of_jobs(result))
 
 
 def print_jobs(result: JobsResult, view: View) -> None:
@@ -93,12 +111,16 @@ def print_jobs(result: JobsResult, view: View) -> None:
         from sim.results.jobs_json import format_jobs_json
 
         click.echo(format_jobs_json(result), nl=False)
-        return
+    else:
+        _print_jobs(result, getstripe=view.getstripe, lustre_stats=view.lustre_stats)
+
+
+def _print_jobs(result: JobsResult, *, getstripe: bool, lustre_stats: bool) -> None:
     click.echo(format_jobs(result))
     for outcome in result.jobs:
         if not outcome.drawn:
-            _print_job(outcome, getstripe=view.getstripe)
-    _print_machine(result, lustre_stats=view.lustre_stats)
+            _print_job(outcome, getstripe=getstripe)
+    _print_machine(result, lustre_stats=lustre_stats)
 
 
 def _print_job(outcome: JobOutcome, *, getstripe: bool) -> None:

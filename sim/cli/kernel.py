@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sim.workloads.kernel import Kernel
 
 _RESERVED = {*NAMES, "json", "set", "help", "getstripe", "lustre_stats", "mpiio_stats"}
-_RESERVED |= {"env", "save"}
+_RESERVED |= {"env", "save", "plots"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""
 
 _HELP = """\
@@ -94,6 +94,7 @@ def _command(name: str) -> click.Command:
         assignments: tuple[str, ...],
         view: View,
         save: str | None,
+        plots: str | None,
         **values: Any,
     ) -> None:
         from sim.cli.running import run_and_print
@@ -102,7 +103,7 @@ def _command(name: str) -> click.Command:
         job = {option: values.pop(option) for option in NAMES}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
         scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
-        run_and_print(scenario, view, save)
+        run_and_print(scenario, view, save, plots)
 
     decorated = options.output(run)
     decorated = options.changes(decorated)

@@ -34,14 +34,19 @@ _SHOWN = (
     click.option(
         "--save", metavar="FILE", help="Also keep the result; xc40io show prints it again."
     ),
+    click.option(
+        "--plots",
+        metavar="DIR",
+        help="Draw the run into this folder: bandwidth, OSTs, LNET routers, links, ranks.",
+    ),
 )
 
 
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what becomes of a result.
 
-    The command gets them as ``view``, a :class:`~sim.cli.view.View`, and ``save``, the path of a
-    file or None.
+    The command gets them as ``view``, a :class:`~sim.cli.view.View`, and ``save`` and ``plots``,
+    the path of a file and of a folder, or None.
     """
 
     @wraps(command)

@@ -12,6 +12,7 @@ from sim.cli import options
 from sim.cli.environment import inherited, variables_of
 from sim.cli.job import describe, described
 from sim.cli.options import Command
+from sim.cli.plots import check_plots, keep_pictures
 
 if TYPE_CHECKING:
     from sim.cli.view import View
@@ -87,6 +88,7 @@ def replay(
     assignments: tuple[str, ...],
     view: View,
     save: str | None,
+    plots: str | None,
     **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
@@ -94,7 +96,7 @@ def replay(
 
     check_save(save)
     if log.lower().endswith(_TABLES):
-        _replay_table(log, timing, files, assignments, job, view, save)
+        _replay_table(log, timing, files, assignments, job, view, save, plots)
         return
     if files is not None:
         from sim.config.errors import InputError
@@ -104,9 +106,13 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    report = _LogReplay.of(log, timing, assignments, job).run()
+    replaying = _LogReplay.of(log, timing, assignments, job)
+    check_plots(plots)
+    report = replaying.run()
     save_result(report, save, view)
     print_replay(report, view)
+    if plots is not None:
+        draw_replay(report, plots)
 
 
 def print_log_warnings(warnings: Iterable[str]) -> None:
@@ -126,6 +132,15 @@ def print_replay(report: ReplayReport, view: View) -> None:
         return
     click.echo(format_replay(report, explain=view.explain))
     _print_more(report.runs[-1], view)
+
+
+def draw_replay(report: ReplayReport, folder: str) -> None:
+    """Draw each run; where there is a what-if, the names say of which of the two a picture is."""
+    from sim.results.pictures.album import pictures_of
+
+    names = ("recorded-", "what-if-") if len(report.runs) > 1 else ("",)
+    for name, result in zip(names, report.runs, strict=True):
+        keep_pictures(folder, pictures_of(result), name)
 
 
 def _print_more(result: Result, view: View) -> None:
@@ -153,6 +168,7 @@ def _replay_table(
     job: dict[str, Any],
     view: View,
     save: str | None,
+    plots: str | None,
 ) -> None:
     """Replay a trace table; its ranks fill the nodes unless it is said how many there are."""
     from sim.cli.running import run_and_print
@@ -172,7 +188,7 @@ def _replay_table(
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
     job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
-    run_and_print(describe(Workload(kernel=kernel), assignments, job), view, save)
+    run_and_print(describe(Workload(kernel=kernel), assignments, job), view, save, plots)
 
 
 def _spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import click
 
 from sim.archive.files import check_writable, write_whole
+from sim.cli.plots import check_plots, keep_pictures
 from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
@@ -29,7 +30,9 @@ _DISPLAYS = (
 )
 
 
-def run_and_print(scenario: Scenario, view: View, save_to: str | None = None) -> None:
+def run_and_print(
+    scenario: Scenario, view: View, save_to: str | None = None, plots: str | None = None
+) -> None:
     """Run a scenario; write the files that its workload names; print the rest.
 
     With ``mpiio_stats`` MPI-IO finds in its environment that it is to print all that it can. Where
@@ -43,6 +46,8 @@ def run_and_print(scenario: Scenario, view: View, save_to: str | None = None) ->
         What to print.
     save_to
         The file to keep the result in.
+    plots
+        The folder to draw its pictures into, last of all.
     """
     if view.mpiio_stats:
         scenario = with_displays(scenario)
@@ -50,11 +55,14 @@ def run_and_print(scenario: Scenario, view: View, save_to: str | None = None) ->
     workload = workload_of(scenario.workload)
     check_files(workload)
     check_view(view, scenario)
+    check_plots(plots)
     with ProgressBar() as progress:
         result = simulate(scenario, progress=progress, workload=workload)
     save_result(result, save_to, view)
     write_files(output_of(result))
     print_result(result, view)
+    if plots is not None:
+        draw_result(result, plots)
     if result.troubles:
         click.get_current_context().exit(1)
 
@@ -131,3 +139,10 @@ def write_files(output: Output) -> None:
     """Write the files that a workload names."""
     for path, option, text in output.files():
         write_whole(path, text, option)
+
+
+def draw_result(result: Result, folder: str) -> None:
+    """Draw a run into a folder."""
+    from sim.results.pictures.album import pictures_of
+
+    keep_pictures(folder, pictures_of(result))

@@ -40,6 +40,7 @@ def run(
     assignments: tuple[str, ...],
     view: View,
     save: str | None,
+    plots: str | None,
 ) -> None:
     """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
 
@@ -68,7 +69,7 @@ def run(
         if only_print:
             click.echo(complete_yaml(several), nl=False)
         else:
-            run_jobs_and_print(several, view, alone=alone, save_to=save)
+            run_jobs_and_print(several, view, alone=alone, save_to=save, plots=plots)
         return
     updates |= {"environment": variables_of(scenario.environment, hints, environment)}
     scenario = scenario.model_copy(update=updates)
@@ -81,4 +82,4 @@ def run(
         return
     from sim.cli.running import run_and_print
 
-    run_and_print(scenario, view, save)
+    run_and_print(scenario, view, save, plots)

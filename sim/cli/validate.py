@@ -86,18 +86,12 @@ def cores() -> int:
 
 def _check_places(figures: str | None, html: str | None) -> None:
     """Raise InputError unless there is a place for the files: asked before a long run."""
-    from pathlib import Path
-
-    from sim.archive.files import check_writable
-    from sim.config.errors import InputError
+    from sim.archive.files import check_writable, make_folder
 
     if html is not None:
         check_writable(html, "--html")
     if figures is not None:
-        try:
-            Path(figures).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"--figures: {figures} cannot be made: {error.strerror}") from error
+        make_folder(figures, "--figures")
 
 
 def _draw(report: Report, figures: str | None, html: str | None, *, full: bool) -> None:

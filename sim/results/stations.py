@@ -222,19 +222,19 @@ def loads(result: Result) -> list[Load]:
 def _everything(result: Result) -> Windows:
     """Return when the ranks of any job were at work."""
     if result.at_work:
-        return _merged(result.at_work)
+        return merged(result.at_work)
     return _windows([stretch for found in result.activities for stretch in found.stretches])
 
 
-def _merged(windows: Windows) -> Windows:
+def merged(windows: Windows) -> Windows:
     """Return windows that cover the same times, none of them twice."""
-    merged: list[tuple[float, float]] = []
+    found: list[tuple[float, float]] = []
     for start, stop in sorted(windows):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(stop, merged[-1][1])
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(stop, found[-1][1])
         else:
-            merged.append((start, stop))
-    return merged
+            found.append((start, stop))
+    return found
 
 
 def _windows(stretches: Sequence[Stretch]) -> Windows:

@@ -11,7 +11,7 @@ from sim.plane.causes import Cause
 from sim.run.result import Result
 from sim.workloads.stretch import Stretch
 
-_NEXT_PHASE = "next_phase", "the next phase to begin: other ranks still at work, delays"
+NEXT_PHASE = "next_phase", "the next phase to begin: other ranks still at work, delays"
 _OTHERS = "other_ranks", "the other ranks to end the phase"
 
 WORDS = {
@@ -73,7 +73,7 @@ class Wait:
 
 def waits(result: Result) -> list[Wait]:
     """Return what the ranks waited for in a run, longest first; the shares add up to 1."""
-    return _longest_first(result.waiting(), result.simulated, _NEXT_PHASE)
+    return _longest_first(result.waiting(), result.simulated, NEXT_PHASE)
 
 
 def phase_waits(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:

@@ -67,7 +67,7 @@ def test_a_skeleton_of_ones_own_runs(xc40io, mine):
         ("steps", "json", [], "mine.yaml: parameters.json: right would be another name"),
         ("steps", "machine", [], "machine: --machine is an option of every kernel; right would"),
         ("", "", ["--block", "much"], "block: 'much' is not a size"),
-        ("", "", ["--blocks", "1m"], "No such option '--blocks'. Did you mean"),
+        ("", "", ["--blocksize", "1m"], "No such option '--blocksize'. Did you mean"),
         ("256 KiB", "0", [], "transfer = '0' is 0; right would be at least 1"),
         ("times: steps", "times: 1e9", [], "more than 100,000 phases"),
         ("size: block", "size: 1e17", [], "PB; the file system of theta holds"),

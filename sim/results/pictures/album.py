@@ -1,0 +1,84 @@
+"""All pictures of a run, and the folder that they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.archive.files import replacing
+from sim.engine.types import Indices
+from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
+from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
+from sim.results.pictures.links import draw_links
+from sim.results.pictures.ranks import draw_ranks, rank_shares_of
+from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
+from sim.run.jobs import JobsResult
+from sim.run.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    Pictures = Iterator[tuple[str, Figure]]
+
+_MACHINERY = {"osts": OSTS, "lnet_routers": LNET_ROUTERS, "service_nodes": SERVICE_NODES}
+
+
+def pictures_of(result: Result) -> Pictures:
+    """Yield the pictures of a run with their names; what has nothing to show is left out."""
+    yield from _of_machine(scene_of(result), result.allocation.nodes)
+    yield from _of_ranks(result, "ranks")
+
+
+def pictures_of_jobs(jobs: JobsResult) -> Pictures:
+    """Yield the pictures of several jobs: of the machine, and of the ranks of each that is listed.
+
+    Of a job that was drawn the machine's pictures must do: there may be hundreds.
+    """
+    nodes = np.concatenate([outcome.nodes for outcome in jobs.jobs])
+    yield from _of_machine(scene_of_jobs(jobs), nodes)
+    for outcome in jobs.jobs:
+        if not outcome.drawn:
+            yield from _of_ranks(outcome.result, f"ranks-{outcome.job.name}", outcome.job.name)
+
+
+def write_pictures(
+    folder: str | Path, pictures: Pictures, option: str, prefix: str = ""
+) -> list[Path]:
+    """Write pictures into a folder as PNG, each whole or not at all; return the files.
+
+    Files of the same names are replaced; the same picture gives the same bytes.
+
+    Raises
+    ------
+    InputError
+        If the system refuses to write; `option` says where the user named the folder.
+    """
+    written = []
+    for name, figure in pictures:
+        path = Path(folder) / f"{prefix}{name}.png"
+        with replacing(path, option) as draft:
+            figure.savefig(draft, format="png", metadata={"Software": None})
+        written.append(path)
+    return written
+
+
+def _of_machine(scene: Scene, nodes: Indices) -> Pictures:
+    bandwidth = bandwidth_of(scene)
+    if bandwidth is not None:
+        yield "bandwidth", draw_bandwidth(scene, bandwidth)
+    for name, machinery in _MACHINERY.items():
+        heat = heat_of(scene, machinery)
+        if heat is not None:
+            yield name, draw_heat(scene, machinery, heat)
+    links = draw_links(scene, nodes)
+    if links is not None:
+        yield "links", links
+
+
+def _of_ranks(result: Result, name: str, job: str = "") -> Pictures:
+    shares = rank_shares_of(result)
+    if shares is not None:
+        yield name, draw_ranks(result, shares, job)

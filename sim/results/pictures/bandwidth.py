@@ -1,0 +1,105 @@
+"""A picture of the bandwidth of the file system over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sim.engine.types import Floats
+from sim.plane.stations import StationKind
+from sim.results.pictures.clock import Clock
+from sim.results.pictures.scene import Scene
+from sim.results.pictures.sheet import (
+    GB,
+    INK,
+    READ,
+    WIDE,
+    WRITE,
+    Heading,
+    legend,
+    name_axes,
+    room_for,
+    sheet,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "written, into the OSSs": {"color": WRITE, "fill": True, "alpha": 0.85},
+    "read, out of the OSSs": {"color": READ, "fill": True, "alpha": 0.85},
+    "both, at the disks of the OSTs": {"color": INK, "linewidth": 1.0},
+    "both, at the disks of service nodes": {"color": INK, "linewidth": 1.0},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Bandwidth:
+    """Bytes/s over time.
+
+    Attributes
+    ----------
+    clock
+        The columns.
+    rates
+        float64 (columns,) by what is meant, in bytes/s.
+    """
+
+    clock: Clock
+    rates: dict[str, Floats]
+
+
+def bandwidth_of(scene: Scene) -> Bandwidth | None:
+    """Return the bandwidth of the servers and their disks; None if nothing reached them.
+
+    The disks of an OST serve reads and writes from one queue, and are counted together; its OSS has
+    a station for each way. Both count bytes when their service begins.
+    """
+    written, read, osts, disks = list(_STYLES)
+    sums: dict[str, Floats] = {}
+    width = 0.0
+    for use in scene.result.stations():
+        if use.kind is StationKind.OSS:
+            what = written if use.name.endswith(" in") else read
+        elif use.kind is StationKind.OST:
+            what = osts
+        elif use.name.startswith("disks of"):  # what stands behind them moves the same bytes
+            what = disks
+        else:
+            continue
+        line = scene.result.timeline(use.name)
+        width = line.width
+        sums[what] = sums.get(what, 0.0) + line.bytes
+    if not sums:
+        return None
+    clock = Clock.of(scene.end, width)
+    ordered = {what: sums[what] for what in _STYLES if what in sums}
+    return Bandwidth(clock, {w: clock.sums(b) / clock.width for w, b in ordered.items()})
+
+
+def draw_bandwidth(scene: Scene, bandwidth: Bandwidth) -> Figure:
+    """Draw bandwidth over time; above it stands what the ranks did when."""
+    clock = bandwidth.clock
+    heading = Heading(
+        "Bandwidth of the file system over time",
+        scene.setup,
+        f"Each step is {clock.column_words}. Bytes are counted when a server begins with them; "
+        "what the nodes' page caches take or give at once is not among them. GB = 10^9 bytes.",
+    )
+    names = [lane.name for lane in scene.lanes]
+    left = max(room_for(names), 0.72)
+    figure, (axes,) = sheet(heading, width=WIDE, rows=len(names) + 1, left=left)
+    for what, rates in bandwidth.rates.items():
+        axes.stairs(rates / GB, clock.edges, label=what, **_STYLES[what])
+    clock.shade(axes, scene.lanes)
+    top = max(float(np.max(rates)) for rates in bandwidth.rates.values())
+    axes.set_ylim(0.0, 1.05 * top / GB or 1.0)
+    axes.yaxis.set_major_formatter("{x:,g}")
+    name_axes(axes, "", "GB/s")
+    clock.name_axis(axes)
+    strip = clock.draw_lanes(figure, axes, scene.lanes)
+    handles, labels = axes.get_legend_handles_labels()
+    legend(strip, columns=len(handles), handles=handles, labels=labels)
+    return figure

@@ -1,0 +1,131 @@
+"""The axis of simulated time: its columns, its unit, and what the ranks did when above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.config.units import format_seconds
+from sim.engine.types import Floats
+from sim.results.pictures.scene import Lane
+from sim.results.pictures.sheet import INK, READ, WRITE
+from sim.results.stations import Windows, merged
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS = 240
+_BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
+_ROW = 0.24  # inches of a lane
+_SHADE = 0.05  # opacity of what lies behind the curves
+_OTHER = "#8a929c"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time of a picture, from 0 to the end, in columns of equal width.
+
+    Attributes
+    ----------
+    end
+        In simulated seconds.
+    width
+        Seconds of a column.
+    each
+        How many time bins of the run a column is made of.
+    """
+
+    end: float
+    width: float
+    each: int
+
+    @staticmethod
+    def of(end: float, bin_width: float) -> Clock:
+        """Return a clock whose columns are few enough to be seen."""
+        each = max(ceil(end / bin_width / _COLUMNS), 1)
+        return Clock(end, each * bin_width, each)
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are; the last one may go beyond the end."""
+        return max(ceil(self.end / self.width), 1)
+
+    @property
+    def factor(self) -> float:
+        """What a time in seconds is multiplied with for the axis."""
+        return 1e3 if self.end < _BRIEF else 1.0
+
+    @property
+    def unit(self) -> str:
+        """Of the axis."""
+        return "ms" if self.end < _BRIEF else "s"
+
+    @property
+    def edges(self) -> Floats:
+        """Where the columns begin and end on the axis."""
+        return np.arange(self.columns + 1, dtype=np.float64) * (self.width * self.factor)
+
+    @property
+    def column_words(self) -> str:
+        """How wide a column is, for a caption."""
+        return format_seconds(self.width)
+
+    def sums(self, bins: Floats) -> Floats:
+        """Return the sum over the bins of each column: float64 (..., columns)."""
+        wanted = self.columns * self.each
+        kept = bins[..., :wanted]
+        room = np.zeros((*bins.shape[:-1], wanted))
+        room[..., : kept.shape[-1]] = kept
+        found: Floats = room.reshape(*bins.shape[:-1], self.columns, self.each).sum(axis=-1)
+        return found
+
+    def name_axis(self, axes: Axes) -> None:
+        """Scale and name the x axis."""
+        axes.set_xlim(0.0, self.end * self.factor)
+        axes.xaxis.set_major_formatter("{x:,g}")
+        axes.set_xlabel(f"simulated time ({self.unit})", size=9.5, color=INK)
+
+    def shade(self, axes: Axes, lanes: Sequence[Lane]) -> None:
+        """Lay a shade behind the curves wherever ranks were at work."""
+        windows = merged([window for lane in lanes for window in lane.windows])
+        spans = self._spans(windows)
+        transform = axes.get_xaxis_transform()
+        axes.broken_barh(spans, (0, 1), transform=transform, color=INK, alpha=_SHADE, linewidth=0)
+
+    def draw_lanes(self, figure: Figure, axes: Axes, lanes: Sequence[Lane]) -> Axes:
+        """Show above the axes, in rows left free there, what the ranks did when.
+
+        Returns the axes of these rows.
+        """
+        box, tall = axes.get_position(), figure.get_figheight()
+        high = _ROW * len(lanes) / tall
+        strip = figure.add_axes((box.x0, box.y1 + 0.05 / tall, box.width, high))
+        for row, lane in enumerate(lanes):
+            colour = _colour(lane.name)
+            strip.broken_barh(
+                self._spans(lane.windows), (row - 0.34, 0.68), color=colour, linewidth=0.4
+            )
+        strip.set_yticks(range(len(lanes)), [lane.name for lane in lanes])
+        strip.set_ylim(len(lanes) - 0.5, -0.5)
+        strip.set_xlim(axes.get_xlim())
+        strip.set_xticks([])
+        strip.tick_params(axis="y", length=0, labelsize=9, colors=INK)
+        strip.spines[:].set_visible(False)
+        strip.patch.set_alpha(0.0)
+        return strip
+
+    def _spans(self, windows: Windows) -> list[tuple[float, float]]:
+        """Return where each window begins on the axis and how long it is."""
+        return [(start * self.factor, (stop - start) * self.factor) for start, stop in windows]
+
+
+def _colour(name: str) -> str:
+    """Return the colour of a lane: that of writes, of reads or of what is neither."""
+    if "write" in name.lower():
+        return WRITE
+    return READ if "read" in name.lower() else _OTHER

@@ -1,0 +1,135 @@
+"""Pictures of how busy many stations of one kind were over time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.engine.types import Floats
+from sim.plane.stations import StationKind
+from sim.results.pictures.clock import Clock
+from sim.results.pictures.scene import Scene
+from sim.results.pictures.sheet import INK, WIDE, Heading, name_axes, room_for, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+
+_COLOURS = "YlGnBu"
+_TICKS = 14
+_NUMBERED = re.compile(r"(?P<name>\D+)(?P<number>\d+)")
+"""The name of a station: ``LNET router 3 from Aries`` is of LNET router 3."""
+
+
+@dataclass(frozen=True)
+class Machinery:
+    """What a picture is of.
+
+    Attributes
+    ----------
+    name
+        What each row is: ``OST``.
+    kinds
+        Of its stations: a row is as busy as the busiest of them.
+    what
+        What was busy, for the caption.
+    """
+
+    name: str
+    kinds: tuple[StationKind, ...]
+    what: str
+
+
+OSTS = Machinery("OST", (StationKind.OST,), "its disk array")
+LNET_ROUTERS = Machinery(
+    "LNET router",
+    (StationKind.LNET, StationKind.IB),
+    "the busiest of its links, to Aries and to InfiniBand, one direction each,",
+)
+SERVICE_NODES = Machinery(
+    "service node", (StationKind.STORE,), "what keeps the files of a burst buffer or of home there"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Heat:
+    """How busy stations were over time.
+
+    Attributes
+    ----------
+    clock
+        The columns.
+    numbers
+        Which of the machine's each row is, ascending.
+    busy
+        float64 (rows, columns): share of each column, 0 to 1.
+    """
+
+    clock: Clock
+    numbers: tuple[int, ...]
+    busy: Floats
+
+
+def heat_of(scene: Scene, machinery: Machinery) -> Heat | None:
+    """Return how busy those were that had anything to do; None if there was none."""
+    rows: dict[tuple[str, int], Floats] = {}
+    for use in scene.result.stations():
+        found = _NUMBERED.match(use.name)
+        if use.kind in machinery.kinds and found is not None:
+            line = scene.result.timeline(use.name)
+            clock = Clock.of(scene.end, line.width)  # the same of all: their bins are as wide
+            row = found["name"], int(found["number"])
+            rows[row] = np.maximum(rows.get(row, 0.0), clock.sums(line.busy) / clock.width)
+    if not rows:
+        return None
+    order = sorted(rows)
+    return Heat(clock, tuple(number for _, number in order), np.stack([rows[row] for row in order]))
+
+
+def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
+    """Draw a row for each, a column for each span of time, the darker the busier."""
+    clock, rows = heat.clock, len(heat.numbers)
+    heading = Heading(
+        f"How busy each {machinery.name} was over time",
+        scene.setup,
+        f"Share of each {clock.column_words} in which {machinery.what} was busy; white is idle. Of "
+        f"{machinery.name}s that had nothing to do there is no row.",
+    )
+    names = [lane.name for lane in scene.lanes]
+    left = max(room_for(names), 0.72)
+    high = min(max(0.05 * rows, 1.2), 6.0)
+    figure, (axes,) = sheet(heading, width=WIDE, height=high, rows=len(names), left=left)
+    share = np.ma.masked_equal(100 * heat.busy, 0.0)  # what is masked is not painted
+    image = axes.pcolormesh(
+        clock.edges, np.arange(rows + 1) - 0.5, share, cmap=_COLOURS, vmin=0, vmax=100
+    )
+    axes.grid(visible=False)
+    _name_rows(axes, heat.numbers, int(high / 0.17))
+    name_axes(axes, "", machinery.name)
+    clock.name_axis(axes)
+    _scale(figure, axes, image)
+    clock.draw_lanes(figure, axes, scene.lanes)
+    return figure
+
+
+def _name_rows(axes: Axes, numbers: tuple[int, ...], room: int) -> None:
+    """Write the numbers of some rows, as many as have room; the first row is above."""
+    step = -(-len(numbers) // min(room, _TICKS))
+    places = range(0, len(numbers), step)
+    axes.set_yticks(places, [str(numbers[place]) for place in places])
+    axes.set_ylim(len(numbers) - 0.5, -0.5)
+
+
+def _scale(figure: Figure, axes: Axes, image: QuadMesh) -> None:
+    """Make room at the right of the axes for the scale of the colours."""
+    box, wide = axes.get_position(), figure.get_figwidth()
+    axes.set_position((box.x0, box.y0, box.width - 0.75 / wide, box.height))
+    place = (box.x1 - 0.6 / wide, box.y0, 0.12 / wide, box.height)
+    bar = figure.colorbar(image, cax=figure.add_axes(place))
+    bar.set_label("busy (%)", size=9.5, color=INK)
+    bar.ax.tick_params(labelsize=9, colors=INK)
+    bar.outline.set_visible(False)

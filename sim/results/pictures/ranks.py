@@ -1,0 +1,140 @@
+"""A picture of what each rank waited for: shares of its time, not when it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.engine.types import Floats
+from sim.plane.causes import Cause
+from sim.results.pictures.scene import setup_of
+from sim.results.pictures.sheet import INK, WIDE, Heading, name_axes, sheet
+from sim.results.waits import NEXT_PHASE, WORDS
+from sim.run.result import Result
+from topology.text import format_count
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 500
+"""Ranks that are shown at most."""
+
+_NAMED = 7
+_WORTH = 0.005  # share of all time that a cause is worth a name
+_PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+_SMALL, _REST = "#8a929c", "#e3e6ea"
+_LINE = 0.165  # inches of a line of the legend
+_OTHER = "anything else"
+
+
+@dataclass(frozen=True, eq=False)
+class RankShares:
+    """What some ranks waited for.
+
+    Attributes
+    ----------
+    ranks
+        How many the job has.
+    shown
+        int64 (shown,): which of them these are, in the order of the rows.
+    names
+        What they waited for, the most first; small causes together, and the time in which a rank
+        had nothing to do at last.
+    shares
+        float64 (shown, names): of the rank's time, 0 to 1; each row adds up to 1.
+    """
+
+    ranks: int
+    shown: np.ndarray
+    names: tuple[str, ...]
+    shares: Floats
+
+
+def rank_shares_of(result: Result) -> RankShares | None:
+    """Return what the ranks waited for; None if the job took no time.
+
+    They are sorted by what they waited for most, all together. Of more than :data:`SHOWN` ranks
+    each so-manieth of this order is shown.
+    """
+    if result.simulated <= 0.0:
+        return None
+    shares = np.clip(result.waits / result.simulated, 0.0, 1.0)
+    means = shares.mean(axis=0)
+    causes = [Cause(cause) for cause in np.argsort(-means, kind="stable")]
+    named = [cause for cause in causes[:_NAMED] if means[cause] >= _WORTH]
+    columns = {WORDS[cause]: shares[:, cause] for cause in named}
+    columns[_OTHER] = shares.sum(axis=1) - shares[:, named].sum(axis=1)
+    columns[NEXT_PHASE[1]] = 1.0 - shares.sum(axis=1)
+    table = np.maximum(np.stack(list(columns.values()), axis=1), 0.0)
+    order = np.lexsort([-column for column in table.T[::-1]])
+    chosen = order[_spread(len(order))]
+    return RankShares(len(order), chosen, tuple(columns), table[chosen])
+
+
+def _spread(ranks: int) -> np.ndarray:
+    """Return at most :data:`SHOWN` places among the ranks, from the first to the last."""
+    if ranks <= SHOWN:
+        return np.arange(ranks)
+    return np.linspace(0, ranks - 1, SHOWN).round().astype(np.int64)
+
+
+def draw_ranks(result: Result, found: RankShares, job: str = "") -> Figure:
+    """Draw a bar for each rank, cut into what it waited for."""
+    shown = len(found.shown)
+    which = format_count(found.ranks, "rank")
+    if shown < found.ranks:
+        which = f"{shown:,} of {which}"
+    heading = Heading(
+        "What each rank waited for" + (f": job {job}" if job else ""),
+        setup_of(result.scenario),
+        f"A bar is a rank, and shows shares of the {result.simulated:.4g} s that the job took, not "
+        f"when it waited: {which}, sorted by the first cause, then by the next.",
+    )
+    lines = _LINE * len(found.names)
+    figure, (axes,) = sheet(
+        heading, width=WIDE, height=min(0.6 + 0.1 * shown, 4.2), labels=0.5 + lines, left=0.5
+    )
+    edges = np.arange(shown + 1)
+    left = np.zeros(shown)
+    for name, shares, colour in zip(found.names, found.shares.T, _colours(found), strict=True):
+        right = left + 100 * shares
+        axes.stairs(
+            right,
+            edges,
+            baseline=left,
+            orientation="horizontal",
+            fill=True,
+            color=colour,
+            label=name,
+        )
+        left = right
+    axes.set(xlim=(0, 100), ylim=(shown, 0), yticks=[])
+    axes.grid(visible=False)
+    name_axes(axes, "share of the time of the job (%)", which)
+    _legend(figure, axes.get_position().y0)
+    return figure
+
+
+def _colours(found: RankShares) -> list[str]:
+    """Return the colours of the causes, then those of the rest."""
+    return [*_PALETTE[: len(found.names) - 2], _SMALL, _REST]
+
+
+def _legend(figure: Figure, above: float) -> None:
+    """Name the causes below the axes, one a line."""
+    (axes,) = figure.axes
+    start = above - 0.48 / figure.get_figheight()
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="upper left",
+        bbox_to_anchor=(axes.get_position().x0, start),
+        frameon=False,
+        fontsize=8.5,
+        labelcolor=INK,
+        handlelength=1.4,
+        labelspacing=0.35,
+        borderaxespad=0.0,
+        borderpad=0.0,
+    )

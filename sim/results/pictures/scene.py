@@ -1,0 +1,115 @@
+"""What the pictures of a run are of: one job, or several on one machine."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sim.config.scenario import Scenario
+from sim.results.stations import Windows
+from sim.run.jobs import JobsResult
+from sim.run.result import Result
+from topology.text import format_count
+
+_LANES = 8
+_LETTERS = 125  # of a line over the whole width of a figure
+
+
+class Lane(NamedTuple):
+    """When the ranks did one thing, each time from when to when in simulated seconds."""
+
+    name: str
+    windows: Windows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scene:
+    """What is drawn.
+
+    Attributes
+    ----------
+    result
+        The run; of several jobs any: what the machine did is the same in all of them.
+    end
+        When the last job ended, in simulated seconds.
+    lanes
+        What the ranks did when.
+    setup
+        What was run, in one line.
+    """
+
+    result: Result
+    end: float
+    lanes: tuple[Lane, ...]
+    setup: str
+
+
+def scene_of(result: Result) -> Scene:
+    """Return the scene of a run of one job."""
+    return Scene(
+        result=result,
+        end=result.started + result.simulated,
+        lanes=tuple(few(lanes_of(result))),
+        setup=setup_of(result.scenario),
+    )
+
+
+def scene_of_jobs(jobs: JobsResult) -> Scene:
+    """Return the scene of several jobs; each lane is of one of them."""
+    lanes = [
+        Lane(f"{outcome.job.name}: {lane.name}", lane.windows)
+        for outcome in jobs.jobs
+        for lane in lanes_of(outcome.result)
+    ]
+    title = jobs.scenario.title or ", ".join(outcome.job.name for outcome in jobs.jobs)
+    count = format_count(len(jobs.jobs), "job")
+    return Scene(
+        result=jobs.whole,
+        end=jobs.simulated,
+        lanes=tuple(few(lanes)),
+        setup=_line(f"{jobs.machine.name}: {count}, seed {jobs.scenario.seed}; {title}"),
+    )
+
+
+def lanes_of(result: Result) -> list[Lane]:
+    """Return what the ranks of a job did when, in the order in which they first did it."""
+    several = len({activity.part for activity in result.activities}) > 1
+    return [
+        Lane(
+            f"test {activity.part}, {activity.name}" if several else activity.name,
+            [(stretch.start, stretch.end) for stretch in activity.stretches],
+        )
+        for activity in result.activities
+    ]
+
+
+def few(lanes: Sequence[Lane]) -> Iterable[Lane]:
+    """Return the first lanes as they are, and what would be too many as one."""
+    if len(lanes) <= _LANES:
+        return lanes
+    rest = lanes[_LANES - 1 :]
+    windows = [window for lane in rest for window in lane.windows]
+    return [*lanes[: _LANES - 1], Lane(f"{len(rest)} others", sorted(windows))]
+
+
+def setup_of(scenario: Scenario) -> str:
+    """Say in a line what was run."""
+    where = f"{format_count(scenario.nodes, 'node')} x {format_count(scenario.ppn, 'rank')}"
+    return _line(
+        f"{scenario.machine}: {where}, seed {scenario.seed}; {scenario.title or _words(scenario)}"
+    )
+
+
+def _words(scenario: Scenario) -> str:
+    """Return the workload as it was asked for."""
+    workload = scenario.workload
+    if workload.kernel is not None:
+        return f"kernel {workload.kernel['name']}"
+    return f"ior {shlex.join(workload.ior or ())}"
+
+
+def _line(text: str) -> str:
+    return textwrap.shorten(text, _LETTERS, placeholder=" ...")

@@ -1,0 +1,21 @@
+"""Runs that the tests of this folder draw."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim import Result, Scenario, simulate
+
+
+@pytest.fixture(scope="session")
+def lustre() -> Result:
+    """A run that writes 64 MiB to the disks and reads them back from there."""
+    job = {"nodes": 4, "ppn": 4, "striping": {"count": 4, "size": "1m"}}
+    return simulate(Scenario(machine="theta", workload={"ior": "-w -r -C -e -b 4m -t 1m"}, **job))
+
+
+@pytest.fixture(scope="session")
+def home() -> Result:
+    """A run on the home directories, which are behind service nodes."""
+    job = {"nodes": 2, "ppn": 2, "target": "home"}
+    return simulate(Scenario(machine="theta", workload={"ior": "-w -F -b 4m -t 1m"}, **job))
