@@ -51,7 +51,7 @@ def compare(
     from sim.archive.files import check_writable, replacing
     from sim.config.scenario import Workload, machine_of
     from sim.results.progress import ProgressBar
-    from sim.studies.comparison import comparison_document, draw_comparison, format_comparison
+    from sim.studies.comparison import comparison_document, format_comparison
     from sim.studies.targets import compare as run_all
     from sim.studies.targets import crossings
 
@@ -69,6 +69,8 @@ def compare(
     found = crossings(cells)
     title = f"ior {' '.join(arguments)} on {job['machine']}, {job['ppn']} ranks a node"
     if plot is not None:
+        from sim.studies.comparison_plot import draw_comparison
+
         with replacing(plot, "--plot") as draft:
             draw_comparison(draft, kind, title, cells, found)
     text = comparison_document(cells, found)

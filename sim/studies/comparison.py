@@ -1,16 +1,12 @@
-"""A comparison of targets as a table, as JSON and as a plot."""
+"""A comparison of targets as a table and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sim.results.json_text import json_text
-from sim.studies.targets import ACCESSES, Cell, Crossing
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from sim.studies.targets import ACCESSES, Cell, Crossing, Fastest, always_fastest
 
 NAMES = {
     "lustre": "Lustre",
@@ -18,12 +14,13 @@ NAMES = {
     "bb": "burst buffer",
     "home": "home",
 }
-_COLOURS = {"lustre": "#1f6fb4", "ssd": "#d1702a", "bb": "#4b9b58", "home": "#777777"}
+_BE = {"lustre": "is", "ssd": "are", "bb": "is", "home": "is"}
+_OVERTAKE = {"lustre": "overtakes", "ssd": "overtake", "bb": "overtakes", "home": "overtakes"}
 _GB = 1e9
 
 
 def format_comparison(title: str, cells: Sequence[Cell], found: Sequence[Crossing]) -> str:
-    """Print rates in 10^9 bytes/s by nodes and target, where targets cross, and what went wrong."""
+    """Print rates in 10^9 bytes/s by nodes and target, which wins where, and what went wrong."""
     kinds = list(dict.fromkeys(cell.kind for cell in cells))
     lines = [title, ""]
     for access in ACCESSES:
@@ -36,17 +33,36 @@ def format_comparison(title: str, cells: Sequence[Cell], found: Sequence[Crossin
             numbers = "".join(_number(rows.get((nodes, kind))) for kind in kinds)
             lines.append(f"{f'{nodes:,} nodes':<14}{numbers}")
         lines.append("")
-    lines += [
-        f"{crossing.access.value.capitalize()}: {NAMES[crossing.after]} overtake "
-        f"{NAMES[crossing.before]} at about {crossing.nodes:,.0f} nodes."
-        for crossing in found
-    ] or ["No target overtakes another within these numbers of nodes."]
+    lines += _verdicts(cells, found)
     lines += [
         f"TROUBLE ({NAMES[cell.kind]}, {cell.nodes:,} nodes): {text}"
         for cell in cells
         for text in cell.troubles
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _verdicts(cells: Sequence[Cell], found: Sequence[Crossing]) -> Iterator[str]:
+    """Say of each access where one target overtakes another, and which is always the fastest."""
+    for access in ACCESSES:
+        name = access.value.capitalize()
+        for crossing in found:
+            if crossing.access is access:
+                yield (
+                    f"{name}: {NAMES[crossing.after]} {_OVERTAKE[crossing.after]} "
+                    f"{NAMES[crossing.before]} at about {crossing.nodes:,.0f} nodes."
+                )
+        best = always_fastest(cells, access)
+        if best is not None:
+            yield f"{name}: {_praise(best)}"
+
+
+def _praise(best: Fastest) -> str:
+    """Say that a target is the fastest, and by how much."""
+    low, high = (f"{lead:.3g}" for lead in (min(best.leads), max(best.leads)))
+    leads = low if low == high else f"{low} to {high}"
+    where = " on each of these numbers of nodes" if len(best.leads) > 1 else ""
+    return f"{NAMES[best.kind]} {_BE[best.kind]} the fastest{where}, {leads} times the next."
 
 
 def _number(rate: float | None) -> str:
@@ -76,30 +92,3 @@ def comparison_document(cells: Sequence[Cell], found: Sequence[Crossing]) -> str
         ],
     }
     return json_text(document)
-
-
-def draw_comparison(
-    path: Path, kind: str, title: str, cells: Sequence[Cell], found: Sequence[Crossing]
-) -> None:
-    """Draw bandwidth by nodes, a panel for each access and a line for each target.
-
-    ``kind`` is the format of the file, as ``svg`` or ``png``.
-    """
-    from matplotlib.figure import Figure
-
-    accesses = [access for access in ACCESSES if any(access in cell.rates for cell in cells)]
-    figure = Figure(figsize=(5.2 * len(accesses), 4.2), layout="constrained")
-    for i, access in enumerate(accesses):
-        axes: Axes = figure.add_subplot(1, len(accesses), i + 1)
-        for target in dict.fromkeys(cell.kind for cell in cells):
-            line = [(c.nodes, c.rates[access] / _GB) for c in cells if c.kind == target]
-            colour = _COLOURS[target]
-            axes.plot(*zip(*line, strict=True), marker="o", color=colour, label=NAMES[target])
-        for crossing in found:
-            if crossing.access is access:
-                axes.axvline(crossing.nodes, color="#999999", linestyle=":", linewidth=1.0)
-        axes.set(xscale="log", yscale="log", xlabel="nodes", ylabel="GB/s", title=access.value)
-        axes.grid(visible=True, which="major", color="#dddddd")
-        axes.legend(frameon=False)
-    figure.suptitle(title, fontsize=9)
-    figure.savefig(path, format=kind)

@@ -61,6 +61,22 @@ class Crossing:
     nodes: float
 
 
+@dataclass(frozen=True)
+class Fastest:
+    """A target that is faster than all others on each number of nodes.
+
+    Attributes
+    ----------
+    kind
+        The target.
+    leads
+        How many times the rate of the next it has, on each number of nodes.
+    """
+
+    kind: str
+    leads: tuple[float, ...]
+
+
 def compare(
     scenario: Scenario,
     targets: Sequence[Target],
@@ -123,3 +139,17 @@ def _between(cells: Sequence[Cell], access: Access, first: str, second: str) -> 
             before, after = (first, second) if lead[low] < 0.0 else (second, first)
             found.append(Crossing(access, before, after, nodes))
     return found
+
+
+def always_fastest(cells: Sequence[Cell], access: Access) -> Fastest | None:
+    """Return the target that is the fastest wherever there are several; None if there is none."""
+    winners, leads = set(), []
+    for nodes in sorted({cell.nodes for cell in cells}):
+        rates = [(c.rates.get(access, 0.0), c.kind) for c in cells if c.nodes == nodes]
+        ranking = sorted((rate, kind) for rate, kind in rates if rate > 0.0)
+        if len(ranking) > 1:
+            (next_rate, _), (rate, kind) = ranking[-2:]
+            winners.add(kind if rate > next_rate else None)
+            leads.append(rate / next_rate)
+    winner = winners.pop() if len(winners) == 1 else None
+    return None if winner is None else Fastest(winner, tuple(leads))

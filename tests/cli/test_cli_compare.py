@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sim.cli.app import cli
-from sim.studies.targets import ACCESSES, Cell, crossings
+from sim.studies.comparison import format_comparison
+from sim.studies.comparison_plot import comparison_figure, labels_with_room
+from sim.studies.targets import ACCESSES, Cell, Fastest, always_fastest, crossings
 
 WRITE = ACCESSES[0]
 
@@ -50,6 +52,44 @@ def test_ssds_overtake_where_the_lines_cross() -> None:
 
 def test_lines_that_do_not_cross_have_no_crossing() -> None:
     assert crossings(cells({"lustre": [9.0, 9.0, 9.0], "ssd": [1.0, 2.0, 3.0]})) == []
+
+
+def test_the_one_that_always_wins_is_named() -> None:
+    found = cells(
+        {"lustre": [10.0, 20.0, 40.0], "ssd": [20.0, 50.0, 60.0], "home": [1.0, 1.0, 1.0]}
+    )
+    assert always_fastest(found, WRITE) == Fastest("ssd", (2.0, 2.5, 1.5))
+    text = format_comparison("ior", found, crossings(found))
+    assert text.splitlines()[-1] == (
+        "Write: local SSDs are the fastest on each of these numbers of nodes, 1.5 to 2.5 times the "
+        "next."
+    )
+
+
+def test_nobody_wins_where_lines_cross_or_only_one_was_run() -> None:
+    crossed = cells({"lustre": [9.0, 9.0, 9.0], "ssd": [1.0, 2.0, 30.0]})
+    assert always_fastest(crossed, WRITE) is None
+    (line,) = format_comparison("ior", crossed, crossings(crossed)).splitlines()[7:]
+    assert line == "Write: local SSDs overtake Lustre at about 447 nodes."
+    assert always_fastest(cells({"ssd": [1.0, 2.0, 3.0]}), WRITE) is None
+    assert always_fastest(cells({"ssd": [1.0, 2.0, 3.0], "home": [1.0, 1.0, 1.0]}), WRITE) is None
+
+
+def test_ticks_stand_where_runs_are_and_are_plain_numbers() -> None:
+    found = cells({"lustre": [10.0e9, 20.0e9, 40.0e9], "ssd": [20.0e9, 50.0e9, 60.0e9]})
+    (axes,) = comparison_figure("ior", found, crossings(found)).axes
+    assert axes.get_xticks().tolist() == [64, 256, 1024]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["64", "256", "1,024"]
+    assert len(axes.get_xticks(minor=True)) == 0
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("nodes", "GB/s")
+    drawn = {str(line.get_label()): list(line.get_ydata()) for line in axes.lines}
+    assert drawn == {"Lustre": [10.0, 20.0, 40.0], "local SSDs": [20.0, 50.0, 60.0]}
+
+
+def test_labels_that_would_touch_are_left_out() -> None:
+    assert labels_with_room([30, 40, 64]) == ["30", "40", "64"]
+    assert labels_with_room([1, 32, 33, 1000, 1024]) == ["1", "32", "", "", "1,024"]
+    assert labels_with_room([7]) == ["7"]
 
 
 @pytest.mark.parametrize(
