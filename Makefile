@@ -32,6 +32,7 @@ bench: $(READY)
 # What commands print, as README.md and docs/ show it.
 docs-outputs: $(READY)
 	$(BIN)/python tests/support/docs_outputs.py
+	$(BIN)/python tests/support/docs_pictures.py
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

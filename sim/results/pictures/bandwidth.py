@@ -86,7 +86,8 @@ def draw_bandwidth(scene: Scene, bandwidth: Bandwidth) -> Figure:
         "Bandwidth of the file system over time",
         scene.setup,
         f"Each step is {clock.column_words}. Bytes are counted when a server begins with them; "
-        "what the nodes' page caches take or give at once is not among them. GB = 10^9 bytes.",
+        "what the nodes' page caches take or give at once is not among them. "
+        "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 0.72)
