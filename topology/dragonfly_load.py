@@ -25,7 +25,7 @@ IDLE_INK = "#e3e6ea"
 """Colour of lines none of whose links carried anything."""
 
 _ROUTERS = {
-    JOB_INK: "Aries router with nodes of the job",
+    JOB_INK: "Aries router with nodes of a job",
     LNET_INK: "with an LNET router",
     COMPUTE_INK: "with other nodes only",
     EMPTY_INK: "without nodes",
