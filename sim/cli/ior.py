@@ -10,6 +10,7 @@ from sim.cli import options
 from sim.cli.job import describe, described
 
 if TYPE_CHECKING:
+    from sim.cli.keep import Keep
     from sim.cli.view import View
 
 
@@ -58,8 +59,7 @@ def ior(
     io_threads: int,
     assignments: tuple[str, ...],
     view: View,
-    save: str | None,
-    plots: str | None,
+    keep: Keep,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> None:
@@ -68,4 +68,4 @@ def ior(
     from sim.config.scenario import Workload
 
     scenario = describe(Workload(ior=arguments), assignments, job, io_threads=io_threads)
-    run_and_print(scenario, view, save, plots)
+    run_and_print(scenario, view, keep)

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from sim.cli.environment import variables_of
-from sim.cli.plots import check_plots, keep_pictures
+from sim.cli.keep import Keep
+from sim.cli.plots import draw_plots
 from sim.cli.running import (
     check_files,
-    check_save,
+    check_keep,
     displaying,
     print_tables,
     save_result,
@@ -58,14 +59,7 @@ def complete_yaml(scenario: JobsScenario) -> str:
     return resolved_jobs_yaml(scenario, machine_of_jobs(scenario), jobs)
 
 
-def run_jobs_and_print(
-    scenario: JobsScenario,
-    view: View,
-    *,
-    alone: bool,
-    save_to: str | None = None,
-    plots: str | None = None,
-) -> None:
+def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone: bool) -> None:
     """Run the jobs of a scenario, write the files that they name, and print what came of them.
 
     Parameters
@@ -74,31 +68,20 @@ def run_jobs_and_print(
         What to run.
     view
         What to print.
+    keep
+        Where the result goes besides.
     alone
         Whether to run each job by itself, too.
-    save_to
-        The file to keep the result in.
-    plots
-        The folder to draw its pictures into, last of all.
     """
-    check_save(save_to)
+    check_keep(keep)
     _check_files(scenario)
-    check_plots(plots)
     with ProgressBar() as progress:
         result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
-    save_result(result, save_to, view)
+    save_result(result, keep, view)
     for outcome in result.jobs:
         write_files(output_of(outcome.result))
     print_jobs(result, view)
-    if plots is not None:
-        draw_jobs(result, plots)
-
-
-def draw_jobs(result: JobsResult, folder: str) -> None:
-    """Draw a run of several jobs into a folder."""
-    from sim.results.pictures.album import pictures_of_jobs
-
-    keep_pictures(folder, pictures_of_jobs(result))
+    draw_plots(result, keep.plots)
 
 
 def print_jobs(result: JobsResult, view: View) -> None:
@@ -111,16 +94,12 @@ def print_jobs(result: JobsResult, view: View) -> None:
         from sim.results.jobs_json import format_jobs_json
 
         click.echo(format_jobs_json(result), nl=False)
-    else:
-        _print_jobs(result, getstripe=view.getstripe, lustre_stats=view.lustre_stats)
-
-
-def _print_jobs(result: JobsResult, *, getstripe: bool, lustre_stats: bool) -> None:
+        return
     click.echo(format_jobs(result))
     for outcome in result.jobs:
         if not outcome.drawn:
-            _print_job(outcome, getstripe=getstripe)
-    _print_machine(result, lustre_stats=lustre_stats)
+            _print_job(outcome, getstripe=view.getstripe)
+    _print_machine(result, lustre_stats=view.lustre_stats)
 
 
 def _print_job(outcome: JobOutcome, *, getstripe: bool) -> None:

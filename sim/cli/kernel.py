@@ -14,6 +14,7 @@ from sim.cli.kernel_fit import fit
 from sim.workloads.kernels import KERNELS
 
 if TYPE_CHECKING:
+    from sim.cli.keep import Keep
     from sim.cli.view import View
     from sim.workloads.kernel import Kernel
 
@@ -93,8 +94,7 @@ def _command(name: str) -> click.Command:
     def run(
         assignments: tuple[str, ...],
         view: View,
-        save: str | None,
-        plots: str | None,
+        keep: Keep,
         **values: Any,
     ) -> None:
         from sim.cli.running import run_and_print
@@ -103,7 +103,7 @@ def _command(name: str) -> click.Command:
         job = {option: values.pop(option) for option in NAMES}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
         scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
-        run_and_print(scenario, view, save, plots)
+        run_and_print(scenario, view, keep)
 
     decorated = options.output(run)
     decorated = options.changes(decorated)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sim.cli.keep import Keep
 from sim.cli.view import View
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -37,7 +38,7 @@ _SHOWN = (
     click.option(
         "--plots",
         metavar="DIR",
-        help="Draw the run into this folder: bandwidth, OSTs, LNET routers, links, ranks.",
+        help="Also draw it into this folder: bandwidth, OSTs, LNET routers, links, ranks.",
     ),
 )
 
@@ -45,8 +46,8 @@ _SHOWN = (
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what becomes of a result.
 
-    The command gets them as ``view``, a :class:`~sim.cli.view.View`, and ``save`` and ``plots``,
-    the path of a file and of a folder, or None.
+    The command gets them as ``view``, a :class:`~sim.cli.view.View`, and ``keep``, a
+    :class:`~sim.cli.keep.Keep`.
     """
 
     @wraps(command)
@@ -56,10 +57,12 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         getstripe: bool,
         lustre_stats: bool,
         mpiio_stats: bool,
+        save: str | None,
+        plots: str | None,
         **others: Any,
     ) -> Any:
         view = View(as_json, getstripe, lustre_stats, mpiio_stats)
-        return command(view=view, **others)
+        return command(view=view, keep=Keep(save, plots), **others)
 
     decorated: Callable[..., Any] = viewed
     for option in reversed(_SHOWN):

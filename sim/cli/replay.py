@@ -12,9 +12,10 @@ from sim.cli import options
 from sim.cli.environment import inherited, variables_of
 from sim.cli.job import describe, described
 from sim.cli.options import Command
-from sim.cli.plots import check_plots, keep_pictures
+from sim.cli.plots import draw_plots
 
 if TYPE_CHECKING:
+    from sim.cli.keep import Keep
     from sim.cli.view import View
     from sim.config.scenario import Scenario
     from sim.results.replay_report import ReplayReport
@@ -87,16 +88,15 @@ def replay(
     explain: bool,
     assignments: tuple[str, ...],
     view: View,
-    save: str | None,
-    plots: str | None,
+    keep: Keep,
     **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
-    from sim.cli.running import check_save, save_result
+    from sim.cli.running import check_keep, save_result
 
-    check_save(save)
+    check_keep(keep)
     if log.lower().endswith(_TABLES):
-        _replay_table(log, timing, files, assignments, job, view, save, plots)
+        _replay_table(log, timing, files, assignments, job, view, keep)
         return
     if files is not None:
         from sim.config.errors import InputError
@@ -106,13 +106,10 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    replaying = _LogReplay.of(log, timing, assignments, job)
-    check_plots(plots)
-    report = replaying.run()
-    save_result(report, save, view)
+    report = _LogReplay.of(log, timing, assignments, job).run()
+    save_result(report, keep, view)
     print_replay(report, view)
-    if plots is not None:
-        draw_replay(report, plots)
+    draw_plots(report, keep.plots)
 
 
 def print_log_warnings(warnings: Iterable[str]) -> None:
@@ -132,15 +129,6 @@ def print_replay(report: ReplayReport, view: View) -> None:
         return
     click.echo(format_replay(report, explain=view.explain))
     _print_more(report.runs[-1], view)
-
-
-def draw_replay(report: ReplayReport, folder: str) -> None:
-    """Draw each run; where there is a what-if, the names say of which of the two a picture is."""
-    from sim.results.pictures.album import pictures_of
-
-    names = ("recorded-", "what-if-") if len(report.runs) > 1 else ("",)
-    for name, result in zip(names, report.runs, strict=True):
-        keep_pictures(folder, pictures_of(result), name)
 
 
 def _print_more(result: Result, view: View) -> None:
@@ -167,8 +155,7 @@ def _replay_table(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     view: View,
-    save: str | None,
-    plots: str | None,
+    keep: Keep,
 ) -> None:
     """Replay a trace table; its ranks fill the nodes unless it is said how many there are."""
     from sim.cli.running import run_and_print
@@ -188,7 +175,7 @@ def _replay_table(
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
     job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
-    run_and_print(describe(Workload(kernel=kernel), assignments, job), view, save, plots)
+    run_and_print(describe(Workload(kernel=kernel), assignments, job), view, keep)
 
 
 def _spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import click
 
 from sim.archive.files import check_writable, write_whole
-from sim.cli.plots import check_plots, keep_pictures
+from sim.cli.keep import Keep
+from sim.cli.plots import check_plots, draw_plots
 from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
@@ -30,9 +31,7 @@ _DISPLAYS = (
 )
 
 
-def run_and_print(
-    scenario: Scenario, view: View, save_to: str | None = None, plots: str | None = None
-) -> None:
+def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
     """Run a scenario; write the files that its workload names; print the rest.
 
     With ``mpiio_stats`` MPI-IO finds in its environment that it is to print all that it can. Where
@@ -44,25 +43,21 @@ def run_and_print(
         What to run.
     view
         What to print.
-    save_to
-        The file to keep the result in.
-    plots
-        The folder to draw its pictures into, last of all.
+    keep
+        Where the result goes besides.
     """
     if view.mpiio_stats:
         scenario = with_displays(scenario)
-    check_save(save_to)
+    check_keep(keep)
     workload = workload_of(scenario.workload)
     check_files(workload)
     check_view(view, scenario)
-    check_plots(plots)
     with ProgressBar() as progress:
         result = simulate(scenario, progress=progress, workload=workload)
-    save_result(result, save_to, view)
+    save_result(result, keep, view)
     write_files(output_of(result))
     print_result(result, view)
-    if plots is not None:
-        draw_result(result, plots)
+    draw_plots(result, keep.plots)
     if result.troubles:
         click.get_current_context().exit(1)
 
@@ -93,16 +88,17 @@ def check_view(view: View, scenario: Scenario) -> None:
         )
 
 
-def check_save(path: str | None) -> None:
-    """Raise InputError if a result cannot be kept where it is to be."""
-    if path is not None:
-        check_writable(path, "--save")
+def check_keep(keep: Keep) -> None:
+    """Raise InputError if a result cannot go where it is to."""
+    if keep.save is not None:
+        check_writable(keep.save, "--save")
+    check_plots(keep.plots)
 
 
-def save_result(content: object, path: str | None, view: View) -> None:
+def save_result(content: object, keep: Keep, view: View) -> None:
     """Keep a result, and how it is printed, if that was asked for."""
-    if path is not None:
-        save(content, path, view._asdict())
+    if keep.save is not None:
+        save(content, keep.save, view._asdict())
 
 
 def with_displays(scenario: Scenario) -> Scenario:
@@ -139,10 +135,3 @@ def write_files(output: Output) -> None:
     """Write the files that a workload names."""
     for path, option, text in output.files():
         write_whole(path, text, option)
-
-
-def draw_result(result: Result, folder: str) -> None:
-    """Draw a run into a folder."""
-    from sim.results.pictures.album import pictures_of
-
-    keep_pictures(folder, pictures_of(result))

@@ -11,6 +11,7 @@ from sim.cli.environment import environment as environment_options
 from sim.cli.environment import variables_of
 
 if TYPE_CHECKING:
+    from sim.cli.keep import Keep
     from sim.cli.view import View
 
 
@@ -39,8 +40,7 @@ def run(
     environment: tuple[str, ...],
     assignments: tuple[str, ...],
     view: View,
-    save: str | None,
-    plots: str | None,
+    keep: Keep,
 ) -> None:
     """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
 
@@ -69,7 +69,7 @@ def run(
         if only_print:
             click.echo(complete_yaml(several), nl=False)
         else:
-            run_jobs_and_print(several, view, alone=alone, save_to=save, plots=plots)
+            run_jobs_and_print(several, view, keep, alone=alone)
         return
     updates |= {"environment": variables_of(scenario.environment, hints, environment)}
     scenario = scenario.model_copy(update=updates)
@@ -82,4 +82,4 @@ def run(
         return
     from sim.cli.running import run_and_print
 
-    run_and_print(scenario, view, save, plots)
+    run_and_print(scenario, view, keep)

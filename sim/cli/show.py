@@ -42,38 +42,18 @@ Options given here choose anew what is printed.
     default=None,
     help="Of a replayed log, also print how the calls were reconstructed.",
 )
-@click.option("--plots", metavar="DIR", help="Also draw the run into this folder.")
+@click.option("--plots", metavar="DIR", help="Also draw it into this folder.")
 def show(*, file: str, plots: str | None, **asked: bool | None) -> None:
     """Read the file and print what is in it."""
-    from sim.cli.plots import check_plots
+    from sim.cli.plots import check_plots, draw_plots
     from sim.cli.view import View
     from sim.run.saving import load_saved
 
-    content, shown = load_saved(file)
     check_plots(plots)
+    content, shown = load_saved(file)
     chosen = {name: value for name, value in asked.items() if value is not None}
     _print(content, View(**{**shown, **chosen}))
-    if plots is not None:
-        _draw(content, plots)
-
-
-def _draw(content: Any, folder: str) -> None:
-    """Draw a result of any kind."""
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
-
-    if isinstance(content, Result):
-        from sim.cli.running import draw_result
-
-        draw_result(content, folder)
-    elif isinstance(content, JobsResult):
-        from sim.cli.jobs import draw_jobs
-
-        draw_jobs(content, folder)
-    else:
-        from sim.cli.replay import draw_replay
-
-        draw_replay(content, folder)
+    draw_plots(content, plots)
 
 
 def _print(content: Any, view: View) -> None:

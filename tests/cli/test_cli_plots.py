@@ -51,6 +51,18 @@ def test_every_command_that_runs_something_draws(xc40io, tmp_path, words):
     assert {"bandwidth.png", "ranks.png"} <= set(drawn(folder))
 
 
+def test_a_kept_result_is_drawn_the_same(xc40io, tmp_path):
+    kept, folders = tmp_path / "kept.xc40io", [tmp_path / "run", tmp_path / "shown"]
+    run = xc40io(*IOR, "--save", str(kept), "--plots", str(folders[0]), *WRITE)
+    shown = xc40io("show", str(kept), "--plots", str(folders[1]))
+    assert (run.exit_code, shown.exit_code) == (0, 0)
+    assert shown.stdout == run.stdout
+    names = drawn(folders[0])
+    assert drawn(folders[1]) == names
+    for name in names:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
 def test_several_jobs_have_a_picture_of_ranks_each(xc40io, tmp_path):
     scenario, folder = tmp_path / "two.yaml", tmp_path / "pictures"
     job = "nodes: 1, ppn: 1, workload: {ior: -w -e -b 1m -t 1m}"
