@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from theta_runs import MIB, rows, scenario
+from theta_runs import MIB, kept, rows, scenario
 
 from sim.config.scenario import Scenario
 from sim.mpi.record import MpiRecord
@@ -26,7 +26,7 @@ OPENING = 48
 def run(ior: str, nodes: int = 256, ppn: int = 16, *, hints: str = "", **options: object) -> Result:
     environment = {"MPICH_MPIIO_HINTS": f"*:{hints}"} if hints else {}
     described = scenario(ior, nodes, ppn, **options)  # type: ignore[arg-type]
-    return simulate(described.model_copy(update={"environment": environment}))
+    return kept(simulate(described.model_copy(update={"environment": environment})))
 
 
 def bandwidth(result: Result) -> float:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from theta_runs import MIB, rows, run
+from theta_runs import MIB, rows, run, scenario
 
 from sim.config.machine import load_machine
 from sim.plane.counters import Stat
 from sim.run.result import Result
+from sim.run.simulate import simulate
 from sim.workloads.ior.rows import IorRow
 
 DISKS = 172e9
@@ -111,7 +112,9 @@ def test_a_read_after_a_write_finds_the_data_in_memory_unless_tasks_are_reordere
 
 def test_a_close_without_fsync_leaves_what_fills_no_rpc_in_the_cache() -> None:
     unsynced, synced = (
-        run(f"-w -F -k {option} -b 2560k -t 512k", 4, 4, count=1, lustre__ost_write_latency=0.0)
+        simulate(
+            scenario(f"-w -F -k {option} -b 2560k -t 512k", count=1, lustre__ost_write_latency=0.0)
+        )
         for option in ("", "-e")
     )
     dirty = int(unsynced.plane.tables.osc.clients.dirty.sum())

@@ -6,15 +6,16 @@ import time
 
 import numpy as np
 import pytest
-from theta_runs import run
+from theta_runs import run, scenario
 
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
+from sim.run.simulate import simulate
 
 
 def test_stations_are_those_that_served_something() -> None:
-    result = run("-w -r -e -b 4m -t 1m")
+    result = simulate(scenario("-w -r -e -b 4m -t 1m"))
     table = result.plane.tables.network.stations
     uses = result.stations()
     assert [use.number for use in uses] == np.flatnonzero(table.requests).tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from sim.config.scenario import Scenario
@@ -50,7 +51,12 @@ def scenario(
 @cache
 def run(ior: str, nodes: int = 4, ppn: int = 4, **options: object) -> Result:
     """Simulate a run, or return it if it has been simulated before."""
-    return simulate(scenario(ior, nodes, ppn, **options))  # type: ignore[arg-type]
+    return kept(simulate(scenario(ior, nodes, ppn, **options)))  # type: ignore[arg-type]
+
+
+def kept(result: Result) -> Result:
+    """Return a result to be kept while the tests run: without its data plane, 50 MB and more."""
+    return replace(result, plane=None)
 
 
 def headline() -> Result:
