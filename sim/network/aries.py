@@ -51,7 +51,7 @@ class Aries(Component):
     @classmethod
     def build(cls, site: Site) -> Aries:
         """Return the interfaces and the links, with no routes between nodes yet."""
-        fabric, nodes = site.fabric, site.occupants.nodes
+        fabric, nodes, name = site.fabric, site.occupants.nodes, site.node_name
         first_link = site.book.add(
             StationKind.LINK,
             fabric.links,
@@ -62,8 +62,8 @@ class Aries(Component):
         row = np.unique(fabric.node_router[nodes], return_inverse=True)[1]
         return site.make(
             cls,
-            nic_out=site.add_interfaces(len(nodes), lambda i: f"NIC out of {site.node_name(i)}"),
-            nic_in=site.add_interfaces(len(nodes), lambda i: f"NIC into {site.node_name(i)}"),
+            nic_out=site.add_interfaces(len(nodes), lambda i: f"NIC out of {name(i)}"),
+            nic_in=site.add_interfaces(len(nodes), lambda i: f"NIC into {name(i)}"),
             first_link=first_link,
             router_index=row.astype(np.int32),
             peers=np.zeros((0, MINIMAL + VALIANT, 2), np.int32),

@@ -45,6 +45,33 @@ class Background(NamedTuple):
     write: float
 
 
+class NodeNames(NamedTuple):
+    """What a person calls nodes.
+
+    The labels of stations have it and not the whole site: a result that is kept keeps the labels.
+
+    Attributes
+    ----------
+    nodes
+        int32: the numbers of the nodes, by position.
+    compute_nodes
+        How many compute nodes the machine has; those after them are service nodes.
+    fabric
+        Where they are.
+    """
+
+    nodes: Indices
+    compute_nodes: int
+    fabric: Fabric
+
+    def __call__(self, position: int) -> str:
+        """Return the name of the node at a position."""
+        number = int(self.nodes[position])
+        service = number - self.compute_nodes
+        name = f"node {number}" if service < 0 else f"service node {service}"
+        return f"{name} ({self.fabric.router_name(int(self.fabric.node_router[number]))})"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Site:
     """Where components are built, each upon those before it.
@@ -123,9 +150,7 @@ class Site:
             watched=kind == StationKind.LNET,
         )
 
-    def node_name(self, position: int) -> str:
-        """Return what a person calls a node of the job."""
-        number = int(self.occupants.nodes[position])
-        service = number - self.machine.nodes.count
-        name = f"node {number}" if service < 0 else f"service node {service}"
-        return f"{name} ({self.fabric.router_name(int(self.fabric.node_router[number]))})"
+    @cached_property
+    def node_name(self) -> NodeNames:
+        """What a person calls the nodes of the job, by their position in it."""
+        return NodeNames(self.occupants.nodes, self.machine.nodes.count, self.fabric)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,3 +60,15 @@ def test_counts_and_waits_go_by_their_names() -> None:
     assert result.waiting().keys() == set(Cause)
     assert result.waiting()[Cause.COPY] > 0.0
     assert result.outcome.command.command_line == "ior -w -e -F -b 4m -t 1m"
+
+
+def test_a_result_without_its_data_plane_keeps_none_of_its_tables() -> None:
+    """Who keeps many results keeps a few MB of each, and not the 50 of its tables."""
+    result = simulate(scenario("-w -b 1m -t 1m"))
+    assert result.plane is not None
+    tables = weakref.ref(result.plane.tables)
+    kept = replace(result, plane=None)
+    del result
+    gc.collect()
+    assert tables() is None
+    assert all(use.name for use in kept.stations())

@@ -108,11 +108,9 @@ class Dvs(Component):
         shared = [f"what stands behind the {name} nodes" for name, _ in services]
         clients = site.nodes if services else 0
         routers = len(np.unique(site.fabric.node_router[site.occupants.nodes]))
-        label = "{} small requests".format
+        label, name = "{} small requests".format, site.node_name
         stations = {
-            "client": book.add(
-                StationKind.DVS, clients, lambda i: f"DVS client of {site.node_name(i)}"
-            ),
+            "client": book.add(StationKind.DVS, clients, lambda i: f"DVS client of {name(i)}"),
             "server_in": site.add_interfaces(len(names), lambda i: f"NIC into {names[i]}"),
             "server_out": site.add_interfaces(len(names), lambda i: f"NIC out of {names[i]}"),
             "server_requests": book.add(StationKind.SERVICE, len(names), lambda i: label(names[i])),

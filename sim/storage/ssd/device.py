@@ -218,13 +218,13 @@ class Ssds(Component):
     def build(cls, site: Site) -> Ssds:
         """Return the empty SSDs of a machine."""
         rows, slots = make_ssds(site.machine, site.occupants.nodes, site.seed)
-        label = "SSD of {}".format
+        name = site.node_name
         return site.make(
             cls,
             rows=rows,
             slots=slots,
             limits=ssd_limits(site.machine),
-            station=site.book.add(StationKind.SSD, len(rows), lambda i: label(site.node_name(i))),
+            station=site.book.add(StationKind.SSD, len(rows), lambda i: f"SSD of {name(i)}"),
         )
 
     def demands(self) -> Demands:
