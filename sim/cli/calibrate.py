@@ -237,14 +237,14 @@ def _simulator(
     claims: Iterable[Claim], jobs: int | None
 ) -> Iterator[tuple[Simulate, Callable[[str], None]]]:
     """Give what simulates claims, and what tells a person on a terminal why."""
-    from sim.cli.validate import cores
+    from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
     from validation.cache import ResultCache
     from validation.claim_trial import simulating
     from validation.simulation import Simulations
 
     with ProgressBar("runs") as progress:
-        simulations = Simulations(jobs or cores(), ResultCache(), progress)
+        simulations = Simulations(jobs or processors(), ResultCache(), progress)
         yield simulating({claim.id: claim for claim in claims}, simulations), progress.say
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)

@@ -45,11 +45,11 @@ def explain(
     **job: Any,
 ) -> None:
     """Run the command with the options as click has read them."""
+    from sim.engine.processors import processors
     from sim.results.json_text import json_text
     from sim.results.progress import ProgressBar
     from sim.studies.explanation import explain as explain_run
     from sim.studies.explanation_text import explanation_document, format_explanation
-    from sim.studies.processes import processors
 
     scenario = _scenario(context, assignments, job, arguments)
     with ProgressBar("runs") as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -56,6 +55,7 @@ def validate(
     an interrupt the same command goes on where it stopped.
     """
     from sim.config.errors import InputError
+    from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
     from validation.cache import ResultCache
     from validation.claim import load_claims
@@ -68,20 +68,15 @@ def validate(
     _check_places(figures, html)
     chosen = select(load_claims(), groups=groups, ids=ids, fast=fast)
     with ProgressBar("runs") as progress:
-        simulations = Simulations(jobs or cores(), None if no_cache else ResultCache(), progress)
+        simulations = Simulations(
+            jobs or processors(), None if no_cache else ResultCache(), progress
+        )
         report = validate_claims(chosen, simulations, full=full or bool(ids))
         _draw(report, figures, html, full=full)
     _print(report, as_json=as_json, everything=everything)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
     return _FAILED if report.failed else 0
-
-
-def cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _check_places(figures: str | None, html: str | None) -> None:

@@ -18,10 +18,8 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +31,8 @@ from sim.compiler.functions import Keys, reached_from
 from sim.compiler.library import UNLINKED
 from sim.compiler.translate import Translator
 from sim.engine.compiled import Entry
+from sim.engine.processors import processors
+from sim.engine.user_cache import written
 
 _INTERRUPTED = 130  # how a shell reports SIGINT
 
@@ -64,7 +64,7 @@ class _Work:
         function = self.missing[place]
         exported = any(entry.function is function for entry in self._entries)
         code = self._translator.translate(function, exported=exported)
-        with _written(self.objects[function]) as file:
+        with written(self.objects[function]) as file:
             file.write_bytes(code)
 
 
@@ -110,7 +110,7 @@ def _translate_all(count: int) -> None:
     if not count:
         return
     begun = time.perf_counter()
-    workers = min(len(os.sched_getaffinity(0)), count)
+    workers = min(processors(), count)
     with multiprocessing.get_context("fork").Pool(workers, _leave_interrupts) as pool:
         _tell(0, count, begun)
         for done, _ in enumerate(pool.imap_unordered(_translate, range(count)), 1):
@@ -132,20 +132,8 @@ def _link(objects: Iterable[Path], library: Path) -> None:
     """Link object code to a shared library; list it, where there is no C compiler to do it."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     if shutil.which(compiler[0]) is None:
-        with _written(library.with_suffix(UNLINKED)) as file:
+        with written(library.with_suffix(UNLINKED)) as file:
             file.write_text("\n".join(map(str, objects)), encoding="utf-8")
         return
-    with _written(library) as file:
+    with written(library) as file:
         subprocess.run([*compiler, "-shared", "-o", file, *objects, "-lm"], check=True)
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[Path]:
-    """Yield another name to write a file under; it gets its own when it is whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
-    try:
-        yield Path(name)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -137,25 +137,30 @@ def _make(job: Job) -> None:
 def _key(entries: Sequence[Entry[..., Any]], layouts: Layouts) -> str:
     """Return what names the core of entries: all that may have a part in it."""
     digest = hashlib.sha256(processor().encode())
+    digest.update(_sources())
     for entry in entries:
         digest.update(entry.symbol.encode())
-        digest.update(_sources_of(entry.function.__code__.co_filename))
+        digest.update(_source_elsewhere(entry.function.__code__.co_filename))
     for name in sorted(map(str, layouts.values())):
         digest.update(name.encode())
     return digest.hexdigest()[:32]
 
 
 @cache
-def _sources_of(file: str) -> bytes:
-    """Hash the sources that may have a part in the machine code of a function in a file.
+def _source_elsewhere(file: str) -> bytes:
+    """Return the source of an entry that is none of ours; nothing of one that is."""
+    path = Path(file)
+    return b"" if path.resolve().is_relative_to(_SIM) else path.read_bytes()
+
+
+@cache
+def _sources() -> bytes:
+    """Hash all sources of ours that may have a part in machine code.
 
     Those are all modules of a package in which one has marked functions: compiled code has the
     constants of its neighbours frozen in.
     """
-    path = Path(file)
     digest = hashlib.sha256()
-    if not path.resolve().is_relative_to(_SIM):
-        digest.update(path.read_bytes())
     for package in sorted(folder for folder in _SIM.iterdir() if folder.is_dir()):
         sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
         if package.name in ("engine", "compiler") or any(_DOOR in one for one in sources.values()):

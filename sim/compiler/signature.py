@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hi
 
 import numpy as np
 
-from sim.engine.component import Array, Component, Kind, Layout
+from sim.engine.component import Array, Component, Kind, Layout, kind_text
 from sim.engine.types import Integers
 
 Layouts: TypeAlias = Mapping[type, Layout]
@@ -24,12 +24,8 @@ class Signature(NamedTuple):
     returns: tuple[Kind, ...]
 
     def __str__(self) -> str:
-        takes = ", ".join(map(_text, self.takes))
-        return f"({takes}) -> ({', '.join(map(_text, self.returns))})"
-
-
-def _text(kind: Kind) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind)
+        takes = ", ".join(map(kind_text, self.takes))
+        return f"({takes}) -> ({', '.join(map(kind_text, self.returns))})"
 
 
 def layouts_of(*roots: Component) -> dict[type, Layout]:

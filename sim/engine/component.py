@@ -47,8 +47,7 @@ class Array:
         return _ARRAY_HEAD + 2 * self.dimensions
 
     def __str__(self) -> str:
-        described = self.dtype.descr if self.dtype.fields is None else _records(self.dtype)
-        return f"{described} {self.dimensions}{self.order}"
+        return f"{_dtype_text(self.dtype)} {self.dimensions}{self.order}"
 
 
 @dataclass(frozen=True)
@@ -70,25 +69,23 @@ class Layout:
     @cached_property
     def digest(self) -> str:
         """What stands for the fields: all of them together have kilobytes of names."""
-        described = "".join(f"{name} {word} {_named(kind)}\n" for name, word, kind in self.fields)
-        return hashlib.sha256(described.encode()).hexdigest()[:16]
+        lines = (f"{name} {word} {kind_text(kind)}\n" for name, word, kind in self.fields)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 
 Kind: TypeAlias = type | Array | Layout
 
 
-def _records(dtype: np.dtype[Any]) -> str:
-    """Return names, types and places of the fields of a record."""
-    assert dtype.fields is not None
-    parts = (f"{name} {_inner(kind)} {at}" for name, (kind, at, *_) in dtype.fields.items())
+def _dtype_text(dtype: np.dtype[Any]) -> str:
+    """Return what a type of elements is; of a record, names, types and places of its fields."""
+    if dtype.fields is None:
+        return dtype.str
+    parts = (f"{name} {_dtype_text(kind)} {at}" for name, (kind, at, *_) in dtype.fields.items())
     return f"[{', '.join(parts)}; {dtype.itemsize}]"
 
 
-def _inner(dtype: np.dtype[Any]) -> str:
-    return dtype.str if dtype.fields is None else _records(dtype)
-
-
-def _named(kind: Kind) -> str:
+def kind_text(kind: Kind) -> str:
+    """Return the text that stands for a kind: equal for equal kinds, and for those alone."""
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
 
@@ -166,7 +163,7 @@ class Component:
         if is_compiling():
             kind = kind_of(value)
             if kind != self.__dict__["_places"][name][1]:
-                raise TypeError(f"{type(self).__name__}.{name} cannot become {_named(kind)}")
+                raise TypeError(f"{type(self).__name__}.{name} cannot become {kind_text(kind)}")
             self._write(name)
 
     def demands(self) -> Demands:

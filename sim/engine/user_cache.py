@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _KEPT_SECONDS = 30 * 24 * 3600.0
@@ -28,3 +31,18 @@ def forget_old(folder: Path, pattern: str = "*") -> None:
                 path.unlink()
         except OSError:  # another process removed it first, or it is not ours to remove
             continue
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """Yield another name to write a file under; when the block has ended well, it gets its own.
+
+    Several processes may write the same file at a time: each has a name of its own until then.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    os.close(handle)
+    try:
+        yield Path(name)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)

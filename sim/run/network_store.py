@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import fields
@@ -20,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import topology
-from sim.engine.user_cache import forget_old, user_cache
+from sim.engine.user_cache import forget_old, user_cache, written
 from topology import Fabric, LinkClass
 
 _UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
@@ -55,15 +53,9 @@ def _keep(path: Path, fabric: Fabric) -> None:
         arrays[f"class_{name}"] = [getattr(one, name) for one in classes.values()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, written = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(file, **arrays)
-            Path(written).replace(path)
-            forget_old(path.parent)
-        except BaseException:
-            Path(written).unlink(missing_ok=True)
-            raise
+        with written(path) as draft, draft.open("wb") as file:
+            np.savez(file, **arrays)
+        forget_old(path.parent)
     except OSError:
         return
 

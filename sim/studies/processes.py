@@ -64,11 +64,6 @@ def each(
                 yield key, Failure("its process was killed, perhaps for want of memory")
 
 
-def processors() -> int:
-    """Return how many processes can work at a time here."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _attempt(work: Work[Outcome], scenario: Scenario) -> Outcome | Failure:
     try:
         return work(scenario)
