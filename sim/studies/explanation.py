@@ -155,8 +155,8 @@ def explain(
         PhaseExplanation(
             load,
             base[load.test_id, load.access],
-            _best(trials, ended, base, load, typed=False),
-            _best(trials, ended, base, load, typed=True),
+            without=_best(trials, ended, base, load, changes=False),
+            changed=_best(trials, ended, base, load, changes=True),
         )
         for load in found
     )
@@ -205,7 +205,12 @@ def _suspects(found: list[Load]) -> tuple[set[Cause], set[StationKind]]:
 
 
 def _best(
-    trials: dict[str, _Trial], ended: dict[str, Seconds], base: Seconds, load: Load, *, typed: bool
+    trials: dict[str, _Trial],
+    ended: dict[str, Seconds],
+    base: Seconds,
+    load: Load,
+    *,
+    changes: bool,
 ) -> tuple[Tried, ...]:
     """Return what came of trials for one kind of phase, the largest gain first."""
     phase = load.test_id, load.access
@@ -219,7 +224,7 @@ def _best(
             single=trial.single,
         )
         for name, trial in trials.items()
-        if bool(trial.typed) == typed and ended.get(name, {}).get(phase, 0.0) > 0.0
+        if (trial.kind is not None) == changes and ended.get(name, {}).get(phase, 0.0) > 0.0
     ]
     tried.sort(key=lambda one: -one.gain)
     # Of what brings the same, a single station comes before all stations of its kind.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
 from sim.config.striping import StripeRequest
@@ -64,9 +66,8 @@ class _Case(NamedTuple):
         scenario = self.scenario.model_copy(update={"environment": environment})
         return Remedy(words, f'--hints "{joined}"', scenario)
 
-    def with_changes(self, words: str, **values: Any) -> Remedy:
+    def with_changes(self, words: str, changes: dict[str, Any]) -> Remedy:
         """Return the remedy of some new values of the machine."""
-        changes = {name.replace("__", "."): value for name, value in values.items()}
         typed = " ".join(f"--set {name}={value}" for name, value in changes.items())
         scenario = self.scenario.model_copy(update={"changes": self.scenario.changes | changes})
         return Remedy(words, typed, scenario, Kind.MACHINE)
@@ -166,30 +167,33 @@ def _client(case: _Case) -> Iterator[Remedy]:
     flight, dirty = 4 * lustre.max_rpcs_in_flight, 4 * lustre.max_dirty
     yield case.with_changes(
         f"{flight} RPCs in flight to an OST in place of {lustre.max_rpcs_in_flight}",
-        lustre__max_rpcs_in_flight=flight,
+        {"lustre.max_rpcs_in_flight": flight},
     )
     yield case.with_changes(
         f"room for {format_bytes(dirty)} of dirty pages an OST in place of "
         f"{format_bytes(lustre.max_dirty)}",
-        lustre__max_dirty=format_bytes(dirty).replace(" ", ""),
+        {"lustre.max_dirty": format_bytes(dirty).replace(" ", "")},
     )
 
 
 def _hardware(case: _Case) -> Iterator[Remedy]:
-    """Yield twice the OSTs, and twice the LNET routers."""
+    """Yield twice the OSTs, and twice the LNET routers, or as many as find room."""
     lustre, lnet = case.machine.lustre, case.machine.lnet
     wide = case.scenario.striping.count in (-1, lustre.osts)
     more = case.with_changes(
-        f"{2 * lustre.osts} OSTs in place of {lustre.osts}", **{"lustre__osts": 2 * lustre.osts}
+        f"{2 * lustre.osts} OSTs in place of {lustre.osts}", {"lustre.osts": 2 * lustre.osts}
     )
     if wide:
         striping = StripeRequest(count=-1, size=case.scenario.striping.size)
         more = more._replace(scenario=more.scenario.model_copy(update={"striping": striping}))
     yield more
-    each = 2 * lnet.routers_per_group
-    yield case.with_changes(
-        f"twice the LNET routers for data ({2 * lnet.data_routers})", lnet__routers_per_group=each
-    )
+    for each in range(2 * lnet.routers_per_group, lnet.routers_per_group, -1):
+        changes = {"lnet.routers_per_group": each}
+        with suppress(InputError):  # the machine has no room for so many on its service blades
+            more_routers = case.machine.with_changes(changes).lnet.data_routers
+            words = f"{more_routers} LNET routers for data in place of {lnet.data_routers}"
+            yield case.with_changes(words, changes)
+            return
 
 
 _BULK = {

@@ -83,3 +83,13 @@ def test_what_cannot_be_slow_is_refused(name: str, sentence: str):
 def test_a_factor_is_more_than_zero():
     with pytest.raises(ValueError, match="greater than 0"):
         written({"OST 3": 0.0})
+
+
+def test_an_oss_is_slow_in_what_goes_by_bytes():
+    usual, slow = written({}), written({"OSS": 5.0})
+    for kind, factor in ((StationKind.OSS, 5.0), (StationKind.SERVICE, 1.0)):
+        before, after = (
+            sum(use.busy for use in result.stations() if use.kind == kind)
+            for result in (usual, slow)
+        )
+        assert after == pytest.approx(factor * before)

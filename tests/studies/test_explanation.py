@@ -118,3 +118,11 @@ def test_every_phase_of_a_shipped_scenario_is_explained():
         assert [one.gain for one in phase.changed] == sorted(map(gain, phase.changed), reverse=True)
         if phase.without[0].gain >= WORTH_SAYING:
             assert phase.without[0].words in verdict(phase)
+
+
+def test_on_theta_everything_that_is_tried_can_be_made():
+    explanation = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4))
+    assert explanation.refused == ()
+    (phase,) = explanation.phases
+    assert "the OSSs' limit" in {one.words for one in phase.without}
+    assert "42 LNET routers for data in place of 28" in {one.words for one in phase.changed}
