@@ -17,6 +17,7 @@ record                     ``{"is": "Row", "has": {field: value}}``, beside it `
 small array                ``{"array": [...], "type": "<f8", "shape": [...]}``
 large array                ``{"column": name, "type": "<f8", "shape": [...], "order": "C"}``,
                            with ``"across": 3`` if it is the columns ``name.0`` to ``name.2``
+array of records           ``{"rows": {field: array}}`` of the fields, without padding
 many texts                 ``{"texts": name}``
 =========================  ==============================================================
 
@@ -128,6 +129,9 @@ class Packer:
         return kind.__name__
 
     def _array(self, array: Array, path: str) -> dict[str, Any]:
+        if array.dtype.names is not None:
+            names = array.dtype.names
+            return {"rows": {name: self._array(array[name], _below(path, name)) for name in names}}
         about = {"type": array.dtype.str, "shape": list(array.shape)}
         if array.size <= _SMALL:
             return {"array": [self.pack(number) for number in array.ravel().tolist()], **about}
@@ -182,6 +186,8 @@ class Unpacker:
             return [self.unpack(item) for item in value["list"]]
         if "texts" in value:
             return self._columns[value["texts"]]
+        if "rows" in value:
+            return _records({name: self.unpack(item) for name, item in value["rows"].items()})
         return float(value["float"]) if "float" in value else self._array(value)
 
     def _record(self, value: Mapping[str, Any]) -> Any:
@@ -210,6 +216,15 @@ class Unpacker:
         columns = [np.asarray(self._columns[each]) for each in names or [name]]
         whole = np.stack(columns, axis=1) if names else columns[0]
         return np.asarray(whole.astype(kind, copy=False).reshape(shape), order=value["order"])
+
+
+def _records(columns: Mapping[str, Array]) -> Array:
+    """Return an array of records, each field as aligned as in C."""
+    kind = np.dtype([(name, column.dtype) for name, column in columns.items()], align=True)
+    records = np.zeros(min(map(len, columns.values()), default=0), kind)
+    for name, column in columns.items():
+        records[name] = column
+    return records
 
 
 def _kept_fields(kind: type) -> list[str]:

@@ -61,6 +61,30 @@ def enlarge_pool(pool: Pool, size: int) -> Pool:
     return Pool(rows, pool.counts)
 
 
+def make_log(*, endless: bool) -> Pool:
+    """Return the pool of a table of no rows that are taken in order and never given back.
+
+    ``endless``: there is always room, as nobody takes any.
+    """
+    return Pool(np.zeros(0, np.int32), np.array([1 << 62 if endless else 0, 0, 0], np.int64))
+
+
+@inlined
+def next_row(pool: Pool, length: int) -> int:
+    """Take the next row of a log of ``length`` rows.
+
+    Raises
+    ------
+    NoRowLeftError
+        If there is none.
+    """
+    left = pool.counts[FREE] - 1
+    if left < 0:
+        raise NoRowLeftError
+    pool.counts[FREE] = left
+    return length - 1 - left
+
+
 @inlined
 def take(pool: Pool) -> int:
     """Take a free row.

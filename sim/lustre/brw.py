@@ -13,7 +13,7 @@ from sim.engine.compiled import inlined, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.engine.pool import give, take
-from sim.lustre.net.bulk import BulkRpcs, is_last_part, new_message, split_bulk
+from sim.lustre.net.bulk import BulkRpcs, is_last_part, mark_sent, new_message, split_bulk
 from sim.lustre.net.lnet import (
     Lnet,
     choose_gateway,
@@ -77,6 +77,7 @@ def start_rpc(
     size: int,
     partial: int,
     write: int,
+    in_flight: int,
     now: float,
 ) -> None:
     """Send the request of a BRW RPC by a ptlrpcd thread, and schedule its arrival.
@@ -95,6 +96,8 @@ def start_rpc(
         Bytes in RAID stripes that it writes in part.
     write
         1 for a write, 0 for a read.
+    in_flight
+        RPCs of the OSC with it.
     now
         The time.
     """
@@ -110,6 +113,8 @@ def start_rpc(
     rpc.object = object_id
     rpc.parts = 0
     rpc.write = write
+    if brw.programs.recorder.on:
+        mark_sent(brw.bulk, rpc_id, offset, in_flight)
     brw.programs.counts[1] += 1
     brw.programs.counts[2] += size
     sent = rpc_thread(brw.nodes, channel_id // brw.bulk.osts, size, now)

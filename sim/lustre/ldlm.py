@@ -27,12 +27,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+
 from sim.engine.calendar import schedule
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.engine.ordered import last_not_after
-from sim.engine.pool import give, reserve, take
+from sim.engine.pool import give, next_row, reserve, take
 from sim.engine.queue import append, unlink
 from sim.lustre.locks import (
     EOF,
@@ -233,6 +235,10 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
     if mode != MODE_PW:  # write locks are found in the order of the object
         lock.sibling = view.shared_locks
         view.shared_locks = lock_id
+    if ldlm.programs.recorder.on:
+        marks = ldlm.locks.marks[lock_id]
+        marks.asked = now
+        marks.granted = marks.blocked = marks.returned = np.inf
     ldlm.programs.stats[_ENQUEUES] += 1
     arrival = now + ldlm.lnet.control_latency
     schedule(ldlm.network.calendar, arrival, LOCK_EVENT, lock_id)
@@ -321,7 +327,6 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     """Take a lock on to its next state; return when it acts next, or ``GONE``."""
     lock = ldlm.locks.locks[lock_id]
     state = lock.state
-    latency = ldlm.lnet.control_latency
     if state == _ASKED:
         lock.state = _QUEUED
         return lock_thread(ldlm.osses, lock.resource, now)
@@ -333,9 +338,8 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     if state == _COMPLETED:
         lock.state = _GRANTED
         return handle_callback(ldlm.nodes, lock.owner, now)
-    if state == _HELD:  # a blocking AST has come
-        lock.state = _ASKED_BACK
-        return handle_callback(ldlm.nodes, lock.owner, now)
+    if state == _HELD:
+        return _asked_back(ldlm, lock_id, now)
     if state == _ASKED_BACK:
         _block_at_client(ldlm.osc, lock_id, now)
         return GONE
@@ -347,8 +351,18 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     if state == _RETURNED:
         lock.state = _SYNCING
         return _sync(ldlm, lock_id, lock_thread(ldlm.osses, lock.resource, now))
-    _end(ldlm, lock_id, now + latency)
+    _end(ldlm, lock_id, now)
     return GONE
+
+
+@outlined
+def _asked_back(ldlm: Ldlm, lock_id: int, now: float) -> float:
+    """Queue a blocking AST that has come for a thread; return when one turns to it."""
+    lock = ldlm.locks.locks[lock_id]
+    lock.state = _ASKED_BACK
+    if ldlm.programs.recorder.on:
+        ldlm.locks.marks[lock_id].blocked = now
+    return handle_callback(ldlm.nodes, lock.owner, now)
 
 
 @outlined
@@ -356,6 +370,10 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Take a grant at the client; wake the program that waits for it."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _HELD
+    if ldlm.programs.recorder.on:
+        ldlm.locks.marks[lock_id].granted = now
+        if lock.blocked:
+            ldlm.locks.marks[lock_id].blocked = now
     if lock.users == 0:  # asked for ahead, or to drive others away: nobody uses it
         lock.users = 1  # for a moment, so that it enters the LRU or goes as any released lock
         release(ldlm, lock_id, now)
@@ -451,6 +469,8 @@ def _return(ldlm: Ldlm, lock_id: int, now: float) -> float:
     """Send the cancel; return when it arrives."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _RETURNED
+    if ldlm.programs.recorder.on:
+        ldlm.locks.marks[lock_id].returned = now
     ldlm.programs.stats[_CANCELS] += 1
     return now + ldlm.lnet.control_latency
 
@@ -468,8 +488,11 @@ def _sync(ldlm: Ldlm, lock_id: int, now: float) -> float:
 
 
 @outlined
-def _end(ldlm: Ldlm, lock_id: int, grant_arrival: float) -> None:
+def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Remove a lock at the server and grant what waited for it, in the order of the queue."""
+    if ldlm.programs.recorder.on:
+        _record(ldlm, lock_id, now)
+    grant_arrival = now + ldlm.lnet.control_latency
     object_id = ldlm.locks.locks[lock_id].resource  # read before the row is given back
     cancel(ldlm.locks, lock_id)
     give(ldlm.locks.spare_locks, lock_id)
@@ -478,6 +501,24 @@ def _end(ldlm: Ldlm, lock_id: int, grant_arrival: float) -> None:
         ldlm.locks.locks[granted].state = _COMPLETED
         schedule(ldlm.network.calendar, grant_arrival, LOCK_EVENT, granted)
         granted = reprocess(ldlm.locks, object_id)
+
+
+@outlined
+def _record(ldlm: Ldlm, lock_id: int, now: float) -> None:
+    """Record a lock that the server removes."""
+    lock, marks = ldlm.locks.locks[lock_id], ldlm.locks.marks[lock_id]
+    recorder = ldlm.programs.recorder
+    row = recorder.locks[next_row(recorder.spare_locks, len(recorder.locks))]
+    row.object = lock.resource
+    row.node = lock.owner
+    row.mode = lock.mode
+    row.start = lock.start
+    row.end = lock.end
+    row.asked = marks.asked
+    row.granted = marks.granted
+    row.blocked = marks.blocked
+    row.returned = marks.returned
+    row.ended = now
 
 
 @outlined

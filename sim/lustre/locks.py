@@ -116,6 +116,17 @@ RESOURCE = np.dtype(
 )
 
 
+LOCK_MARKS = np.dtype(  # what the recorder is to know of a lock: when it has ... (s)
+    [
+        ("asked", "f8"),  # been asked for
+        ("granted", "f8"),  # come to the client; infinity before, as of all that follow
+        ("blocked", "f8"),  # been asked back by a blocking AST
+        ("returned", "f8"),  # been cancelled by the client
+    ],
+    align=True,
+)
+
+
 class Locks(Component):
     """The lock tables of the OSTs.
 
@@ -123,6 +134,8 @@ class Locks(Component):
     ----------
     locks
         ``LOCK`` records: one row a lock, granted or waiting.
+    marks
+        ``LOCK_MARKS`` records beside them; none where nothing is recorded.
     spare_locks
         Rows of ``locks`` that are free; the caller takes and gives them.
     resources
@@ -139,6 +152,7 @@ class Locks(Component):
     """
 
     locks: Table
+    marks: Table
     spare_locks: Pool
     resources: Table
     order: Ordered
@@ -149,14 +163,15 @@ class Locks(Component):
     @classmethod
     def build(cls, site: Site) -> Locks:
         """Return no locks on no objects."""
-        return site.make(cls, **cls.idle(0, site.rows))
+        return site.make(cls, **cls.idle(0, site.rows, record=site.record))
 
     @staticmethod
-    def idle(resources: int, rows: int) -> dict[str, Any]:
+    def idle(resources: int, rows: int, *, record: bool = False) -> dict[str, Any]:
         """Return the tables for so many objects and so many locks, none of them in use."""
         order = make_ordered(resources, rows)
         return {
             "locks": make_table(LOCK, rows),
+            "marks": make_table(LOCK_MARKS, rows if record else 0),
             "spare_locks": make_pool(rows),
             "resources": _idle(make_table(RESOURCE, resources), 0),
             "order": order,
@@ -180,6 +195,8 @@ class Locks(Component):
         asts = np.zeros(rows, np.int32)
         asts[: len(self.asts)] = self.asts
         self.asts = asts
+        if len(self.marks):
+            self.marks = enlarge_table(self.marks, rows)
 
     def add_resources(self, count: int) -> None:
         """Add objects, without a lock, up to ``count``."""

@@ -40,6 +40,7 @@ from sim.lustre.requests import (
     MDS_SYNC,
     OST_SYNC,
     Requests,
+    add_request,
     may_send,
     send,
     send_to_objects,
@@ -152,10 +153,11 @@ def on_request(mds: Mds, request_id: int, now: float) -> float:
     request = mds.requests.rows[request_id]
     latency = mds.lnet.control_latency
     if request.kind == GLIMPSE_AST:
-        done = handle_callback(mds.nodes, request.node, now) + latency
+        done = _asked_back(mds, request_id, now) + latency
     else:
         done = _served(mds, request_id, now)
         if request.kind == GLIMPSE and _asks_a_writer(mds, request_id):
+            request.sent = done
             return done + latency
     program = mds.programs.rows[request.program]
     program.ready = max(program.ready, done + latency)
@@ -173,11 +175,24 @@ def _served(mds: Mds, request_id: int, now: float) -> float:
     start = serve(mds.network, request.station, now, 0.0, request.service)
     done = start + request.service + mds.network.stations[request.station].latency
     if request.kind == OST_SYNC:
-        return object_committed(mds.journals, request.object, done)
-    if request.kind == MDS_SYNC:
-        return file_committed(mds.journals, request.object, done)
-    if request.kind == MDS_OPERATION:
-        return _names_and_objects(mds, request.program, start, done)
+        done = object_committed(mds.journals, request.object, done)
+    elif request.kind == MDS_SYNC:
+        done = file_committed(mds.journals, request.object, done)
+    elif request.kind == MDS_OPERATION:
+        done = _names_and_objects(mds, request.program, start, done)
+    if mds.programs.recorder.on:
+        add_request(mds.requests, request_id, request.station, now, start, done)
+    return done
+
+
+@outlined
+def _asked_back(mds: Mds, request_id: int, now: float) -> float:
+    """Queue a glimpse AST at its client; return when a thread there has handled it."""
+    request, nodes = mds.requests.rows[request_id], mds.nodes
+    done = handle_callback(nodes, request.node, now)
+    if mds.programs.recorder.on:
+        first = nodes.callback + request.node * nodes.callback_threads
+        add_request(mds.requests, request_id, first, now, done - nodes.callback_service, done)
     return done
 
 

@@ -12,7 +12,7 @@ from sim.engine.calendar import schedule
 from sim.engine.compiled import outlined
 from sim.engine.component import Component, Demands
 from sim.engine.network import Network
-from sim.engine.pool import Pool, make_pool, reserve, take
+from sim.engine.pool import Pool, make_pool, next_row, reserve, take
 from sim.engine.types import Table, make_table
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.server.oss import OssThreads
@@ -34,6 +34,7 @@ GLIMPSE_AST = 7  # a glimpse for which the OST asks a client in turn
 REQUEST = np.dtype(  # a small request to a server
     [
         ("service", "f8"),
+        ("sent", "f8"),
         ("program", "i4"),
         ("station", "i4"),
         ("kind", "i4"),
@@ -103,8 +104,27 @@ def send(
     request.station = station
     request.service = service
     request.object = target
+    request.sent = now
     arrival = now + requests.lnet.control_latency
     schedule(requests.network.calendar, arrival, REQUEST_EVENT, request_id)
+
+
+@outlined
+def add_request(
+    requests: Requests, request_id: int, station: int, arrived: float, begun: float, ended: float
+) -> None:
+    """Record a request that a station has served, or will have by the time ``ended``."""
+    request, recorder = requests.rows[request_id], requests.programs.recorder
+    row = recorder.requests[next_row(recorder.spare_requests, len(recorder.requests))]
+    row.program = request.program
+    row.kind = request.kind
+    row.op = requests.programs.operations[requests.programs.rows[request.program].op].kind
+    row.station = station
+    row.target = request.object
+    row.sent = request.sent
+    row.arrived = arrived
+    row.begun = begun
+    row.ended = ended
 
 
 @outlined

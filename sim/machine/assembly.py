@@ -27,7 +27,13 @@ class Assembly(NamedTuple):
 
 
 def assemble(
-    machine: Machine, fabric: Fabric, occupants: Occupants, background: Background, seed: int
+    machine: Machine,
+    fabric: Fabric,
+    occupants: Occupants,
+    background: Background,
+    seed: int,
+    *,
+    record: bool = False,
 ) -> Assembly:
     """Build the data plane of some jobs: one component after the other, each upon those below it.
 
@@ -43,9 +49,16 @@ def assemble(
         What else the file system does.
     seed
         Of the scenario: speeds of the OSTs, jitter and drawn routes follow from it.
+    record
+        Whether what happens is recorded.
     """
     site = Site(
-        machine=machine, fabric=fabric, occupants=occupants, background=background, seed=seed
+        machine=machine,
+        fabric=fabric,
+        occupants=occupants,
+        background=background,
+        seed=seed,
+        record=record,
     )
     network = make_network(kinds=MESSAGE_KINDS, messages=site.rows)
     site.built[Network] = network

@@ -38,6 +38,7 @@ from sim.plane.control import end, read_timer
 from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT, STAGES
 from sim.plane.files import Backend
 from sim.plane.operations import ON_FILES, Op
+from sim.plane.recorder import may_go_on
 from sim.plane.registry import Handler
 
 IDLE, ENDED, PAUSED, OUT_OF_ROWS = 0, 1, 2, 3
@@ -157,6 +158,8 @@ def _step(tables: Tables, program_id: int, now: float) -> float:
     programs = tables.programs
     program = programs.rows[program_id]
     while program.op < program.stop:
+        if not may_go_on(programs.recorder):
+            return FULL
         if program.op != program.timed:
             read_timer(programs, program_id, now)
         operation = programs.operations[program.op]

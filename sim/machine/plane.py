@@ -19,6 +19,7 @@ from sim.engine.queue import clear_all
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.server.journal import NEVER
 from sim.machine.loop import ENDED, OUT_OF_ROWS, run
+from sim.machine.recorded import all_records
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
 from sim.mpi.exchange import GATE, TRANSFER
@@ -30,6 +31,7 @@ from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
 from sim.plane.operations import OPERATION, Op
+from sim.plane.recorder import Records
 from sim.storage.dvs.tables import MOUNT
 from sim.storage.ssd.device import DirtyLimits
 from sim.storage.ssd.room import demands_of_placing, place
@@ -465,6 +467,7 @@ class Plane:
         outcome = OUT_OF_ROWS
         while outcome == OUT_OF_ROWS:
             self._rows.make_room()
+            self._bound_recording()
             try:
                 outcome = run(self.tables, self._rows.counts.ravel(), until, _SLICE)
             except NoRowLeftError as error:
@@ -475,6 +478,20 @@ class Plane:
         ended = programs.ended[: programs.ended_count[0]].tolist()
         programs.ended_count[0] = 0
         return self.now, ended
+
+    def records(self) -> dict[str, Records] | None:
+        """Return what has been recorded, log by log; None if nothing was to be."""
+        recorder = self.tables.recorder
+        if not recorder.on and recorder.stopped is None:
+            return None
+        return all_records(self.tables)
+
+    def _bound_recording(self) -> None:
+        """End the recording if there are too many records."""
+        recorder = self.tables.recorder
+        if recorder.on and recorder.is_full():
+            recorder.stop(self.now)
+            self._rows.demanded()
 
 
 def _widened(table: Floats, columns: int) -> Floats:

@@ -29,6 +29,7 @@ from sim.node.page_cache import PageCache
 from sim.plane import control
 from sim.plane.files import Files
 from sim.plane.programs import Programs
+from sim.plane.recorder import Recorder
 from sim.storage.dvs import blocks
 from sim.storage.dvs import calls as dvs_calls
 from sim.storage.dvs.tables import Dvs
@@ -51,6 +52,7 @@ class Tables(Component):
 
     network: Network
     files: Files
+    recorder: Recorder
     programs: Programs
     nodes: Nodes
     aries: Aries

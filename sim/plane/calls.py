@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sim.engine.compiled import outlined
 from sim.plane.programs import Programs
+from sim.plane.recorder import add_call, note_called
 
 
 @outlined
@@ -34,8 +35,9 @@ def start_of_call(programs: Programs, program_id: int) -> int:
 
 
 @outlined
-def begin_call(programs: Programs, program_id: int) -> None:
+def begin_call(programs: Programs, program_id: int, now: float) -> None:
     """Begin the next call of a run: nothing of it is done."""
+    note_called(programs.recorder, program_id, now)
     program = programs.rows[program_id]
     program.length = programs.operations[program.op].length
     program.done = 0
@@ -51,8 +53,20 @@ def clip_to_file(programs: Programs, program_id: int) -> None:
 
 
 @outlined
-def end_call(programs: Programs, program_id: int) -> None:
+def end_call(programs: Programs, program_id: int, now: float) -> None:
     """Count a call as done."""
     program = programs.rows[program_id]
-    program.call += 1
+    drop_call(programs, program_id, program.length, now)
     program.calls += 1
+
+
+@outlined
+def drop_call(programs: Programs, program_id: int, moved: int, now: float) -> None:
+    """Turn to the next call of the run, after one that has moved some bytes; it is not counted."""
+    if programs.recorder.on:
+        kind = programs.operations[programs.rows[program_id].op].kind
+        file = programs.operations[programs.rows[program_id].op].file
+        start = start_of_call(programs, program_id)
+        called = programs.recorder.called[program_id]
+        add_call(programs.recorder, program_id, kind, file, start, moved, called, now)
+    programs.rows[program_id].call += 1

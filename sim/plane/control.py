@@ -15,12 +15,19 @@ from sim.engine.randomness import uniform
 from sim.engine.types import Integers
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE
-from sim.plane.operations import Op
+from sim.plane.operations import COLUMNS, ON_FILES, Op
 from sim.plane.programs import FIRST_PHASE, Programs, charge, wake
+from sim.plane.recorder import add_call
 from sim.plane.registry import performs
 
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
 _JOIN, _PARK = int(Op.JOIN), int(Op.PARK)
+
+# What is no act of a program but the order of its acts.
+_ORDER = Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK
+_RECORDED = np.array([kind not in (Op.READ, Op.WRITE, *_ORDER) for kind in Op])
+_ON_FILE = np.array([kind in ON_FILES for kind in Op])
+_HAS_OFFSET = np.array(["offset" in COLUMNS[kind] for kind in Op])
 
 # States of a JOIN: what has happened, what the program does next -> what may follow.
 _CALLED = 0  # nothing yet: waits for its threads, if any are left -> _JOINING
@@ -133,8 +140,23 @@ def read_timer(programs: Programs, program_id: int, now: float) -> None:
     if program.timed >= 0:
         timer = programs.operations[program.timed].timer
         programs.timers[program_id, timer] += now - program.timed_since
+        if programs.recorder.on:
+            _record_operation(programs, program_id, now)
     program.timed = program.op
     program.timed_since = now
+
+
+@outlined
+def _record_operation(programs: Programs, program_id: int, now: float) -> None:
+    """Record an operation that has ended; of reads and writes each call has a record of its own."""
+    program = programs.rows[program_id]
+    operation = programs.operations[program.timed]
+    kind = operation.kind
+    if not _RECORDED[kind]:
+        return
+    file = operation.file if _ON_FILE[kind] else -1
+    offset = operation.offset if _HAS_OFFSET[kind] else 0
+    add_call(programs.recorder, program_id, kind, file, offset, 0, program.timed_since, now)
 
 
 @outlined

@@ -22,6 +22,7 @@ from sim.plane.counters import Stat
 from sim.plane.events import PROGRAM_EVENT
 from sim.plane.files import Files
 from sim.plane.operations import OPERATION, TIMERS
+from sim.plane.recorder import Recorder
 from sim.plane.site import Site
 
 MARKS = 8
@@ -113,6 +114,7 @@ class Programs(Component):
 
     network: Network
     files: Files
+    recorder: Recorder
     rows: Table
     operations: Table
     waits: Floats

@@ -86,6 +86,8 @@ class Site:
         What else the file system does.
     seed
         Of the scenario: speeds of the OSTs, jitter and drawn routes follow from it.
+    record
+        Whether what happens is recorded (:mod:`sim.plane.recorder`).
     book
         Where components enter their stations.
     built
@@ -97,6 +99,7 @@ class Site:
     occupants: Occupants
     background: Background
     seed: int
+    record: bool = False
     book: StationBook = field(default_factory=StationBook)
     built: dict[type[Component], Component] = field(default_factory=dict)
 

@@ -10,6 +10,7 @@ from sim.engine.types import Integers
 from sim.plane.counters import Stat
 from sim.run.allocation import Allocation, JobAllocator
 from sim.run.placement import PlacedJob
+from sim.run.recording import recording_of
 from sim.run.result import Result
 from sim.run.station_table import StationTable
 from sim.run.submission import in_job
@@ -64,6 +65,8 @@ class JobRun:
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
+        recording = recording_of(plane, job.all_ranks, job.files)
+        about = () if recording is None else recording.notes()
         return Result(
             scenario=job.scenario,
             machine=job.machine,
@@ -80,12 +83,13 @@ class JobRun:
             files=dict(job.files),
             mpi_records=tuple(job.mpi_records),
             outcome=self._outcome,
-            notes=(*job.notes, *workload.notes(job)),
+            notes=(*job.notes, *workload.notes(job), *about),
             troubles=(*refused, *job.troubles),
             waits=job.all_ranks.waits(plane.waits),
             stats={stat: int(plane.stats[stat]) for stat in Stat},
             station_table=stations,
             version=version("xc40io"),
+            recording=recording,
             plane=plane,
         )
 

@@ -191,6 +191,7 @@ def simulate_jobs(
     scenario: JobsScenario,
     *,
     alone: bool = True,
+    record: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] | None = None,
 ) -> JobsResult:
@@ -204,6 +205,8 @@ def simulate_jobs(
         Whether to run each job by itself, too: on the same nodes and OSTs, from the same time on
         and with the same seeds, so that only the other jobs are missing. That takes about as long
         again.
+    record
+        Whether to record what all jobs do together.
     progress
         Told from time to time how far a run has come.
     say
@@ -219,14 +222,21 @@ def simulate_jobs(
     jobs = seeded_jobs(scenario)
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
 
-    def run(chosen: Sequence[SeededJob], allocation: Allocation | None = None) -> list[Result]:
-        submissions = [_submission(scenario, machine, entry, allocation) for entry in chosen]
-        background, seed = scenario.background, scenario.seed
-        return run_jobs(machine, submissions, background=background, seed=seed, progress=progress)
+    def run(
+        chosen: Sequence[SeededJob], allocation: Allocation | None = None, *, record: bool = False
+    ) -> list[Result]:
+        return run_jobs(
+            machine,
+            [_submission(scenario, machine, entry, allocation) for entry in chosen],
+            background=scenario.background,
+            seed=scenario.seed,
+            record=record,
+            progress=progress,
+        )
 
     tell = say or _tell_nobody
     tell("all jobs")
-    together = run(jobs)
+    together = run(jobs, record=record)
     wall, at_work = together[0].wall, _at_work(together)
     outcomes = []
     for entry, result in zip(jobs, together, strict=True):

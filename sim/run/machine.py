@@ -59,6 +59,7 @@ def build_machine(
     background: Background,
     seed: int,
     slow: Mapping[str, float] | None = None,
+    record: bool = False,
     progress: Progress | None = None,
 ) -> BuiltMachine:
     """Build a machine and put jobs there, each on nodes of its own.
@@ -75,6 +76,8 @@ def build_machine(
         Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
     slow
         Parts that are slow (:func:`~sim.run.slow.slow_down`).
+    record
+        Whether to record what happens (:class:`~sim.run.recording.Recording`).
     progress
         Told from time to time how far the run has come.
 
@@ -88,7 +91,7 @@ def build_machine(
     placed = place_jobs(submissions, machine, fabric)
     programs = programs_of(placed, machine)
     others = background_of(background, machine, seed)
-    plane, book = assemble(machine, fabric, programs, others, seed)
+    plane, book = assemble(machine, fabric, programs, others, seed, record=record)
     slow_down(plane, book, slow or {})
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 

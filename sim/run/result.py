@@ -21,6 +21,7 @@ from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
 from sim.run.frames import to_pandas, to_xarray
+from sim.run.recording import Recording
 from sim.run.saving import save
 from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
@@ -133,6 +134,8 @@ class Result:
     at_work
         Where several jobs ran: when any of them was at work, each time from when to when in
         simulated seconds.
+    recording
+        Every call, RPC, request, lock and wait, if that was asked for.
     plane
         The data plane as the run left it, for those who want to look into the tables themselves;
         None in a result that was loaded.
@@ -160,6 +163,7 @@ class Result:
     station_table: StationTable
     version: str
     at_work: tuple[tuple[float, float], ...] = ()
+    recording: Recording | None = None
     plane: Plane | None = field(default=None, metadata=NOT_KEPT)
 
     def stations(self) -> list[StationUse]:

@@ -35,6 +35,7 @@ _RECORDS = {
     "sim.results.replay_times": "FileTimes",
     "sim.run.allocation": "Allocation",
     "sim.run.jobs": "Alone JobOutcome JobPhase JobsResult",
+    "sim.run.recording": "Recording",
     "sim.run.result": "Result",
     "sim.run.saving": "Saved",
     "sim.run.station_table": "StationTable",

@@ -16,7 +16,11 @@ from sim.workloads.workload import Workload
 
 
 def simulate(
-    scenario: Scenario, *, progress: Progress | None = None, workload: Workload | None = None
+    scenario: Scenario,
+    *,
+    progress: Progress | None = None,
+    workload: Workload | None = None,
+    record: bool = False,
 ) -> Result:
     """Run a scenario of one job to its end.
 
@@ -29,6 +33,8 @@ def simulate(
     workload
         In place of the one that the scenario describes: one that was made already, and has not run
         yet.
+    record
+        Whether to record every call, RPC, request, lock and wait: ``Result.recording``.
 
     Returns
     -------
@@ -49,6 +55,7 @@ def simulate(
         background=scenario.background,
         seed=scenario.seed,
         slow=scenario.slow,
+        record=record,
         progress=progress,
     )
     return result
@@ -61,6 +68,7 @@ def run_jobs(
     background: Background,
     seed: int,
     slow: Mapping[str, float] | None = None,
+    record: bool = False,
     progress: Progress | None = None,
 ) -> list[Result]:
     """Run jobs to their ends.
@@ -71,7 +79,7 @@ def run_jobs(
         With all changes made.
     submissions
         The jobs, checked, in the order in which they get their nodes.
-    background, seed, slow, progress
+    background, seed, slow, record, progress
         As :func:`~sim.run.machine.build_machine` takes them.
 
     Returns
@@ -87,7 +95,13 @@ def run_jobs(
     """
     began = time.perf_counter()
     built = build_machine(
-        machine, submissions, background=background, seed=seed, slow=slow, progress=progress
+        machine,
+        submissions,
+        background=background,
+        seed=seed,
+        slow=slow,
+        record=record,
+        progress=progress,
     )
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]

@@ -118,7 +118,7 @@ def _next_call(client: Client, program_id: int, now: float) -> float:
     program = client.programs.rows[program_id]
     operation = client.programs.operations[program.op]
     go_to_inode(client.cache, program_id, operation.file)
-    begin_call(client.programs, program_id)
+    begin_call(client.programs, program_id, now)
     if operation.kind == _WRITE:
         return _begin_write(client, program_id, now)
     # Asked before the order is noted: a call that is begun again must not widen it twice.
@@ -223,6 +223,6 @@ def _end_call(cache: PageCache, program_id: int, now: float) -> float:
         file = cache.files.rows[operation.file]
         file.end = max(file.end, start_of_call(cache.programs, program_id) + program.length)
         leave_range(cache, program_id, now)
-    end_call(cache.programs, program_id)
+    end_call(cache.programs, program_id, now)
     program.phase = BETWEEN_CALLS
     return GO_ON

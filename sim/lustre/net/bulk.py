@@ -8,9 +8,10 @@ from sim.engine.calendar import schedule
 from sim.engine.compiled import inlined, outlined
 from sim.engine.component import Component, Demands
 from sim.engine.network import Network
-from sim.engine.pool import Pool, give, make_pool, take
-from sim.engine.types import Table, make_table
+from sim.engine.pool import Pool, give, make_pool, next_row, take
+from sim.engine.types import Table, enlarge_table, make_table
 from sim.plane.events import MESSAGE_EVENT
+from sim.plane.recorder import Recorder
 from sim.plane.site import Site
 from sim.plane.stations import MESSAGE_KINDS
 
@@ -35,6 +36,17 @@ RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
 )
 
 
+RPC_MARKS = np.dtype(  # what the recorder is to know of a BRW RPC besides
+    [
+        ("offset", "i8"),  # bytes: where in the object it begins
+        ("begun", "f8"),  # s: block I/O begins; infinity before
+        ("served", "f8"),  # the array can turn to another
+        ("in_flight", "i4"),  # RPCs of its OSC when it was sent, itself included
+    ],
+    align=True,
+)
+
+
 class BulkRpcs(Component):
     """All bulk RPCs under way.
 
@@ -42,6 +54,8 @@ class BulkRpcs(Component):
     ----------
     rpcs
         ``RPC`` records.
+    marks
+        ``RPC_MARKS`` records beside them; none where nothing is recorded.
     osts, osts_per_oss
         OSTs of the machine, and of an OSS.
     parts
@@ -51,7 +65,9 @@ class BulkRpcs(Component):
     """
 
     network: Network
+    recorder: Recorder
     rpcs: Table
+    marks: Table
     spare_rpcs: Pool
     osts: int
     osts_per_oss: int
@@ -65,12 +81,19 @@ class BulkRpcs(Component):
         return site.make(
             cls,
             rpcs=make_table(RPC, site.rows),
+            marks=make_table(RPC_MARKS, site.rows if site.record else 0),
             spare_rpcs=make_pool(site.rows),
             osts=lustre.osts,
             osts_per_oss=lustre.osts_per_oss,
             parts=site.bulk_parts,
             message_size=site.machine.lnet.message_size,
         )
+
+    def grow(self, name: str, rows: int) -> None:
+        """Make the table of RPCs longer, and what goes by its rows with it."""
+        super().grow(name, rows)
+        if len(self.marks):
+            self.marks = enlarge_table(self.marks, rows)
 
     def demands(self) -> Demands:
         """Return the messages of the bulk of a whole RPC, which an OSS cuts it into."""
@@ -94,6 +117,38 @@ def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
     for kind in range(MESSAGE_KINDS):  # a fixed number: the compiler unrolls it
         network.waits[message_id, kind] = 0.0
     return message_id
+
+
+@outlined
+def mark_sent(bulk: BulkRpcs, rpc_id: int, offset: int, in_flight: int) -> None:
+    """Note of an RPC that is sent what only its record needs."""
+    marks = bulk.marks[rpc_id]
+    marks.offset = offset
+    marks.in_flight = in_flight
+    marks.begun = marks.served = np.inf
+    bulk.rpcs[rpc_id].arrived = np.inf
+
+
+@outlined
+def add_rpc(bulk: BulkRpcs, message_id: int, now: float) -> None:
+    """Record an RPC of which the client has the reply, or all of the data."""
+    message = bulk.network.messages[message_id]
+    rpc, marks = bulk.rpcs[message.owner], bulk.marks[message.owner]
+    recorder = bulk.recorder
+    row = recorder.rpcs[next_row(recorder.spare_rpcs, len(recorder.rpcs))]
+    row.node = rpc.channel // bulk.osts
+    row.ost = rpc.channel % bulk.osts
+    row.object = rpc.object
+    row.write = rpc.write
+    row.in_flight = marks.in_flight
+    row.gateway = message.gateway
+    row.bytes = rpc.bytes
+    row.offset = marks.offset
+    row.start = rpc.start
+    row.arrived = rpc.arrived
+    row.begun = marks.begun
+    row.served = marks.served
+    row.ended = now
 
 
 @outlined

@@ -18,6 +18,7 @@ from sim.engine.pool import give, take
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join, pop
 from sim.lustre.brw import AT_CLIENT, LAST_STAGES, charge_rpc, start_rpc, travel
+from sim.lustre.net.bulk import add_rpc
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
 from sim.lustre.osc.windows import lower_urgency, window_done
@@ -155,7 +156,8 @@ def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: flo
         list_view(osc.cache, channel.views, view_id)
     low = osc.cache.windows[first].low
     channel.in_flight += 1
-    start_rpc(osc.brw, channel_id, -1, first, view.object, low, size, partial, 1, now)
+    flying, object_id = channel.in_flight, view.object
+    start_rpc(osc.brw, channel_id, -1, first, object_id, low, size, partial, 1, flying, now)
 
 
 @outlined
@@ -178,7 +180,19 @@ def _send_work(osc: Osc, channel_id: int, now: float) -> None:
         pop(channel.works, osc.works)
         give(osc.spare_works, work_id)
     channel.in_flight += 1
-    start_rpc(osc.brw, channel_id, program, window, object_id, offset, size, partial, write, now)
+    start_rpc(
+        osc.brw,
+        channel_id,
+        program,
+        window,
+        object_id,
+        offset,
+        size,
+        partial,
+        write,
+        channel.in_flight,
+        now,
+    )
 
 
 @on_message(Osc, BRW)
@@ -250,6 +264,8 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
         _written(osc, rpc_id, now)
     else:
         _read(osc, message_id, now)
+    if osc.programs.recorder.on:
+        add_rpc(osc.brw.bulk, message_id, now)
     # The rows are given back before the OSC takes rows for its next RPCs.
     give(osc.network.spare_messages, message_id)
     give(osc.brw.bulk.spare_rpcs, rpc_id)

@@ -295,6 +295,9 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     start = serve(disks.network, station, now, rpc.bytes, cost)
     disks.network.stations[station].waiting += start - rpc.arrived
     disks.network.waits[rpc.message, _OST] += start - rpc.arrived
+    if disks.programs.recorder.on:
+        disks.bulk.marks[rpc_id].begun = start
+        disks.bulk.marks[rpc_id].served = start + cost
     return start + cost + after
 
 

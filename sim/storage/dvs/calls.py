@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sim.engine.compiled import outlined
 from sim.lustre.requests import SERVER_REQUEST, may_send, send
-from sim.plane.calls import begin_call, call_is_due, clip_to_file, start_of_call
+from sim.plane.calls import begin_call, call_is_due, clip_to_file, drop_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
@@ -49,7 +49,7 @@ def _next_call(dvs: Dvs, program_id: int, now: float) -> float:
     """Begin the next call of the run."""
     program = dvs.programs.rows[program_id]
     operation = dvs.programs.operations[program.op]
-    begin_call(dvs.programs, program_id)
+    begin_call(dvs.programs, program_id, now)
     if operation.kind == _WRITE:
         _take_room(dvs, program_id, start_of_call(dvs.programs, program_id))
     else:
@@ -82,7 +82,7 @@ def _next_parts(dvs: Dvs, program_id: int, now: float) -> float:
     operation = dvs.programs.operations[program.op]
     if program.done == program.length:
         program.phase = _BETWEEN_CALLS
-        program.call += 1
+        drop_call(dvs.programs, program_id, program.length, now)
         program.calls += 1 if program.length > 0 else 0
         return GO_ON
     file = dvs.files.rows[operation.file]

@@ -22,7 +22,14 @@ from sim.node.extents import add_bytes, cut_bytes
 from sim.node.page_cache import inode_of, view_of
 from sim.node.pages import add_cached, drop_cached
 from sim.node.tree import READ_TURNS, WRITE_TURNS, enter_tree, leave_tree
-from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
+from sim.plane.calls import (
+    begin_call,
+    call_is_due,
+    clip_to_file,
+    drop_call,
+    end_call,
+    start_of_call,
+)
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import GO_ON, GONE
@@ -96,10 +103,10 @@ def _next_call(ssds: Ssds, program_id: int, now: float) -> float:
     # The tree is the kernel's for all files; what keeps its lock is the file system's own work.
     ssds.cache.inodes[program.inode].tree_page = ssds.limits.tree_page
     program.view_id = view_of(ssds.cache, file.first_object, program.node, program.inode)
-    begin_call(ssds.programs, program_id)
+    begin_call(ssds.programs, program_id, now)
     if now >= ssds.rows[program.node].lost_at:
         lose(ssds, program.node, now)
-        return _fail(ssds.programs, program_id)
+        return _fail(ssds.programs, program_id, now)
     if operation.kind != _WRITE:
         clip_to_file(ssds.programs, program_id)
         start = start_of_call(ssds.programs, program_id)
@@ -116,7 +123,7 @@ def _go_on(ssds: Ssds, program_id: int, now: float) -> float:
     if now >= ssds.rows[program.node].lost_at:
         lose(ssds, program.node, now)
         leave_tree(ssds.cache, program_id)
-        return _fail(ssds.programs, program_id)
+        return _fail(ssds.programs, program_id, now)
     if phase == _HAS_WAITED:
         charge(ssds.programs, program_id, _CACHE, now)
         return _next_piece(ssds, program_id, now)
@@ -139,7 +146,7 @@ def _next_piece(ssds: Ssds, program_id: int, now: float) -> float:
     """Turn to the next piece of a call; end the call where there is none."""
     program = ssds.programs.rows[program_id]
     if program.done == program.length:
-        end_call(ssds.programs, program_id)
+        end_call(ssds.programs, program_id, now)
         program.phase = _BETWEEN_CALLS
         return GO_ON
     operation = ssds.programs.operations[program.op]
@@ -249,23 +256,23 @@ def _refuse(ssds: Ssds, program_id: int, now: float) -> float:
     waiter = pop(ssd.waiters, ssds.programs.rows)
     if waiter >= 0:
         wake(ssds.programs, waiter, now)
-    return _give_up(ssds.programs, program_id, REFUSED, _NO_SPACE)
+    return _give_up(ssds.programs, program_id, REFUSED, _NO_SPACE, now)
 
 
 @outlined
-def _fail(programs: Programs, program_id: int) -> float:
+def _fail(programs: Programs, program_id: int, now: float) -> float:
     """End a call on a lost device; count what it has not moved."""
-    return _give_up(programs, program_id, FAILED, _LOST)
+    return _give_up(programs, program_id, FAILED, _LOST, now)
 
 
 @outlined
-def _give_up(programs: Programs, program_id: int, column: int, stat: int) -> float:
+def _give_up(programs: Programs, program_id: int, column: int, stat: int, now: float) -> float:
     """End a call; count what it has not moved."""
     program = programs.rows[program_id]
     left = program.length - program.done
     program.entering = 0
     programs.refused[program_id, column] += left
     programs.stats[stat] += left
-    program.call += 1
+    drop_call(programs, program_id, program.done, now)
     program.phase = _BETWEEN_CALLS
     return GO_ON

@@ -1,0 +1,63 @@
+"""What has been recorded by the end of a run, with what is not over yet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.pool import FREE, Pool
+from sim.engine.types import Integers
+from sim.lustre.locks import Locks
+from sim.lustre.net.bulk import BulkRpcs
+from sim.machine.tables import Tables
+from sim.plane.recorder import LOCK, RPC, Records
+
+
+def all_records(tables: Tables) -> dict[str, Records]:
+    """Return all records, log by log; what is not over has infinity where its end would stand.
+
+    Pages that nobody has synced are still on their way when the last rank ends, and nodes keep
+    their locks. Where recording has stopped before, nothing is known of these.
+    """
+    found = tables.recorder.collected()
+    if tables.recorder.on:
+        found["rpcs"] = np.concatenate([found["rpcs"], _rpcs_under_way(tables.bulk)])
+        found["locks"] = np.concatenate([found["locks"], _locks_held(tables.locks)])
+    return found
+
+
+def _in_use(pool: Pool) -> Integers:
+    """Return the rows of a table that are in use."""
+    used = np.ones(len(pool.rows), np.bool_)
+    used[pool.rows[: pool.counts[FREE]]] = False
+    return np.flatnonzero(used)
+
+
+def _rpcs_under_way(bulk: BulkRpcs) -> Records:
+    """Return the RPCs whose clients still wait, in the order in which they were sent."""
+    rows = _in_use(bulk.spare_rpcs)
+    rpcs, marks = np.asarray(bulk.rpcs)[rows], np.asarray(bulk.marks)[rows]
+    records = np.zeros(len(rows), RPC)
+    records["node"], records["ost"] = np.divmod(rpcs["channel"], bulk.osts)
+    for name in ("object", "write", "bytes", "start", "arrived"):
+        records[name] = rpcs[name]
+    for name in ("offset", "in_flight", "begun", "served"):
+        records[name] = marks[name]
+    records["gateway"] = -1
+    records["ended"] = np.inf
+    return records[np.argsort(records["start"], kind="stable")]
+
+
+def _locks_held(locks: Locks) -> Records:
+    """Return the locks that clients hold or have asked for, in the order of the asking."""
+    rows = _in_use(locks.spare_locks)
+    held, marks = np.asarray(locks.locks)[rows], np.asarray(locks.marks)[rows]
+    records = np.zeros(len(rows), LOCK)
+    records["object"], records["node"] = held["resource"], held["owner"]
+    records["mode"] = held["mode"]
+    for name in ("asked", "granted", "blocked", "returned"):
+        records[name] = marks[name]
+    come = np.isfinite(marks["granted"])
+    for name in ("start", "end"):  # of what has not come it is known what was asked for
+        records[name] = np.where(come, held[name], held[f"request_{name}"])
+    records["ended"] = np.inf
+    return records[np.argsort(records["asked"], kind="stable")]

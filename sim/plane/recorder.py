@@ -1,0 +1,288 @@
+"""The recorder: what programs, RPCs, small requests and locks did, one record each.
+
+Whoever ends something adds its record to a *log*, a table whose rows are taken in order. Compiled
+code cannot make a table longer, so the loop sees to room in logs as it does in all tables
+(:mod:`sim.engine.pool`), and has what is in a full one put aside. A program that goes on from one
+operation to the next within one event looks itself whether there is room for one more
+(:func:`may_go_on`).
+
+Where nothing is to be recorded, the tables are empty, and all that is left is one look at ``on``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.compiled import njit, outlined
+from sim.engine.component import Component, Demands
+from sim.engine.pool import FREE, Pool, make_log, next_row
+from sim.engine.types import Floats, Table, make_table
+from sim.plane.site import Site
+from sim.plane.stations import MESSAGE_KINDS
+
+CALL = np.dtype(  # a call of a program on a file, or an operation that is none
+    [
+        ("program", "i4"),
+        ("op", "i4"),  # an Op
+        ("file", "i4"),  # -1: it names none
+        ("offset", "i8"),  # bytes: where in the file it begins
+        ("bytes", "i8"),  # that were really moved
+        ("start", "f8"),  # s
+        ("end", "f8"),
+    ],
+    align=True,
+)
+
+RPC = np.dtype(  # a bulk (BRW) RPC
+    [
+        ("node", "i4"),  # the client, by its position among all nodes that take part
+        ("ost", "i4"),
+        ("object", "i4"),
+        ("write", "i4"),  # 1: a write; 0: a read
+        ("in_flight", "i4"),  # RPCs of its OSC when it was sent, itself included
+        ("gateway", "i4"),  # the LNET router of its last part; -1: none of its parts has come
+        ("bytes", "i8"),
+        ("offset", "i8"),  # bytes: where in the object it begins
+        ("start", "f8"),  # s: the OSC sends it
+        ("arrived", "f8"),  # the request, or all of the bulk of a write, is at the OSS
+        ("begun", "f8"),  # block I/O begins
+        ("served", "f8"),  # the array can turn to another
+        ("ended", "f8"),  # the client has the reply, or all of the data
+    ],
+    align=True,
+)
+
+REQUEST = np.dtype(  # a small request to a server
+    [
+        ("program", "i4"),
+        ("kind", "i4"),  # sim.lustre.requests
+        ("op", "i4"),  # the Op of the program that it is for
+        ("station", "i4"),  # where it is served
+        ("target", "i4"),  # a file (to an MDS) or an object (to an OSS)
+        ("sent", "f8"),  # s
+        ("arrived", "f8"),
+        ("begun", "f8"),  # a thread turns to it
+        ("ended", "f8"),  # the reply leaves
+    ],
+    align=True,
+)
+
+LOCK = np.dtype(  # an extent lock of a client node
+    [
+        ("object", "i4"),
+        ("node", "i4"),
+        ("mode", "i4"),  # sim.lustre.locks
+        ("start", "i8"),  # bytes of the object: what it covers, both ends included
+        ("end", "i8"),
+        ("asked", "f8"),  # s: the enqueue is sent
+        ("granted", "f8"),  # the client holds it; what has not happened is at infinity
+        ("blocked", "f8"),  # a blocking AST comes
+        ("returned", "f8"),  # the cancel is sent
+        ("ended", "f8"),  # the server has removed it
+    ],
+    align=True,
+)
+
+SPAN = np.dtype(  # what a program waited for
+    [
+        ("program", "i4"),
+        ("cause", "i4"),  # a Cause
+        ("since", "f8"),  # s
+        ("until", "f8"),
+    ],
+    align=True,
+)
+
+LOGS: dict[str, tuple[np.dtype[Any], str]] = {
+    "calls": (CALL, "end"),
+    "rpcs": (RPC, "ended"),
+    "requests": (REQUEST, "ended"),
+    "locks": (LOCK, "ended"),
+    "spans": (SPAN, "until"),
+}
+"""The logs: their records, and the column by which they are sorted in the end."""
+
+MOST_RECORDS = 20_000_000
+"""Records of all logs beyond which recording stops: one to one and a half GB."""
+
+_LOG_ROWS = 1 << 16  # of a log before they are put aside
+_CALLS_A_STEP = 2  # a call ends, and the operation before it
+_SPANS_A_STEP = 2 * (MESSAGE_KINDS + 3)  # what an RPC or a block met; a copy, and a lock before it
+
+Records = npt.NDArray[Any]
+
+
+class Recorder(Component):
+    """What is recorded.
+
+    Attributes
+    ----------
+    on
+        Whether anything is: 1 or 0.
+    calls, rpcs, requests, locks, spans
+        Records of these names: what has come since the log was last put aside.
+    called
+        float64 (programs,): when each program began its present call, in seconds.
+    spans_an_event
+        The most that one event adds: all programs of a node may wait for one RPC.
+    """
+
+    on: int
+    calls: Table
+    spare_calls: Pool
+    rpcs: Table
+    spare_rpcs: Pool
+    requests: Table
+    spare_requests: Pool
+    locks: Table
+    spare_locks: Pool
+    spans: Table
+    spare_spans: Pool
+    called: Floats
+    spans_an_event: int
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        # Of no concern to compiled code, hence no fields.
+        self.__dict__["_aside"] = {name: [] for name in LOGS}
+        self.__dict__["_stopped"] = None
+
+    @classmethod
+    def build(cls, site: Site) -> Recorder:
+        """Return empty logs."""
+        logs: dict[str, Any] = {}
+        for name, (layout, _) in LOGS.items():
+            logs[name] = make_table(layout, 0)
+            logs[f"spare_{name}"] = make_log(endless=not site.record)
+        programs = site.occupants.program_node
+        most_on_node = int(np.bincount(programs).max(initial=0))
+        return site.make(
+            cls,
+            on=int(site.record),
+            **logs,
+            called=np.zeros(len(programs) if site.record else 0),
+            spans_an_event=most_on_node * (MESSAGE_KINDS + 2) + _SPANS_A_STEP,
+        )
+
+    def demands(self) -> Demands:
+        """Return what an event adds."""
+        if not self.on:
+            return []
+        return [
+            (self.spare_calls, _CALLS_A_STEP),
+            (self.spare_rpcs, 1),
+            (self.spare_requests, 1),
+            (self.spare_locks, 1),
+            (self.spare_spans, self.spans_an_event),
+        ]
+
+    def grow(self, name: str, rows: int) -> None:
+        """Put what is in a log aside; then more than so many rows are free in it."""
+        spare: Pool = getattr(self, f"spare_{name}")
+        table = getattr(self, name)
+        used = len(table) - int(spare.counts[FREE])
+        if used:
+            self._aside[name].append(table[:used].copy())
+        length = max(2 * rows, _LOG_ROWS)
+        if len(table) < length:
+            table = make_table(table.dtype, length)
+            setattr(self, name, table)
+        spare.counts[FREE] = len(table)
+
+    @property
+    def _aside(self) -> dict[str, list[Records]]:
+        """What has been put aside, log by log."""
+        aside: dict[str, list[Records]] = self.__dict__["_aside"]
+        return aside
+
+    @property
+    def stopped(self) -> float | None:
+        """When recording stopped as there were too many records, in seconds; else None."""
+        stopped: float | None = self.__dict__["_stopped"]
+        return stopped
+
+    def is_full(self) -> bool:
+        """Tell whether it has as many records as it may."""
+        return sum(len(part) for parts in self._aside.values() for part in parts) >= MOST_RECORDS
+
+    def stop(self, now: float) -> None:
+        """Record nothing any more; what has been recorded stays."""
+        for name in LOGS:
+            self.grow(name, 0)
+            setattr(self, name, getattr(self, name)[:0])
+            getattr(self, f"spare_{name}").counts[:] = make_log(endless=True).counts
+        self.on = 0
+        self.__dict__["_stopped"] = now
+
+    def collected(self) -> dict[str, Records]:
+        """Return all records, log by log, each sorted by the time of its end."""
+        found = {}
+        for name, (layout, ended) in LOGS.items():
+            table = getattr(self, name)
+            used = len(table) - int(getattr(self, f"spare_{name}").counts[FREE]) if self.on else 0
+            parts = [np.asarray(part) for part in (*self._aside[name], table[:used])]
+            whole = np.concatenate([np.zeros(0, layout), *parts])
+            end = whole[ended]
+            if (end[1:] < end[:-1]).any():
+                whole = whole[np.argsort(end, kind="stable")]
+            found[name] = whole
+        return found
+
+
+@njit
+def may_go_on(recorder: Recorder) -> bool:
+    """Tell whether there is room for what a program adds that turns to one operation more."""
+    if recorder.on == 0:
+        return True
+    calls = recorder.spare_calls.counts[FREE] >= _CALLS_A_STEP
+    return calls and recorder.spare_spans.counts[FREE] >= _SPANS_A_STEP
+
+
+@njit
+def note_called(recorder: Recorder, program_id: int, now: float) -> None:
+    """Note that a program begins a call."""
+    if recorder.on:
+        recorder.called[program_id] = now
+
+
+@outlined
+def add_call(
+    recorder: Recorder,
+    program_id: int,
+    kind: int,
+    file: int,
+    offset: int,
+    size: int,
+    start: float,
+    now: float,
+) -> None:
+    """Record a call, or an operation, that a program has ended."""
+    call = recorder.calls[next_row(recorder.spare_calls, len(recorder.calls))]
+    call.program = program_id
+    call.op = kind
+    call.file = file
+    call.offset = offset
+    call.bytes = size
+    call.start = start
+    call.end = now
+
+
+@njit
+def record_span(
+    recorder: Recorder, program_id: int, cause: int, since: float, until: float
+) -> None:
+    """Record what a program waited for, if it did, from when to when."""
+    if recorder.on and until > since:
+        _add_span(recorder, program_id, cause, since, until)
+
+
+@outlined
+def _add_span(recorder: Recorder, program_id: int, cause: int, since: float, until: float) -> None:
+    span = recorder.spans[next_row(recorder.spare_spans, len(recorder.spans))]
+    span.program = program_id
+    span.cause = cause
+    span.since = since
+    span.until = until

@@ -1,0 +1,129 @@
+"""What was recorded of a run: every call, RPC, small request, extent lock and wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.engine.types import Indices
+from sim.machine.filesystem import FileSet
+from sim.machine.plane import Plane
+from sim.plane.files import Backend
+from sim.plane.recorder import Records
+from sim.workloads.ranks import Ranks
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Recording:
+    """Records of all jobs of a run, in the order in which they ended.
+
+    Times are seconds since the simulation began, sizes are in bytes; what had not happened when
+    the run ended has its time at infinity. ``docs/recording.md`` describes every column.
+
+    Attributes
+    ----------
+    calls
+        ``CALL`` records (:mod:`sim.plane.recorder`): what programs did. A read or write call has
+        one each, and so has any other operation.
+    rpcs
+        ``RPC`` records: BRW RPCs.
+    requests
+        ``REQUEST`` records: small requests to the MDS, to OSSs and to service nodes.
+    locks
+        ``LOCK`` records: extent locks of client nodes.
+    spans
+        ``SPAN`` records: what programs waited for, from when to when.
+    ranks
+        int32 (programs,): the rank of the job that each program of the data plane belongs to;
+        -1 for those of other jobs.
+    threads
+        int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads.
+    file_names
+        By the number of a file; empty for those of other jobs.
+    objects
+        int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
+        an OST where the file is not on Lustre.
+    stopped
+        From when on nothing was recorded, as there were too many records; None if all is there.
+    """
+
+    calls: Records
+    rpcs: Records
+    requests: Records
+    locks: Records
+    spans: Records
+    ranks: Indices
+    threads: Indices
+    file_names: tuple[str, ...]
+    objects: Indices
+    stopped: float | None = None
+
+    def of_job(self, records: Records) -> Records:
+        """Return those of some calls, requests or spans that programs of this job have."""
+        own: Records = records[self.ranks[records["program"]] >= 0]
+        return own
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user should know of it: a sentence, or none."""
+        if self.stopped is None:
+            return ()
+        total = sum(len(log) for log in (self.calls, self.rpcs, self.requests, self.locks))
+        return (
+            f"the recording ends at {self.stopped:.6g} s of simulated time, after "
+            f"{total + len(self.spans):,} records: what follows is missing in all that is made of "
+            "it",
+        )
+
+
+def recording_of(plane: Plane, ranks: Ranks, files: Mapping[str, FileSet]) -> Recording | None:
+    """Return what a data plane has recorded, as one job sees it; None if it was not asked to.
+
+    Parameters
+    ----------
+    plane
+        At the end of the run.
+    ranks
+        The ranks of the job.
+    files
+        Its files, by name.
+    """
+    records = plane.records()
+    if records is None:
+        return None
+    programs = len(plane.tables.programs.rows)
+    rank, thread = np.full(programs, -1, np.int32), np.zeros(programs, np.int32)
+    rank[ranks.programs] = np.arange(len(ranks))
+    if ranks.threads > 1:
+        rank[ranks.followers] = np.arange(len(ranks))[:, None]
+        thread[ranks.followers] = 1 + np.arange(ranks.threads)
+    return Recording(
+        **records,
+        ranks=rank,
+        threads=thread,
+        file_names=_file_names(plane, files),
+        objects=_objects(plane),
+        stopped=plane.tables.recorder.stopped,
+    )
+
+
+def _file_names(plane: Plane, files: Mapping[str, FileSet]) -> tuple[str, ...]:
+    """Return the names of all files, by their numbers: ``NAME``, or ``NAME.0`` of several alike."""
+    names = [""] * len(plane.files)
+    for name, alike in files.items():
+        number = len(alike.osts)
+        each = [name] if number == 1 else [f"{name}.{i}" for i in range(number)]
+        names[alike.first : alike.first + number] = each
+    return tuple(names)
+
+
+def _objects(plane: Plane) -> Indices:
+    """Return file, number of the stripe and OST of every stripe object."""
+    rows, table = np.asarray(plane.files), np.asarray(plane.tables.files.objects)
+    following = np.append(rows["first_object"][1:], len(table))
+    each = following - rows["first_object"]
+    file = np.repeat(np.arange(len(rows)), each)
+    stripe = np.arange(len(table)) - rows["first_object"][file]
+    ost = np.where(rows["backend"][file] == int(Backend.LUSTRE), table["ost"], -1)
+    return np.stack([file, stripe, ost], axis=1).astype(np.int32)
