@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from sim.cli.environment import variables_of
+from sim.cli.exports import write_exports
 from sim.cli.keep import Keep
-from sim.cli.plots import draw_plots
 from sim.cli.running import (
     check_files,
     check_keep,
@@ -76,12 +76,14 @@ def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone:
     check_keep(keep)
     _check_files(scenario)
     with ProgressBar() as progress:
-        result = simulate_jobs(scenario, alone=alone, progress=progress, say=progress.say)
+        result = simulate_jobs(
+            scenario, alone=alone, record=keep.recorded, progress=progress, say=progress.say
+        )
     save_result(result, keep, view)
     for outcome in result.jobs:
         write_files(output_of(outcome.result))
     print_jobs(result, view)
-    draw_plots(result, keep.plots)
+    write_exports(result, keep.exports)
 
 
 def print_jobs(result: JobsResult, view: View) -> None:

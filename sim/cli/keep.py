@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from sim.cli.exports import needs_recording
 
 
 class Keep(NamedTuple):
@@ -12,9 +15,17 @@ class Keep(NamedTuple):
     ----------
     save
         The file to keep it in.
-    plots
-        The folder that its pictures go to.
+    record
+        Whether what is kept has a recording.
+    exports
+        Where each other form goes that is asked for, by its name (``sim.cli.exports``).
     """
 
-    save: str | None = None
-    plots: str | None = None
+    save: str | None
+    record: bool
+    exports: Mapping[str, str]
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the run is to be recorded."""
+        return self.record or needs_recording(self.exports)

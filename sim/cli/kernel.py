@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from sim.cli.view import View
     from sim.workloads.kernel import Kernel
 
-_RESERVED = {*NAMES, "json", "set", "help", "getstripe", "lustre_stats", "mpiio_stats"}
-_RESERVED |= {"env", "save", "plots"}
+_RESERVED = {*NAMES, *options.NAMES, "set", "help", "env"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""
 
 _HELP = """\

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from sim.cli.exports import EXPORTS, export_options, exports_of
 from sim.cli.keep import Keep
 from sim.cli.view import View
 
@@ -36,11 +37,17 @@ _SHOWN = (
         "--save", metavar="FILE", help="Also keep the result; xc40io show prints it again."
     ),
     click.option(
-        "--plots",
-        metavar="DIR",
-        help="Also draw it into this folder: bandwidth, OSTs, LNET routers, links, ranks.",
+        "--record",
+        is_flag=True,
+        help="Keep every call, RPC, lock and wait with it, for what show can make of them.",
     ),
+    export_options,
 )
+
+NAMES = frozenset(("json", "getstripe", "lustre_stats", "mpiio_stats", "save", "record")).union(
+    export.name for export in EXPORTS
+)
+"""Names of the options that say what becomes of a result."""
 
 
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,11 +65,12 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         lustre_stats: bool,
         mpiio_stats: bool,
         save: str | None,
-        plots: str | None,
+        record: bool,
         **others: Any,
     ) -> Any:
         view = View(as_json, getstripe, lustre_stats, mpiio_stats)
-        return command(view=view, keep=Keep(save, plots), **others)
+        keep = Keep(save, record, exports_of(others))
+        return command(view=view, keep=keep, **others)
 
     decorated: Callable[..., Any] = viewed
     for option in reversed(_SHOWN):

@@ -10,9 +10,9 @@ import click
 
 from sim.cli import options
 from sim.cli.environment import inherited, variables_of
+from sim.cli.exports import write_exports
 from sim.cli.job import describe, described
 from sim.cli.options import Command
-from sim.cli.plots import draw_plots
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -106,10 +106,10 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    report = _LogReplay.of(log, timing, assignments, job).run()
+    report = _LogReplay.of(log, timing, assignments, job).run(record=keep.recorded)
     save_result(report, keep, view)
     print_replay(report, view)
-    draw_plots(report, keep.plots)
+    write_exports(report, keep.exports)
 
 
 def print_log_warnings(warnings: Iterable[str]) -> None:
@@ -235,8 +235,8 @@ class _LogReplay:
             log=log, place=place, shape=shape, timing=timing, assignments=assignments, job=job
         )
 
-    def run(self) -> ReplayReport:
-        """Run the replay as recorded, and the what-if if there is one."""
+    def run(self, *, record: bool) -> ReplayReport:
+        """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
         from sim.results.replay_report import replay_report
         from sim.workloads.darshan_log.reconstruction import reconstruct
 
@@ -249,7 +249,7 @@ class _LogReplay:
             f"Replayed on {self.place.machine} ({self.place.why}); nodes x ranks on each: "
             f"{self.shape.nodes:,} x {self.shape.ppn:,} ({self.shape.why})"
         )
-        runs = [self._run(found, scenario) for scenario in jobs]
+        runs = [self._run(found, scenario, record=record) for scenario in jobs]
         return replay_report(found, runs, where=where, change=change)
 
     def _change(self) -> str:
@@ -315,7 +315,7 @@ class _LogReplay:
         return scenario
 
     @staticmethod
-    def _run(found: Reconstruction, scenario: Scenario) -> Result:
+    def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
         """Replay the trace."""
         from sim.config.scenario import Workload, machine_of
         from sim.results.progress import ProgressBar
@@ -325,4 +325,4 @@ class _LogReplay:
         kernel = (scenario.workload.kernel or {}) | {"trace": trace}
         scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
         with ProgressBar() as progress:
-            return simulate(scenario, progress=progress)
+            return simulate(scenario, progress=progress, record=record)

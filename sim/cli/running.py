@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import click
 
 from sim.archive.files import check_writable, write_whole
+from sim.cli.exports import check_exports, write_exports
 from sim.cli.keep import Keep
-from sim.cli.plots import check_plots, draw_plots
 from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
@@ -53,11 +53,11 @@ def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
     check_files(workload)
     check_view(view, scenario)
     with ProgressBar() as progress:
-        result = simulate(scenario, progress=progress, workload=workload)
+        result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
     save_result(result, keep, view)
     write_files(output_of(result))
     print_result(result, view)
-    draw_plots(result, keep.plots)
+    write_exports(result, keep.exports)
     if result.troubles:
         click.get_current_context().exit(1)
 
@@ -92,7 +92,12 @@ def check_keep(keep: Keep) -> None:
     """Raise InputError if a result cannot go where it is to."""
     if keep.save is not None:
         check_writable(keep.save, "--save")
-    check_plots(keep.plots)
+    elif keep.record:
+        raise InputError(
+            "--record without --save: what is recorded would be lost; right would be --save FILE, "
+            "too"
+        )
+    check_exports(keep.exports)
 
 
 def save_result(content: object, keep: Keep, view: View) -> None:

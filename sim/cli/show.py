@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sim.cli.exports import (
+    check_exports,
+    check_recorded,
+    export_options,
+    exports_of,
+    write_exports,
+)
+
 if TYPE_CHECKING:
     from sim.cli.view import View
 
@@ -42,18 +50,19 @@ Options given here choose anew what is printed.
     default=None,
     help="Of a replayed log, also print how the calls were reconstructed.",
 )
-@click.option("--plots", metavar="DIR", help="Also draw it into this folder.")
-def show(*, file: str, plots: str | None, **asked: bool | None) -> None:
+@export_options
+def show(*, file: str, **asked: Any) -> None:
     """Read the file and print what is in it."""
-    from sim.cli.plots import check_plots, draw_plots
     from sim.cli.view import View
     from sim.run.saving import load_saved
 
-    check_plots(plots)
+    exports = exports_of(asked)
+    check_exports(exports)
     content, shown = load_saved(file)
+    check_recorded(content, exports, file)
     chosen = {name: value for name, value in asked.items() if value is not None}
     _print(content, View(**{**shown, **chosen}))
-    draw_plots(content, plots)
+    write_exports(content, exports)
 
 
 def _print(content: Any, view: View) -> None:

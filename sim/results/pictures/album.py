@@ -15,6 +15,7 @@ from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_he
 from sim.results.pictures.links import draw_links
 from sim.results.pictures.ranks import draw_ranks, rank_shares_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
+from sim.results.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 
@@ -42,6 +43,27 @@ def pictures_of_jobs(jobs: JobsResult) -> Pictures:
     for outcome in jobs.jobs:
         if not outcome.drawn:
             yield from _of_ranks(outcome.result, f"ranks-{outcome.job.name}", outcome.job.name)
+
+
+def write_plots(content: Result | JobsResult | ReplayReport, folder: str, option: str) -> list[str]:
+    """Draw a result of any kind into a folder; return the files."""
+    return [
+        str(path)
+        for prefix, pictures in _albums(content)
+        for path in write_pictures(folder, pictures, option, prefix)
+    ]
+
+
+def _albums(content: Result | JobsResult | ReplayReport) -> Iterator[tuple[str, Pictures]]:
+    """Yield the pictures of each run, and what their names begin with."""
+    if isinstance(content, Result):
+        yield "", pictures_of(content)
+    elif isinstance(content, JobsResult):
+        yield "", pictures_of_jobs(content)
+    else:
+        names = ("recorded-", "what-if-") if len(content.runs) > 1 else ("",)
+        for name, run in zip(names, content.runs, strict=True):
+            yield name, pictures_of(run)
 
 
 def write_pictures(

@@ -1,0 +1,186 @@
+"""What else a result can become: the forms that options ask for beside what is printed.
+
+A form is a line in ``EXPORTS``. Its option is then on every command that runs something, and on
+``show``; the run is recorded if the form wants that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from sim.archive.files import check_writable, make_folder
+from sim.config.errors import InputError
+
+if TYPE_CHECKING:
+    from sim.run.result import Result
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Takes(Enum):
+    """What the function of a form is called with."""
+
+    ALL = "whatever the command leaves: a result, the jobs of a scenario, or a replay of a log"
+    RUN = "a result of each run; of several jobs any one, as it tells what the machine did"
+    JOB = "a result of each job of each run"
+
+
+class Wants(Enum):
+    """Whether a form is made of a recording (:class:`~sim.run.recording.Recording`)."""
+
+    NOTHING = "of the result alone"
+    RECORDING = "of a recording, without which there is nothing to write"
+    IF_THERE = "of a recording, too, where there is one"
+
+
+class Export(NamedTuple):
+    """A form.
+
+    Attributes
+    ----------
+    name
+        Of the option: ``plots`` of ``--plots``.
+    metavar
+        ``DIR``, for a folder that is made if it is not there, or ``FILE``.
+    help
+        Of the option.
+    writer
+        ``module:function``, imported when it is called: ``function(what, path, option)`` returns
+        the paths of the files that it has written. ``option`` is for what it says in InputError.
+    takes
+        What it is called with.
+    wants
+        Whether the run has to be recorded for it.
+    verb
+        What it did with the files.
+    """
+
+    name: str
+    metavar: str
+    help: str
+    writer: str
+    takes: Takes
+    wants: Wants
+    verb: str = "wrote"
+
+    @property
+    def option(self) -> str:
+        """As it is typed."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def check(self, path: str) -> None:
+        """Raise InputError if nothing can be written there; make the folder if it is one."""
+        if self.metavar == "DIR":
+            make_folder(path, self.option)
+        else:
+            check_writable(path, self.option)
+
+    def write(self, content: Any, path: str) -> Iterator[str]:
+        """Write a result of any kind; yield the paths of the files."""
+        module, _, name = self.writer.partition(":")
+        function = getattr(import_module(module), name)
+        if self.takes == Takes.ALL:
+            yield from function(content, path, self.option)
+            return
+        for title, result in _results(content, jobs=self.takes == Takes.JOB):
+            place = self._place(path, title)
+            yield from function(result, place, self.option)
+
+    def _place(self, path: str, title: str) -> str:
+        """Return where one of several results goes: ``DIR/TITLE``, or ``FILE-TITLE.suffix``."""
+        if not title:
+            return path
+        if self.metavar == "DIR":
+            below = Path(path, title)
+            make_folder(below, self.option)
+            return str(below)
+        name = Path(path).name
+        stem, dot, suffixes = name.lstrip(".").partition(".")
+        hidden = "." * (len(name) - len(name.lstrip(".")))
+        return str(Path(path).with_name(f"{hidden}{stem}-{title}{dot}{suffixes}"))
+
+
+EXPORTS: tuple[Export, ...] = (
+    Export(
+        "plots",
+        "DIR",
+        "Also draw it into this folder: bandwidth, OSTs, LNET routers, links, ranks.",
+        "sim.results.pictures.album:write_plots",
+        Takes.ALL,
+        Wants.IF_THERE,
+        verb="drew",
+    ),
+)
+
+
+def export_options(command: Command) -> Command:
+    """Add the options of all forms to a command, which gets them by their names."""
+    decorated: Any = command
+    for export in reversed(EXPORTS):
+        option = click.option(export.option, metavar=export.metavar, help=export.help)
+        decorated = option(decorated)
+    made: Command = decorated
+    return made
+
+
+def exports_of(options: dict[str, Any]) -> dict[str, str]:
+    """Take what export options were given out of a command's; return the paths by their names."""
+    taken = {export.name: options.pop(export.name) for export in EXPORTS}
+    return {name: path for name, path in taken.items() if path is not None}
+
+
+def needs_recording(asked: Mapping[str, str]) -> bool:
+    """Tell whether a run is to be recorded for the forms that are asked for."""
+    return any(export.name in asked and export.wants != Wants.NOTHING for export in EXPORTS)
+
+
+def check_exports(asked: Mapping[str, str]) -> None:
+    """Raise InputError if a form cannot go where it is to."""
+    for export in EXPORTS:
+        if export.name in asked:
+            export.check(asked[export.name])
+
+
+def check_recorded(content: Any, asked: Mapping[str, str], path: str) -> None:
+    """Raise InputError if a form is made of a recording that a kept result does not have."""
+    if all(result.recording is not None for _, result in _results(content, jobs=True)):
+        return
+    for export in EXPORTS:
+        if export.name in asked and export.wants == Wants.RECORDING:
+            raise InputError(
+                f"{export.option}: {path} was kept without a recording; right would be a result "
+                "of a run with --record"
+            )
+
+
+def write_exports(content: Any, asked: Mapping[str, str]) -> None:
+    """Write a result of any kind in all forms that are asked for; tell the files."""
+    for export in EXPORTS:
+        if export.name in asked:
+            for path in export.write(content, asked[export.name]):
+                click.echo(f"xc40io: {export.verb} {path}", err=True)
+
+
+def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:
+    """Yield the results in what a command leaves, each with a title where there are several.
+
+    ``jobs``: of several jobs all, in place of the first.
+    """
+    from sim.results.replay_report import ReplayReport
+    from sim.run.jobs import JobsResult
+
+    if isinstance(content, JobsResult):
+        chosen = content.jobs if jobs else content.jobs[:1]
+        for outcome in chosen:
+            yield (outcome.job.name if jobs else ""), outcome.result
+    elif isinstance(content, ReplayReport):
+        titles = ("recorded", "what-if") if len(content.runs) > 1 else ("",)
+        yield from zip(titles, content.runs, strict=True)
+    else:
+        yield "", content

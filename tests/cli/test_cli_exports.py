@@ -1,0 +1,100 @@
+"""The forms of a result that options ask for, and the recordings that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import Result as Outcome
+
+import sim
+from sim.cli import exports
+from sim.cli.exports import EXPORTS, Export, Takes, Wants, check_recorded, needs_recording
+from sim.config.errors import InputError
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario, Workload
+from sim.run.jobs import JobsResult, simulate_jobs
+from sim.run.result import Result
+from sim.run.simulate import simulate
+
+Run = Callable[..., Outcome]
+
+IOR = ("ior", "--nodes", "1", "--ppn", "2")
+WRITE = ("--", "-w", "-b", "1m", "-t", "1m")
+SCENARIO = Scenario(
+    machine="theta", nodes=1, ppn=1, workload=Workload(ior=("-w", "-b", "1m", "-t", "1m"))
+)
+
+
+def note(result: Result, path: str, option: str) -> list[str]:
+    """Write how many calls a result has; the function of the form below."""
+    recorded = 0 if result.recording is None else len(result.recording.calls)
+    Path(path).write_text(f"{option} {recorded}")
+    return [path]
+
+
+def note_of(takes: Takes, metavar: str = "FILE") -> Export:
+    return Export("note", metavar, "", f"{__name__}:note", takes, Wants.RECORDING)
+
+
+@pytest.fixture(scope="module")
+def two_jobs() -> JobsResult:
+    workload = {"ior": "-w -b 1m -t 1m"}
+    jobs = [{"name": name, "nodes": 1, "ppn": 1, "workload": workload} for name in "ab"]
+    scenario = JobsScenario.model_validate({"machine": "theta", "jobs": jobs})
+    return simulate_jobs(scenario, alone=False, record=True)
+
+
+def test_what_writes_a_form_is_there() -> None:
+    for export in EXPORTS:
+        module, _, name = export.writer.partition(":")
+        assert callable(getattr(import_module(module), name)), export.name
+        assert export.metavar in ("DIR", "FILE")
+
+
+def test_a_kept_recording_is_there_again(xc40io: Run, tmp_path: Path) -> None:
+    kept = [str(tmp_path / name) for name in ("with", "without")]
+    assert xc40io(*IOR, "--record", "--save", kept[0], *WRITE).exit_code == 0
+    assert xc40io(*IOR, "--save", kept[1], *WRITE).exit_code == 0
+    recording = sim.load(kept[0]).recording
+    assert (recording.calls["bytes"].sum(), len(recording.ranks)) == (2 << 20, 2)
+    assert sim.load(kept[1]).recording is None
+    assert xc40io("show", kept[0]).stdout.splitlines()[0].startswith("IOR")
+
+
+def test_a_recording_that_would_be_lost_is_refused(xc40io: Run) -> None:
+    result = xc40io(*IOR, "--record", *WRITE)
+    assert result.exit_code == 2
+    assert "--record without --save" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("takes", "names"), [(Takes.JOB, ["note-a.txt", "note-b.txt"]), (Takes.RUN, ["note.txt"])]
+)
+def test_of_several_jobs_each_has_a_file_or_the_machine_one(
+    two_jobs: JobsResult, tmp_path: Path, takes: Takes, names: list[str]
+) -> None:
+    written = list(note_of(takes).write(two_jobs, str(tmp_path / "note.txt")))
+    assert [Path(path).name for path in written] == names
+    assert all(Path(path).read_text().startswith("--note ") for path in written)
+
+
+def test_a_file_of_one_run_has_the_name_that_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json.gz"
+    result = simulate(SCENARIO, record=True)
+    assert list(note_of(Takes.JOB).write(result, str(path))) == [str(path)]
+
+
+def test_a_form_says_what_it_lacks(
+    two_jobs: JobsResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "EXPORTS", (note_of(Takes.RUN),))
+    asked = {"note": str(tmp_path / "note")}
+    assert needs_recording(asked)
+    assert not needs_recording({})
+    check_recorded(two_jobs, asked, "kept")
+    with pytest.raises(InputError, match="--note: kept was kept without a recording; right"):
+        check_recorded(simulate(SCENARIO), asked, "kept")
