@@ -27,6 +27,7 @@ from sim.node.nodes import Nodes, rpc_thread
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE, MESSAGE_EVENT
 from sim.plane.programs import Programs
+from sim.plane.recorder import record_span
 from sim.plane.site import Site
 from sim.plane.stations import MESSAGE_KINDS
 
@@ -202,12 +203,17 @@ def charge_rpc(brw: Brw, program_id: int, message_id: int, start: float, now: fl
 
     ``start`` is when the RPC began, or when the program began to wait for an RPC under way.
     """
-    waits = brw.programs.waits
-    waits[program_id, _OSC] += start - brw.programs.rows[program_id].since
+    waits, recorder = brw.programs.waits, brw.programs.recorder
+    since = brw.programs.rows[program_id].since
+    waits[program_id, _OSC] += start - since
+    record_span(recorder, program_id, _OSC, since, start)
     transfer = now - start
     for kind in range(MESSAGE_KINDS):
         # Who joins a read under way waited for the rest of it alone: its latest queues.
         waited = min(brw.network.waits[message_id, kind], transfer)
         waits[program_id, kind] += waited
+        # One after the other, as it met them; moving, which was in between, comes last.
+        record_span(recorder, program_id, kind, now - transfer, now - transfer + waited)
         transfer -= waited
     waits[program_id, _TRANSFER] += transfer
+    record_span(recorder, program_id, _TRANSFER, now - transfer, now)

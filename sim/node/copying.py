@@ -10,6 +10,7 @@ from sim.engine.compiled import outlined
 from sim.node.cores import copy
 from sim.node.nodes import Nodes
 from sim.plane.causes import Cause
+from sim.plane.recorder import record_span
 
 _COPY, _CORE = int(Cause.COPY), int(Cause.CORE)
 _MEMORY, _TREE = int(Cause.MEMORY), int(Cause.TREE)
@@ -44,16 +45,21 @@ def copy_pages(
         The time.
     """
     program = nodes.programs.rows[program_id]
-    network, waits = nodes.network, nodes.programs.waits
+    network, waits, recorder = nodes.network, nodes.programs.waits, nodes.programs.recorder
     memory = nodes.memory + program.node
     seconds, alone = size * on_core, size * in_memory
     queue = max(network.stations[program.core].free - now, 0.0)
     done = copy(network, program.core, memory, size, seconds, alone, nodes.list_handover, now)
+    begun = now + queue
     waits[program_id, _COPY] += seconds
     waits[program_id, _MEMORY] += done - now - queue - seconds
+    record_span(recorder, program_id, _COPY, begun, min(begun + seconds, done))
+    record_span(recorder, program_id, _MEMORY, begun + seconds, done)
     # Hardly ever: their columns are elsewhere in memory, each worth a wait for it.
     if queue > 0.0:
         waits[program_id, _CORE] += queue
+        record_span(recorder, program_id, _CORE, now, begun)
     if entered > done:
         waits[program_id, _TREE] += entered - done
+        record_span(recorder, program_id, _TREE, done, entered)
     return max(done, entered)

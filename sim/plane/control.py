@@ -17,7 +17,7 @@ from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE
 from sim.plane.operations import COLUMNS, ON_FILES, Op
 from sim.plane.programs import FIRST_PHASE, Programs, charge, wake
-from sim.plane.recorder import add_call
+from sim.plane.recorder import add_call, record_span
 from sim.plane.registry import performs
 
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
@@ -54,6 +54,7 @@ def _be_busy(programs: Programs, program_id: int, cause: int, now: float) -> flo
     program = programs.rows[program_id]
     seconds = programs.operations[program.op].seconds
     programs.waits[program_id, cause] += seconds
+    record_span(programs.recorder, program_id, cause, now, now + seconds)
     program.op += 1
     return now + seconds
 
@@ -68,6 +69,7 @@ def think_until(programs: Programs, program_id: int, now: float) -> float:
     if seconds <= 0.0:
         return GO_ON
     programs.waits[program_id, _THINKING] += seconds
+    record_span(programs.recorder, program_id, _THINKING, now, now + seconds)
     return now + seconds
 
 

@@ -22,7 +22,7 @@ from sim.plane.counters import Stat
 from sim.plane.events import PROGRAM_EVENT
 from sim.plane.files import Files
 from sim.plane.operations import OPERATION, TIMERS
-from sim.plane.recorder import Recorder
+from sim.plane.recorder import Recorder, record_span
 from sim.plane.site import Site
 
 MARKS = 8
@@ -215,7 +215,9 @@ def count_down(programs: Programs, program_id: int, now: float) -> None:
 @outlined
 def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
     """Charge what a program has waited since its wait began to a cause."""
-    programs.waits[program_id, cause] += now - programs.rows[program_id].since
+    since = programs.rows[program_id].since
+    programs.waits[program_id, cause] += now - since
+    record_span(programs.recorder, program_id, cause, since, now)
 
 
 @njit

@@ -15,6 +15,7 @@ from sim.network.aries import enter_aries
 from sim.plane.causes import Cause
 from sim.plane.events import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES
 from sim.plane.programs import wake
+from sim.plane.recorder import record_span
 from sim.plane.registry import on_message
 from sim.plane.stations import MESSAGE_KINDS
 from sim.storage.dvs.tables import Dvs
@@ -216,17 +217,21 @@ def _charge(dvs: Dvs, message_id: int, now: float) -> None:
     """Charge a program's wait to its causes, as the block that ended it met them."""
     block = dvs.blocks[dvs.network.messages[message_id].owner]
     since = dvs.programs.rows[block.program].since
-    waits = dvs.programs.waits
+    waits, recorder = dvs.programs.waits, dvs.programs.recorder
     waits[block.program, _DVS] += block.start - since  # the blocks before it were under way
+    record_span(recorder, block.program, _DVS, since, block.start)
     # Blocks of a call overlap: the one that ended it stands for all, and its waits at different
     # stations may sum to more than passed, as messages cut through.
     transfer = now - block.start
     for kind in range(MESSAGE_KINDS):
         waited = min(dvs.network.waits[message_id, kind], transfer)
         waits[block.program, kind] += waited
+        record_span(recorder, block.program, kind, now - transfer, now - transfer + waited)
         transfer -= waited
     for cause, queued in ((_DVS, block.at_client), (_STORE, block.at_store)):
         waited = min(queued, transfer)
         waits[block.program, cause] += waited
+        record_span(recorder, block.program, cause, now - transfer, now - transfer + waited)
         transfer -= waited
     waits[block.program, _TRANSFER] += transfer
+    record_span(recorder, block.program, _TRANSFER, now - transfer, now)

@@ -16,6 +16,7 @@ from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, chunk_at
 from sim.plane.operations import Op
 from sim.plane.programs import REFUSED, charge, wait_for
+from sim.plane.recorder import record_span
 from sim.plane.registry import performs
 from sim.storage.dvs.blocks import submit
 from sim.storage.dvs.tables import DVS_PARTS, Dvs
@@ -123,6 +124,7 @@ def metadata(dvs: Dvs, program_id: int, now: float) -> float:
     file = dvs.files.rows[operation.file]
     seconds = dvs.servers[dvs.files.objects[file.first_object].ost].sync_time
     dvs.programs.waits[program_id, _SYNC] += now - program.since + seconds
+    record_span(dvs.programs.recorder, program_id, _SYNC, program.since, now + seconds)
     return now + seconds
 
 

@@ -36,6 +36,7 @@ from sim.plane.events import GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
 from sim.plane.programs import FAILED, REFUSED, Programs, charge, wake
+from sim.plane.recorder import record_span
 from sim.plane.registry import performs
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.dirty import PIECE, count_dirty
@@ -89,6 +90,7 @@ def metadata(ssds: Ssds, program_id: int, now: float) -> float:
         ssds.files.rows[operation.file].end = operation.offset
     seconds = ssds.limits.open_time
     ssds.programs.waits[program_id, _METADATA] += seconds
+    record_span(ssds.programs.recorder, program_id, _METADATA, now, now + seconds)
     program.op += 1
     return now + seconds
 

@@ -16,6 +16,7 @@ from sim.plane.events import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
 from sim.plane.programs import charge, wake_into
+from sim.plane.recorder import record_span
 from sim.plane.registry import on_event, performs
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.dirty import PIECE, count_dirty, wake_synced
@@ -52,8 +53,10 @@ def fsync(ssds: Ssds, program_id: int, now: float) -> float:
         charge(ssds.programs, program_id, _FLUSH, now)
         program.phase = _SYNCED
         if now < ssd.lost_at:
+            synced = now + ssds.limits.sync_time
             ssds.programs.waits[program_id, _SYNC] += ssds.limits.sync_time
-            return now + ssds.limits.sync_time
+            record_span(ssds.programs.recorder, program_id, _SYNC, now, synced)
+            return synced
     program.phase = _CALLED
     program.op += 1
     return GO_ON
