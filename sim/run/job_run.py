@@ -6,7 +6,7 @@ import time
 from importlib.metadata import version
 
 from sim.config.errors import InputError
-from sim.engine.types import Integers
+from sim.engine.types import Indices, Integers
 from sim.plane.counters import Stat
 from sim.run.allocation import Allocation, JobAllocator
 from sim.run.placement import PlacedJob
@@ -51,13 +51,15 @@ class JobRun:
             raise in_job(submission.name, error) from error
         self._ended = float(clock.now)
 
-    def result(self, stations: StationTable, began: float) -> Result:
+    def result(self, stations: StationTable, nodes: Indices, began: float) -> Result:
         """Return what the job leaves.
 
         Parameters
         ----------
         stations
             What the stations of the machine did for all jobs.
+        nodes
+            The machine's numbers of all nodes that take part.
         began
             When everything did, in real seconds.
         """
@@ -65,7 +67,7 @@ class JobRun:
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
-        recording = recording_of(plane, job.all_ranks, job.files)
+        recording = recording_of(plane, nodes, job.all_ranks, job.files)
         about = () if recording is None else recording.notes()
         return Result(
             scenario=job.scenario,

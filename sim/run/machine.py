@@ -42,6 +42,8 @@ class BuiltMachine(NamedTuple):
         The data plane.
     book
         What the stations of the data plane are called.
+    nodes
+        int32: the machine's numbers of all nodes that take part, by their positions.
     runs
         One for each job, in their order.
     """
@@ -49,6 +51,7 @@ class BuiltMachine(NamedTuple):
     environment: Environment
     plane: Plane
     book: StationBook
+    nodes: Indices
     runs: tuple[JobRun, ...]
 
 
@@ -103,7 +106,7 @@ def build_machine(
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
     runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
-    return BuiltMachine(environment, plane, book, tuple(runs))
+    return BuiltMachine(environment, plane, book, programs.nodes, tuple(runs))
 
 
 def _job_run(

@@ -35,6 +35,9 @@ class Recording:
         ``LOCK`` records: extent locks of client nodes.
     spans
         ``SPAN`` records: what programs waited for, from when to when.
+    nodes
+        int32 (nodes,): the machine's numbers of all nodes that take part; records name them by
+        their positions here.
     ranks
         int32 (programs,): the rank of the job that each program of the data plane belongs to;
         -1 for those of other jobs.
@@ -54,6 +57,7 @@ class Recording:
     requests: Records
     locks: Records
     spans: Records
+    nodes: Indices
     ranks: Indices
     threads: Indices
     file_names: tuple[str, ...]
@@ -77,13 +81,17 @@ class Recording:
         )
 
 
-def recording_of(plane: Plane, ranks: Ranks, files: Mapping[str, FileSet]) -> Recording | None:
+def recording_of(
+    plane: Plane, nodes: Indices, ranks: Ranks, files: Mapping[str, FileSet]
+) -> Recording | None:
     """Return what a data plane has recorded, as one job sees it; None if it was not asked to.
 
     Parameters
     ----------
     plane
         At the end of the run.
+    nodes
+        The machine's numbers of all nodes that take part.
     ranks
         The ranks of the job.
     files
@@ -100,6 +108,7 @@ def recording_of(plane: Plane, ranks: Ranks, files: Mapping[str, FileSet]) -> Re
         thread[ranks.followers] = 1 + np.arange(ranks.threads)
     return Recording(
         **records,
+        nodes=nodes,
         ranks=rank,
         threads=thread,
         file_names=_file_names(plane, files),

@@ -107,4 +107,4 @@ def run_jobs(
     processes = [environment.process(run.process()) for run in built.runs]
     environment.run(until=environment.all_of(processes))
     stations = station_table(built.plane, built.book)
-    return [run.result(stations, began) for run in built.runs]
+    return [run.result(stations, built.nodes, began) for run in built.runs]

@@ -165,7 +165,7 @@ def test_a_recording_is_kept_without_loss(recorded: Result, tmp_path: Path) -> N
     for name in LOGS:
         assert getattr(back, name).dtype == getattr(there, name).dtype
         np.testing.assert_array_equal(getattr(back, name), getattr(there, name))
-    for name in ("ranks", "threads", "objects"):
+    for name in ("nodes", "ranks", "threads", "objects"):
         np.testing.assert_array_equal(getattr(back, name), getattr(there, name))
     assert back.file_names == there.file_names
     assert back.stopped is None
@@ -202,3 +202,10 @@ def test_jobs_share_a_recording_and_know_their_own() -> None:
         assert own["start"].min() >= result.started
         files = own["file"][own["file"] >= 0]
         assert (np.array(recording.file_names)[files] != "").all()
+
+
+def test_nodes_are_those_of_the_allocation() -> None:
+    result = simulate(SCENARIOS["own-files"], record=True)
+    recording = recording_of(result)
+    np.testing.assert_array_equal(recording.nodes, result.allocation.nodes)
+    assert set(recording.rpcs["node"].tolist()) == set(range(len(recording.nodes)))
