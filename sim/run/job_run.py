@@ -67,7 +67,7 @@ class JobRun:
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
-        recording = recording_of(plane, nodes, job.all_ranks, job.files)
+        recording = recording_of(plane, nodes, job.all_ranks, job.files.ever)
         about = () if recording is None else recording.notes()
         return Result(
             scenario=job.scenario,

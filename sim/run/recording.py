@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,8 @@ class Recording:
     threads
         int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads.
     file_names
-        By the number of a file; empty for those of other jobs.
+        By the number of a file; empty for those of other jobs. A file that was made anew has its
+        name twice.
     objects
         int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
         an OST where the file is not on Lustre.
@@ -82,7 +83,7 @@ class Recording:
 
 
 def recording_of(
-    plane: Plane, nodes: Indices, ranks: Ranks, files: Mapping[str, FileSet]
+    plane: Plane, nodes: Indices, ranks: Ranks, files: Iterable[tuple[str, FileSet]]
 ) -> Recording | None:
     """Return what a data plane has recorded, as one job sees it; None if it was not asked to.
 
@@ -95,7 +96,7 @@ def recording_of(
     ranks
         The ranks of the job.
     files
-        Its files, by name.
+        All files that it has ever made, with their names.
     """
     records = plane.records()
     if records is None:
@@ -117,10 +118,10 @@ def recording_of(
     )
 
 
-def _file_names(plane: Plane, files: Mapping[str, FileSet]) -> tuple[str, ...]:
+def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str, ...]:
     """Return the names of all files, by their numbers: ``NAME``, or ``NAME.0`` of several alike."""
     names = [""] * len(plane.files)
-    for name, alike in files.items():
+    for name, alike in files:
         number = len(alike.osts)
         each = [name] if number == 1 else [f"{name}.{i}" for i in range(number)]
         names[alike.first : alike.first + number] = each

@@ -36,6 +36,24 @@ LAST_MARK = 7
 """The mark of a program that :meth:`Job.do` uses; those below are the workload's."""
 
 
+class MadeFiles(dict[str, FileSet]):
+    """Files by name, each the latest of its name.
+
+    Attributes
+    ----------
+    ever
+        All that there have been, each with its name, in the order in which they were made.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ever: list[tuple[str, FileSet]] = []
+
+    def __setitem__(self, name: str, files: FileSet) -> None:
+        super().__setitem__(name, files)
+        self.ever.append((name, files))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
     """A job on its nodes.
@@ -84,7 +102,7 @@ class Job:
     helpers: int
     stagers: Integers
     nodes: slice
-    files: dict[str, FileSet] = field(default_factory=dict)
+    files: MadeFiles = field(default_factory=MadeFiles)
     rows: list[Row] = field(default_factory=list)
     stretches: dict[tuple[int, str], list[Stretch]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -23,7 +23,10 @@ def test_names_are_told_and_the_output_is_the_same(xc40io, tmp_path):
     plain = xc40io(*IOR, "--json", *WRITE)
     result = xc40io(*IOR, "--json", "--plots", str(folder), *WRITE)
     assert result.exit_code == 0, result.stderr
-    names = ["bandwidth.png", "links.png", "lnet_routers.png", "osts.png", "ranks.png"]
+    names = [
+        *("bandwidth.png", "gantt.png", "links.png", "lnet_routers.png", "locks.png"),
+        *("osts.png", "queues.png", "ranks.png"),
+    ]
     assert drawn(folder) == names
     assert sorted(result.stderr.splitlines()) == [f"xc40io: drew {folder / name}" for name in names]
     assert len(result.stdout.splitlines()) == len(plain.stdout.splitlines())

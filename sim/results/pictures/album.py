@@ -11,8 +11,11 @@ import numpy as np
 from sim.archive.files import replacing
 from sim.engine.types import Indices
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
+from sim.results.pictures.gantt import draw_gantt, gantt_of
 from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
 from sim.results.pictures.links import draw_links
+from sim.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
+from sim.results.pictures.queues import draw_queues, queues_of
 from sim.results.pictures.ranks import draw_ranks, rank_shares_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.results.replay_report import ReplayReport
@@ -98,9 +101,18 @@ def _of_machine(scene: Scene, nodes: Indices) -> Pictures:
     links = draw_links(scene, nodes)
     if links is not None:
         yield "links", links
+    queues = queues_of(scene)
+    if queues is not None:
+        yield "queues", draw_queues(scene, queues)
+    locks = lock_lanes_of(scene)
+    if locks is not None:
+        yield "locks", draw_lock_lanes(scene, locks)
 
 
 def _of_ranks(result: Result, name: str, job: str = "") -> Pictures:
     shares = rank_shares_of(result)
     if shares is not None:
         yield name, draw_ranks(result, shares, job)
+    gantt = gantt_of(result)
+    if gantt is not None:
+        yield name.replace("ranks", "gantt", 1), draw_gantt(result, gantt, job)

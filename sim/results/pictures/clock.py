@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.config.units import format_seconds
-from sim.engine.types import Floats
+from sim.engine.types import Floats, Integers
 from sim.results.pictures.scene import Lane
 from sim.results.pictures.sheet import INK, READ, WRITE
 from sim.results.stations import Windows, merged
@@ -83,6 +83,31 @@ class Clock:
         room[..., : kept.shape[-1]] = kept
         found: Floats = room.reshape(*bins.shape[:-1], self.columns, self.each).sum(axis=-1)
         return found
+
+    def seconds_in(self, since: Floats, until: Floats, row: Integers, rows: int) -> Floats:
+        """Return how long spans of time lie in each column, summed: float64 (rows, columns).
+
+        Parameters
+        ----------
+        since, until
+            float64 (spans,): from when to when; infinity for what has no end.
+        row
+            int64 (spans,): the row that each counts for.
+        rows
+            How many there are.
+        """
+        begin, stop = (
+            np.clip(time, 0.0, self.columns * self.width) / self.width for time in (since, until)
+        )
+        # What lies before a time, column by column, is a whole column or the part of one: what a
+        # span has of a column is the difference between its two ends.
+        change = np.zeros((rows, self.columns + 2))
+        for time, sign in ((begin, 1.0), (stop, -1.0)):
+            column = np.minimum(time.astype(np.int64), self.columns)
+            np.add.at(change, (row, column), sign * (column + 1 - time))
+            np.add.at(change, (row, column + 1), sign * (time - column))
+        found: Floats = np.cumsum(change, axis=1)[:, : self.columns] * self.width
+        return np.maximum(found, 0.0)  # rounding
 
     def name_axis(self, axes: Axes) -> None:
         """Scale and name the x axis."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,17 +17,22 @@ from sim.run.result import Result
 from topology.text import format_count
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SHOWN = 500
 """Ranks that are shown at most."""
 
+CAUSE_LINE = 0.165
+"""Inches of a line of the legend."""
+
+OTHER_CAUSES = "anything else"
+"""What small causes are called together."""
+
 _NAMED = 7
 _WORTH = 0.005  # share of all time that a cause is worth a name
-_PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
-_SMALL, _REST = "#8a929c", "#e3e6ea"
-_LINE = 0.165  # inches of a line of the legend
-_OTHER = "anything else"
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+SMALL, REST = "#8a929c", "#e3e6ea"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +71,7 @@ def rank_shares_of(result: Result) -> RankShares | None:
     causes = [Cause(cause) for cause in np.argsort(-means, kind="stable")]
     named = [cause for cause in causes[:_NAMED] if means[cause] >= _WORTH]
     columns = {WORDS[cause]: shares[:, cause] for cause in named}
-    columns[_OTHER] = shares.sum(axis=1) - shares[:, named].sum(axis=1)
+    columns[OTHER_CAUSES] = shares.sum(axis=1) - shares[:, named].sum(axis=1)
     columns[NEXT_PHASE[1]] = 1.0 - shares.sum(axis=1)
     table = np.maximum(np.stack(list(columns.values()), axis=1), 0.0)
     order = np.lexsort([-column for column in table.T[::-1]])
@@ -92,13 +98,13 @@ def draw_ranks(result: Result, found: RankShares, job: str = "") -> Figure:
         f"A bar is a rank, and shows shares of the {result.simulated:.4g} s that the job took, not "
         f"when it waited: {which}, sorted by the first cause, then by the next.",
     )
-    lines = _LINE * len(found.names)
+    lines = CAUSE_LINE * len(found.names)
     figure, (axes,) = sheet(
         heading, width=WIDE, height=min(0.6 + 0.1 * shown, 4.2), labels=0.5 + lines, left=0.5
     )
     edges = np.arange(shown + 1)
     left = np.zeros(shown)
-    for name, shares, colour in zip(found.names, found.shares.T, _colours(found), strict=True):
+    for shares, colour in zip(found.shares.T, _colours(found), strict=True):
         right = left + 100 * shares
         axes.stairs(
             right,
@@ -107,29 +113,30 @@ def draw_ranks(result: Result, found: RankShares, job: str = "") -> Figure:
             orientation="horizontal",
             fill=True,
             color=colour,
-            label=name,
         )
         left = right
     axes.set(xlim=(0, 100), ylim=(shown, 0), yticks=[])
     axes.grid(visible=False)
     name_axes(axes, "share of the time of the job (%)", which)
-    _legend(figure, axes.get_position().y0)
+    name_causes(figure, axes, found.names, _colours(found))
     return figure
 
 
 def _colours(found: RankShares) -> list[str]:
     """Return the colours of the causes, then those of the rest."""
-    return [*_PALETTE[: len(found.names) - 2], _SMALL, _REST]
+    return [*PALETTE[: len(found.names) - 2], SMALL, REST]
 
 
-def _legend(figure: Figure, above: float) -> None:
+def name_causes(figure: Figure, axes: Axes, names: Sequence[str], colours: Sequence[str]) -> None:
     """Name the causes below the axes, one a line."""
-    (axes,) = figure.axes
-    start = above - 0.48 / figure.get_figheight()
+    from matplotlib.patches import Patch
+
+    box = axes.get_position()
     figure.legend(
-        *axes.get_legend_handles_labels(),
+        [Patch(color=colour) for colour in colours],
+        names,
         loc="upper left",
-        bbox_to_anchor=(axes.get_position().x0, start),
+        bbox_to_anchor=(box.x0, box.y0 - 0.48 / figure.get_figheight()),
         frameon=False,
         fontsize=8.5,
         labelcolor=INK,

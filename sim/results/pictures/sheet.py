@@ -106,6 +106,21 @@ def sheet(
     return figure, axes
 
 
+def stacked(figure: Figure, axes: Axes, parts: int, gap: float = 0.14) -> list[Axes]:
+    """Cut axes into several of equal height, one above the other; return them from the top down.
+
+    All but the lowest are without labels below. ``gap``: inches between them.
+    """
+    box, between = axes.get_position(), gap / figure.get_figheight()
+    high = (box.height - between * (parts - 1)) / parts
+    places = [box.y1 - high - part * (high + between) for part in range(parts)]
+    axes.set_position((box.x0, places[-1], box.width, high))
+    upper = [figure.add_axes((box.x0, place, box.width, high)) for place in places[:-1]]
+    for part in upper:
+        _plain(part).tick_params(axis="x", labelbottom=False)
+    return [*upper, axes]
+
+
 def name_panel(axes: Axes, name: str) -> None:
     """Write what one of several axes shows above it, in a row left free there."""
     axes.set_title(name, size=9.5, color=INK, loc="left", pad=5)

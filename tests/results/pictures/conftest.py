@@ -15,6 +15,14 @@ def lustre() -> Result:
 
 
 @pytest.fixture(scope="session")
+def recorded() -> Result:
+    """A run of two nodes that fight for one object, with its recording."""
+    job = {"nodes": 2, "ppn": 2, "striping": {"count": 1, "size": "1m"}}
+    ior = "-w -r -C -e -b 256k -t 256k -s 8"
+    return simulate(Scenario(machine="theta", workload={"ior": ior}, **job), record=True)
+
+
+@pytest.fixture(scope="session")
 def home() -> Result:
     """A run on the home directories, which are behind service nodes."""
     job = {"nodes": 2, "ppn": 2, "target": "home"}

@@ -33,6 +33,13 @@ def test_what_has_nothing_to_show_is_left_out(home: Result):
     assert names == ["bandwidth", "service_nodes", "links", "ranks"]
 
 
+def test_a_recording_adds_what_happened_when(recorded: Result):
+    names = [name for name, _ in pictures_of(recorded)]
+    assert names == [
+        *("bandwidth", "osts", "lnet_routers", "links", "queues", "locks", "ranks", "gantt")
+    ]
+
+
 def test_a_former_picture_is_replaced_and_a_refusal_is_one_sentence(lustre: Result, tmp_path: Path):
     (tmp_path / "bandwidth.png").write_text("old")
     (tmp_path / "osts.png").mkdir()

@@ -32,6 +32,34 @@ def test_a_column_is_the_sum_of_its_bins():
     assert clock.sums(np.array([1.0, 2.0, 3.0])).tolist() == [3.0, 3.0, 0.0]
 
 
+@given(
+    spans=st.lists(
+        st.tuples(st.floats(0.0, 12.0), st.floats(0.0, 12.0), st.integers(0, 2)), max_size=20
+    )
+)
+def test_seconds_of_spans_are_what_each_column_has_of_them(
+    spans: list[tuple[float, float, int]],
+):
+    clock = Clock(end=10.0, width=2.5, each=1)
+    since, until = (np.array([pick(one[:2]) for one in spans]) for pick in (min, max))
+    row = np.array([one[2] for one in spans], np.int64)
+    found = clock.seconds_in(since, until, row, 3)
+    for line in range(3):
+        for column in range(4):
+            begin, end = 2.5 * column, 2.5 * (column + 1)
+            inside = np.clip(until, begin, end) - np.clip(since, begin, end)
+            expected = inside[row == line].sum() if len(spans) else 0.0
+            assert found[line, column] == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_has_no_end_lasts_to_the_last_column():
+    clock = Clock(end=10.0, width=2.5, each=1)
+    found = clock.seconds_in(np.array([5.0]), np.array([np.inf]), np.zeros(1, np.int64), 1)
+    assert found.tolist() == [[0.0, 0.0, 2.5, 2.5]]
+    never = clock.seconds_in(np.array([np.inf]), np.array([np.inf]), np.zeros(1, np.int64), 1)
+    assert not never.any()
+
+
 def test_short_runs_are_told_in_milliseconds():
     assert (Clock.of(0.02, 0.001).unit, Clock.of(0.02, 0.001).edges[-1]) == ("ms", 20.0)
     assert (Clock.of(20.0, 0.032).unit, Clock.of(20.0, 0.032).column_words) == ("s", "96 ms")

@@ -1,0 +1,140 @@
+"""A picture of how many RPCs, requests and locks were waited for over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.engine.types import Floats, Integers
+from sim.plane.recorder import Records
+from sim.plane.stations import StationKind
+from sim.results.pictures.clock import Clock
+from sim.results.pictures.scene import Scene
+from sim.results.pictures.sheet import (
+    OTHER,
+    READ,
+    WIDE,
+    WRITE,
+    Heading,
+    legend,
+    name_axes,
+    room_for,
+    sheet,
+    stacked,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PANEL = 1.35  # inches
+
+
+@dataclass(frozen=True, eq=False)
+class Queue:
+    """How many of a kind there were over time.
+
+    Attributes
+    ----------
+    name
+        What they are.
+    parts
+        float64 (columns,) by where they were: how many, on average over a column. All that there
+        were are their sum.
+    """
+
+    name: str
+    parts: dict[str, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Queues:
+    """What was waited for over time."""
+
+    clock: Clock
+    queues: tuple[Queue, ...]
+
+
+def queues_of(scene: Scene) -> Queues | None:
+    """Return what was waited for over time; None without a recording, or if there was nothing."""
+    result = scene.result
+    if result.recording is None:
+        return None
+    recording, table = result.recording, result.station_table
+    clock = Clock.of(scene.end, table.bin_width)
+    mds = table.number[table.kind == StationKind.MDS]
+    queues = [
+        _rpcs(clock, recording.rpcs),
+        _requests(clock, recording.requests, mds),
+        Queue(
+            "extent locks",
+            {"asked for, not yet there": _mean(clock, recording.locks, "asked", "granted")},
+        ),
+    ]
+    shown = tuple(queue for queue in queues if any(part.any() for part in queue.parts.values()))
+    return Queues(clock, shown) if shown else None
+
+
+def _rpcs(clock: Clock, rpcs: Records) -> Queue:
+    """Return where RPCs were; of those that have not arrived the time at the OST is at infinity."""
+    return Queue(
+        "RPCs",
+        {
+            "at the disks": _mean(clock, rpcs, "begun", "served"),
+            "waiting at their OST": _mean(clock, rpcs, "arrived", "begun"),
+            "on their way": _mean(clock, rpcs, "start", "arrived")
+            + _mean(clock, rpcs, "served", "ended"),
+        },
+    )
+
+
+def _requests(clock: Clock, requests: Records, mds: Integers) -> Queue:
+    """Return where small requests were that an MDS serves."""
+    there = requests[np.isin(requests["station"], mds)]
+    return Queue(
+        "MDS requests",
+        {
+            "being served": _mean(clock, there, "begun", "ended"),
+            "waiting there": _mean(clock, there, "arrived", "begun"),
+        },
+    )
+
+
+def _mean(clock: Clock, records: Records, since: str, until: str) -> Floats:
+    """Return how many records were between two of their times, on average over each column."""
+    row = np.zeros(len(records), np.int64)
+    seconds: Floats = clock.seconds_in(records[since], records[until], row, 1)[0]
+    return seconds / clock.width
+
+
+def draw_queues(scene: Scene, found: Queues) -> Figure:
+    """Draw how many there were of each kind, one above the other."""
+    clock = found.clock
+    heading = Heading(
+        "What was waited for over time",
+        scene.setup,
+        f"How many there were at a time, on average over each {clock.column_words}; all that there "
+        "were is the upper edge. RPCs are BRW RPCs of all OSCs, from when they are sent until the "
+        "client has the reply, or the data.",
+    )
+    names = [lane.name for lane in scene.lanes]
+    left = max(room_for(names), 0.8)
+    count = len(found.queues)
+    figure, (axes,) = sheet(heading, width=WIDE, height=_PANEL * count, rows=len(names), left=left)
+    panels = stacked(figure, axes, count)
+    for panel, queue in zip(panels, found.queues, strict=True):
+        base = np.zeros(clock.columns)
+        for (name, part), colour in zip(queue.parts.items(), (WRITE, READ, OTHER), strict=False):
+            panel.stairs(
+                base + part, clock.edges, baseline=base, fill=True, color=colour, label=name
+            )
+            base = base + part
+        panel.set_ylim(0.0, 1.25 * float(base.max()))
+        panel.yaxis.set_major_formatter("{x:,g}")
+        clock.shade(panel, scene.lanes)
+        clock.name_axis(panel)
+        name_axes(panel, panel.get_xlabel() if panel is axes else "", queue.name)
+        legend(panel, columns=len(queue.parts), inside="upper right")
+    clock.draw_lanes(figure, panels[0], scene.lanes)
+    return figure
