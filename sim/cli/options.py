@@ -39,7 +39,7 @@ _SHOWN = (
     click.option(
         "--record",
         is_flag=True,
-        help="Keep every call, RPC, lock and wait with it, for what show can make of them.",
+        help="Record every call, RPC, lock and wait: tells the critical path, is kept by --save.",
     ),
     export_options,
 )

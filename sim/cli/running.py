@@ -92,11 +92,6 @@ def check_keep(keep: Keep) -> None:
     """Raise InputError if a result cannot go where it is to."""
     if keep.save is not None:
         check_writable(keep.save, "--save")
-    elif keep.record:
-        raise InputError(
-            "--record without --save: what is recorded would be lost; right would be --save FILE, "
-            "too"
-        )
     check_exports(keep.exports)
 
 

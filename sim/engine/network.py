@@ -78,9 +78,10 @@ class Bins(NamedTuple):
 class Network(Component):
     """All stations, the messages under way and the calendar of their events.
 
-    ``path`` (int32) lists the stations of every segment end to end; ``waits`` (messages, kinds)
-    holds the seconds that each message has queued at stations of each kind; ``first`` (stations,)
-    when the first service of each began, which is infinity before that.
+    ``path`` (int32) lists the stations of every segment end to end; ``spent`` (messages, meters)
+    holds the seconds that each message has spent at stations of each kind, and behind these what
+    its sender meters besides; ``first`` (stations,) when the first service of each began, which is
+    infinity before that.
     """
 
     calendar: Calendar
@@ -88,7 +89,7 @@ class Network(Component):
     first: Floats
     path: Indices
     messages: Table
-    waits: Floats
+    spent: Floats
     spare_messages: Pool
     bins: Bins
 
@@ -99,18 +100,18 @@ class Network(Component):
     def grow(self, name: str, rows: int) -> None:
         """Make the table of messages longer."""
         super().grow(name, rows)
-        waits = np.zeros((rows, self.waits.shape[1]))
-        waits[: len(self.waits)] = self.waits
-        self.waits = waits
+        spent = np.zeros((rows, self.spent.shape[1]))
+        spent[: len(self.spent)] = self.spent
+        self.spent = spent
 
 
-def make_network(*, kinds: int, messages: int) -> Network:
+def make_network(*, meters: int, messages: int) -> Network:
     """Return a network without stations, at rest.
 
     Parameters
     ----------
-    kinds
-        How many kinds of stations there are that messages meet.
+    meters
+        How many kinds of stations there are that messages meet, and what is metered besides.
     messages
         Room for messages under way and for pending events.
     """
@@ -120,7 +121,7 @@ def make_network(*, kinds: int, messages: int) -> Network:
         first=np.zeros(0),
         path=np.zeros(0, np.int32),
         messages=make_table(MESSAGE, messages),
-        waits=np.zeros((messages, kinds)),
+        spent=np.zeros((messages, meters)),
         spare_messages=make_pool(messages),
         bins=_make_bins(2, 2, 1.0),
     )
@@ -247,11 +248,17 @@ def hop(network: Network, message_id: int, now: float) -> float:
     station = network.stations[station_id]
     held = message.bytes * station.inverse_rate
     start = serve(network, station_id, now, message.bytes, held)
-    network.waits[message_id, station.kind] += start - now
+    network.spent[message_id, station.kind] += start - now
     # The tail leaves when all is served, and not before it has come: after a slow station a fast
     # one waits for it.
     message.tail = max(start + held, message.tail + station.latency)
     message.position += 1
     if message.position > message.final:
+        # While its tail follows its head it passes the slowest station of the segment: this one,
+        # or one before it, of which the first stands for all.
+        slowest = station.kind
+        if message.tail > start + held and message.first >= 0:
+            slowest = network.stations[message.first].kind
+        network.spent[message_id, slowest] += message.tail - start
         return message.tail
     return start + station.latency

@@ -8,11 +8,14 @@ write-back cache on the server (Lustre 2.7 osd_io.c: the reply waits for the bio
 
 from __future__ import annotations
 
+import numpy as np
+
 from sim.engine.calendar import schedule
 from sim.engine.compiled import inlined, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.engine.pool import give, take
+from sim.engine.types import Floats
 from sim.lustre.net.bulk import BulkRpcs, is_last_part, mark_sent, new_message, split_bulk
 from sim.lustre.net.lnet import (
     Lnet,
@@ -27,9 +30,8 @@ from sim.node.nodes import Nodes, rpc_thread
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE, MESSAGE_EVENT
 from sim.plane.programs import Programs
-from sim.plane.recorder import record_span
 from sim.plane.site import Site
-from sim.plane.stations import MESSAGE_KINDS
+from sim.plane.stations import LATENCY_METER, MESSAGE_KINDS, METERS
 
 # Stages of a message of a bulk RPC (carrier BRW); first a write's, then a read's.
 _WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> _WRITE_AT_ROUTER
@@ -48,11 +50,21 @@ LAST_STAGES = _WRITE_REPLIED, _READ_AT_CLIENT
 AT_CLIENT = -4.0
 """The answer of :func:`travel` for a message whose RPC is done."""
 
-_OSC, _TRANSFER = int(Cause.OSC), int(Cause.TRANSFER)
+_OSC, _DISK, _WRITERS = int(Cause.OSC), int(Cause.DISK), int(Cause.WRITERS)
+_RECENT = 8.0  # RPCs of an OSC of which the mean is remembered
 
 
 class Brw(Component):
-    """Bulk RPCs, and all that they meet on their way."""
+    """Bulk RPCs, and all that they meet on their way.
+
+    Attributes
+    ----------
+    lives
+        float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC, reads and writes, have
+        spent on average by meter, and in all.
+    freed
+        float64 (OSCs,): when the latest RPC of each ended.
+    """
 
     network: Network
     programs: Programs
@@ -60,11 +72,15 @@ class Brw(Component):
     lnet: Lnet
     bulk: BulkRpcs
     disks: Disks
+    lives: Floats
+    freed: Floats
 
     @classmethod
     def build(cls, site: Site) -> Brw:
         """Return it for a machine."""
-        return site.make(cls)
+        channels = site.nodes * site.machine.lustre.osts
+        lives = np.zeros((2 * channels, METERS + 1))
+        return site.make(cls, lives=lives, freed=np.full(channels, -1.0))
 
 
 @outlined
@@ -114,6 +130,7 @@ def start_rpc(
     rpc.object = object_id
     rpc.parts = 0
     rpc.write = write
+    rpc.queued = brw.freed[channel_id] == now
     if brw.programs.recorder.on:
         mark_sent(brw.bulk, rpc_id, offset, in_flight)
     brw.programs.counts[1] += 1
@@ -197,23 +214,62 @@ def _on_read(brw: Brw, message_id: int, now: float) -> float:
     return AT_CLIENT
 
 
+@inlined
+def _cause_of(meter: int) -> int:
+    """Return the cause that a meter of a message stands for."""
+    return meter if meter < MESSAGE_KINDS else _DISK + meter - MESSAGE_KINDS
+
+
 @outlined
-def charge_rpc(brw: Brw, program_id: int, message_id: int, start: float, now: float) -> None:
+def remember_life(brw: Brw, rpc_id: int, message_id: int, now: float) -> None:
+    """Remember what an RPC that ends has spent, for those that waited behind it in the OSC."""
+    rpc = brw.bulk.rpcs[rpc_id]
+    life, spent = brw.lives[2 * rpc.channel + rpc.write], brw.network.spent[message_id]
+    brw.freed[rpc.channel] = now
+    left = now - rpc.start
+    life[METERS] += (left - life[METERS]) / _RECENT
+    for meter in range(METERS):
+        part = min(spent[meter], left)
+        life[meter] += (part - life[meter]) / _RECENT
+        left -= part
+
+
+@outlined
+def charge_rpc(brw: Brw, program_id: int, message_id: int, now: float) -> None:
     """Charge a program's wait to its causes, as the RPC that ended it met them.
 
-    ``start`` is when the RPC began, or when the program began to wait for an RPC under way.
+    What the program waited before that RPC was sent, it waited behind others of the OSC, if there
+    was no place for it. Else there was no need of it yet: others of the node still wrote the file.
     """
-    waits, recorder = brw.programs.waits, brw.programs.recorder
+    rpc = brw.bulk.rpcs[brw.network.messages[message_id].owner]
     since = brw.programs.rows[program_id].since
-    waits[program_id, _OSC] += start - since
-    record_span(recorder, program_id, _OSC, since, start)
-    transfer = now - start
-    for kind in range(MESSAGE_KINDS):
-        # Who joins a read under way waited for the rest of it alone: its latest queues.
-        waited = min(brw.network.waits[message_id, kind], transfer)
-        waits[program_id, kind] += waited
-        # One after the other, as it met them; moving, which was in between, comes last.
-        record_span(recorder, program_id, kind, now - transfer, now - transfer + waited)
-        transfer -= waited
-    waits[program_id, _TRANSFER] += transfer
-    record_span(recorder, program_id, _TRANSFER, now - transfer, now)
+    behind, spent = brw.programs.behind[program_id], brw.network.spent[message_id]
+    left = now - max(rpc.start, since)
+    for meter in range(METERS):
+        # Who joins an RPC under way waits for the rest of it alone.
+        part = min(spent[meter], left)
+        behind[_cause_of(meter)] += part
+        left -= part
+    if rpc.start <= since:
+        return
+    if rpc.queued:
+        charge_queue(brw, program_id, rpc.channel, rpc.write, rpc.start - since)
+    else:
+        behind[_WRITERS] += rpc.start - since
+
+
+@outlined
+def charge_queue(brw: Brw, program_id: int, channel_id: int, write: int, seconds: float) -> None:
+    """Charge a program's wait behind other RPCs of an OSC to what the latest of these met.
+
+    While they merely travel, and the disks have answered, more in flight would help: it is their
+    limit that the program waits for.
+    """
+    behind, life = brw.programs.behind[program_id], brw.lives[2 * channel_id + write]
+    left = seconds
+    if life[METERS] > 0.0:
+        share = seconds / life[METERS]
+        for meter in range(LATENCY_METER):
+            behind[_cause_of(meter)] += share * life[meter]
+            left -= share * life[meter]
+    behind[_OSC] += left

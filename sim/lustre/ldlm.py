@@ -38,9 +38,16 @@ from sim.engine.pool import give, next_row, reserve, take
 from sim.engine.queue import append, unlink
 from sim.lustre.locks import (
     EOF,
+    FOR_CLIENT,
+    FOR_COMMIT,
+    FOR_FLUSH,
+    FOR_HOLDER,
+    FOR_SERVER,
+    FOR_TURN,
     MODE_GROUP,
     MODE_PR,
     MODE_PW,
+    WAITED,
     Locks,
     cancel,
     enqueue,
@@ -58,6 +65,7 @@ from sim.node.page_cache import PageCache
 from sim.node.pages import drop_cached
 from sim.node.tree import DROP_TURNS, queue_at_tree
 from sim.node.windows import PRESSING
+from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, LOCK_EVENT
 from sim.plane.files import Files
@@ -90,6 +98,9 @@ _RETURNED, _SYNCING = int(LockState.RETURNED), int(LockState.SYNCING)
 _ENQUEUES, _MATCHES = int(Stat.ENQUEUES), int(Stat.MATCHES)
 _BLOCKING_ASTS, _CANCELS = int(Stat.BLOCKING_ASTS), int(Stat.CANCELS)
 _FLUSHED, _SYNCS, _LRU = int(Stat.FLUSHED_BYTES), int(Stat.CANCEL_SYNCS), int(Stat.LRU_CANCELS)
+
+_SERVICE, _CALLBACK = int(Cause.SERVICE), int(Cause.CALLBACK)
+_LOCK_QUEUE = int(Cause.LOCK_QUEUE)
 
 _END_OF_OBJECT = 1 << 62  # beyond any byte, and safe to add to
 
@@ -232,6 +243,9 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
     lock.in_lru = 0
     lock.holders = 0
     lock.state = _ASKED
+    lock.blocked_at = lock.handled_at = lock.idle_at = now
+    for reason in range(WAITED):
+        lock.waited[reason] = 0.0
     if mode != MODE_PW:  # write locks are found in the order of the object
         lock.sibling = view.shared_locks
         view.shared_locks = lock_id
@@ -329,7 +343,9 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     state = lock.state
     if state == _ASKED:
         lock.state = _QUEUED
-        return lock_thread(ldlm.osses, lock.resource, now)
+        done = lock_thread(ldlm.osses, lock.resource, now)
+        lock.waited[FOR_SERVER] += done - now
+        return done
     if state == _QUEUED:
         return _on_server(ldlm, lock_id, now)
     if state == _GRANTED:
@@ -337,7 +353,9 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
         return GONE
     if state == _COMPLETED:
         lock.state = _GRANTED
-        return handle_callback(ldlm.nodes, lock.owner, now)
+        done = handle_callback(ldlm.nodes, lock.owner, now)
+        lock.waited[FOR_CLIENT] += done - now
+        return done
     if state == _HELD:
         return _asked_back(ldlm, lock_id, now)
     if state == _ASKED_BACK:
@@ -350,7 +368,8 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
         return _return(ldlm, lock_id, now)
     if state == _RETURNED:
         lock.state = _SYNCING
-        return _sync(ldlm, lock_id, lock_thread(ldlm.osses, lock.resource, now))
+        lock.synced_at = lock_thread(ldlm.osses, lock.resource, now)
+        return _sync(ldlm, lock_id, lock.synced_at)
     _end(ldlm, lock_id, now)
     return GONE
 
@@ -370,6 +389,7 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Take a grant at the client; wake the program that waits for it."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _HELD
+    lock.handled_at = now  # if it must go, the client knows by now
     if ldlm.programs.recorder.on:
         ldlm.locks.marks[lock_id].granted = now
         if lock.blocked:
@@ -383,7 +403,17 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
     program.lock = lock_id
     program.pending -= 1
     if program.pending == 0:
+        for reason in range(WAITED):
+            ldlm.programs.behind[lock.program, _causes(reason)] += lock.waited[reason]
         wake(ldlm.programs, lock.program, now)
+
+
+@njit
+def _causes(reason: int) -> int:
+    """Return the cause that stands for what a request for a lock has waited for."""
+    if reason == FOR_SERVER:
+        return _SERVICE
+    return _CALLBACK if reason == FOR_CLIENT else _LOCK_QUEUE + reason - FOR_TURN
 
 
 @outlined
@@ -391,6 +421,7 @@ def _block_at_client(osc: Osc, lock_id: int, now: float) -> None:
     """Handle a blocking AST: nobody else may use the lock; give it up, at once if it is unused."""
     lock = osc.locks.locks[lock_id]
     lock.blocked = 1
+    lock.handled_at = now
     if lock.users == 0:
         _leave_lru(osc, lock_id)
         _give_up(osc, lock_id, now)
@@ -408,6 +439,7 @@ def _on_server(ldlm: Ldlm, lock_id: int, now: float) -> float:
         _block(ldlm, ldlm.locks.asts[i], now)
     if not granted:
         lock.state = _WAITING
+        lock.queued = now
         return GONE
     lock.state = _GRANTED
     return now + ldlm.lnet.control_latency
@@ -422,6 +454,7 @@ def _block(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """
     lock = ldlm.locks.locks[lock_id]
     ldlm.programs.stats[_BLOCKING_ASTS] += lock.granted
+    lock.blocked_at = now
     if lock.state == _HELD:  # its event is free: held locks have none but this
         arrival = now + ldlm.lnet.control_latency
         schedule(ldlm.network.calendar, arrival, LOCK_EVENT, lock_id)
@@ -433,6 +466,7 @@ def _block(ldlm: Ldlm, lock_id: int, now: float) -> None:
 def _give_up(osc: Osc, lock_id: int, now: float) -> None:
     """Write back what is dirty below a lock that nobody uses, then return it."""
     lock = osc.locks.locks[lock_id]
+    lock.idle_at = now
     view = osc.cache.views[lock.view_id]
     stop = min(lock.end, _END_OF_OBJECT) + 1  # EOF + 1 would overflow
     windows, size = raise_urgency(osc, lock.view_id, lock.start, stop, PRESSING)
@@ -469,6 +503,7 @@ def _return(ldlm: Ldlm, lock_id: int, now: float) -> float:
     """Send the cancel; return when it arrives."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _RETURNED
+    lock.returned_at = now
     if ldlm.programs.recorder.on:
         ldlm.locks.marks[lock_id].returned = now
     ldlm.programs.stats[_CANCELS] += 1
@@ -493,14 +528,35 @@ def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
     if ldlm.programs.recorder.on:
         _record(ldlm, lock_id, now)
     grant_arrival = now + ldlm.lnet.control_latency
-    object_id = ldlm.locks.locks[lock_id].resource  # read before the row is given back
+    object_id = ldlm.locks.locks[lock_id].resource
     cancel(ldlm.locks, lock_id)
-    give(ldlm.locks.spare_locks, lock_id)
     granted = reprocess(ldlm.locks, object_id)
     while granted >= 0:
+        _explain(ldlm, granted, lock_id, grant_arrival - ldlm.lnet.control_latency)
         ldlm.locks.locks[granted].state = _COMPLETED
         schedule(ldlm.network.calendar, grant_arrival, LOCK_EVENT, granted)
         granted = reprocess(ldlm.locks, object_id)
+    give(ldlm.locks.spare_locks, lock_id)
+
+
+@outlined
+def _explain(ldlm: Ldlm, granted: int, gone: int, now: float) -> None:
+    """Note what a request has waited for that is granted as a lock in its way is gone.
+
+    Before the server had asked for that lock, the request waited for its turn: for those before it
+    in line, who got the lock in between. What is left is the latency of messages.
+    """
+    lock, last = ldlm.locks.locks[granted], ldlm.locks.locks[gone]
+    latency = ldlm.lnet.control_latency
+    asked = max(last.blocked_at, lock.queued)
+    noted = max(last.handled_at, asked)
+    idle = max(last.idle_at, noted)
+    clean = max(last.returned_at, idle)
+    lock.waited[FOR_TURN] += asked - lock.queued
+    lock.waited[FOR_CLIENT] += max(noted - asked - latency, 0.0)
+    lock.waited[FOR_HOLDER] += idle - noted
+    lock.waited[FOR_FLUSH] += clean - idle
+    lock.waited[FOR_COMMIT] += min(now - last.synced_at, now - clean)
 
 
 @outlined

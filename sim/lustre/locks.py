@@ -71,6 +71,12 @@ CONTENDED = 32
 GROWN_EXTENT = 32 << 20
 """Bytes of a write lock on a contended object (LDLM_MAX_GROWN_EXTENT, plus one)."""
 
+FOR_SERVER, FOR_CLIENT, FOR_TURN, FOR_HOLDER, FOR_FLUSH, FOR_COMMIT = range(6)
+"""What a request for a lock waits for: a thread of the server, or of a client; others before it in
+line; who still uses the lock in its way; what is dirty below that; the commit of what was."""
+
+WAITED = FOR_COMMIT + 1
+
 LOCK = np.dtype(
     [
         ("start", "i8"),  # what it was granted; what it asked for while it waits
@@ -97,6 +103,13 @@ LOCK = np.dtype(
         ("flush_left", "i4"),
         ("sibling", "i4"),
         ("lru", LINK),  # neighbours among the unused locks of its OSC
+        ("queued", "f8"),  # when the server let the request wait
+        ("blocked_at", "f8"),  # when it sent a blocking AST
+        ("handled_at", "f8"),  # when the client had taken note of that
+        ("idle_at", "f8"),  # when nobody used the lock any more
+        ("returned_at", "f8"),  # when nothing was left below it, and the cancel was sent
+        ("synced_at", "f8"),  # when the server turned to the commit of what was written below it
+        ("waited", "f8", (WAITED,)),  # seconds that the request waited, and for what
     ],
     align=True,
 )

@@ -39,6 +39,7 @@ from sim.lustre.requests import (
     MDS_OPERATION,
     MDS_SYNC,
     OST_SYNC,
+    SERVER_REQUEST,
     Requests,
     add_request,
     may_send,
@@ -53,14 +54,26 @@ from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE, REQUEST_EVENT
 from sim.plane.files import Backend, Files
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, pass_on, wait_for, wake
+from sim.plane.programs import (
+    AT_CALLBACK,
+    AT_JOURNAL,
+    FOR_OBJECTS,
+    Programs,
+    charge,
+    charge_reply,
+    note_reply,
+    pass_on,
+    wait_for,
+    wake,
+)
 from sim.plane.registry import on_event, performs
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 
 _CREATE, _CLOSE, _STAT = int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
 _UNLINK, _MKDIR = int(Op.UNLINK), int(Op.MKDIR)
-_METADATA = int(Cause.METADATA)
+_METADATA, _TURN = int(Cause.METADATA), int(Cause.TURN)
+_MDS, _SERVICE, _STORE = int(Cause.MDS), int(Cause.SERVICE), int(Cause.STORE)
 _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
 
 MDC = np.dtype(  # of a client node
@@ -154,13 +167,22 @@ def on_request(mds: Mds, request_id: int, now: float) -> float:
     latency = mds.lnet.control_latency
     if request.kind == GLIMPSE_AST:
         done = _asked_back(mds, request_id, now) + latency
+        if note_reply(mds.programs, request.program, _SERVICE, request.spent, done + latency):
+            mds.programs.replies[request.program, AT_CALLBACK] = done - latency - now
     else:
-        done = _served(mds, request_id, now)
+        served = _served(mds, request_id, now)
+        done = _settled(mds, request_id, served)
+        if mds.programs.recorder.on:
+            add_request(mds.requests, request_id, request.station, now, request.begun, done)
         if request.kind == GLIMPSE and _asks_a_writer(mds, request_id):
-            request.sent = done
-            return done + latency
+            request.spent = served - now
+            request.sent = served
+            return served + latency
+        server = _server(request.kind)
+        if note_reply(mds.programs, request.program, server, served - now, done + latency):
+            waited = FOR_OBJECTS if request.kind == MDS_OPERATION else AT_JOURNAL
+            mds.programs.replies[request.program, waited] = done - served
     program = mds.programs.rows[request.program]
-    program.ready = max(program.ready, done + latency)
     program.pending -= 1
     if program.pending == 0:
         wake(mds.programs, request.program, program.ready)
@@ -168,20 +190,35 @@ def on_request(mds: Mds, request_id: int, now: float) -> float:
     return GONE
 
 
+@njit
+def _server(kind: int) -> int:
+    """Return the cause that stands for the server of a request."""
+    if kind in (MDS_OPERATION, MDS_SYNC):
+        return _MDS
+    return _STORE if kind == SERVER_REQUEST else _SERVICE
+
+
 @outlined
 def _served(mds: Mds, request_id: int, now: float) -> float:
     """Queue a request at its server; return when that has done what it can do alone."""
     request = mds.requests.rows[request_id]
-    start = serve(mds.network, request.station, now, 0.0, request.service)
-    done = start + request.service + mds.network.stations[request.station].latency
+    request.begun = serve(mds.network, request.station, now, 0.0, request.service)
+    done = request.begun + request.service + mds.network.stations[request.station].latency
+    if request.kind == MDS_OPERATION:
+        return _named(mds, request_id, done)
+    return done
+
+
+@outlined
+def _settled(mds: Mds, request_id: int, done: float) -> float:
+    """Return when what a server has done is durable, or has its objects, if that is asked for."""
+    request = mds.requests.rows[request_id]
     if request.kind == OST_SYNC:
-        done = object_committed(mds.journals, request.object, done)
-    elif request.kind == MDS_SYNC:
-        done = file_committed(mds.journals, request.object, done)
-    elif request.kind == MDS_OPERATION:
-        done = _names_and_objects(mds, request.program, start, done)
-    if mds.programs.recorder.on:
-        add_request(mds.requests, request_id, request.station, now, start, done)
+        return object_committed(mds.journals, request.object, done)
+    if request.kind == MDS_SYNC:
+        return file_committed(mds.journals, request.object, done)
+    if request.kind == MDS_OPERATION:
+        return _with_objects(mds, request_id, done)
     return done
 
 
@@ -219,22 +256,35 @@ def _asks_a_writer(mds: Mds, request_id: int) -> bool:
 
 
 @outlined
-def _names_and_objects(mds: Mds, program_id: int, start: float, done: float) -> float:
-    """Return when the MDS has done what an operation needs beyond its own time."""
-    operation = mds.programs.operations[mds.programs.rows[program_id].op]
+def _named(mds: Mds, request_id: int, done: float) -> float:
+    """Return when the MDS has changed the directory too, if that is what an operation does."""
+    request = mds.requests.rows[request_id]
+    operation = mds.programs.operations[mds.programs.rows[request.program].op]
     kind = operation.kind
     if kind != _CREATE and kind != _UNLINK and kind != _MKDIR:
         return done
     file = mds.files.rows[operation.file]
-    if file.shared_directory:
-        service = mds.directory_service
-        station = mds.directory + file.mdt
-        done = max(done, serve(mds.network, station, start, 0.0, service) + service)
+    if not file.shared_directory:
+        return done
+    service = mds.directory_service
+    station = mds.directory + file.mdt
+    return max(done, serve(mds.network, station, request.begun, 0.0, service) + service)
+
+
+@outlined
+def _with_objects(mds: Mds, request_id: int, done: float) -> float:
+    """Return when a new file has its objects; note when the metadata of a file has changed."""
+    request = mds.requests.rows[request_id]
+    operation = mds.programs.operations[mds.programs.rows[request.program].op]
+    kind = operation.kind
+    if kind != _CREATE and kind != _UNLINK and kind != _MKDIR:
+        return done
+    file = mds.files.rows[operation.file]
     if kind == _CREATE:
         for i in range(file.stripe_count):
             # The OSTs are asked at the same time: the slowest counts.
             ost = mds.files.objects[file.first_object + i].ost
-            done = max(done, take_object(mds.precreation, ost, start))
+            done = max(done, take_object(mds.precreation, ost, request.begun))
     file.changed = done
     return done
 
@@ -266,18 +316,20 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
             if not take_turn(turn, mds.programs.rows, program_id):
                 return GONE
     if program.phase == _HAS_TURN:
+        mds.programs.behind[program_id, _TURN] += now - program.since
         program.phase = _ANSWERED
         ask_mds(mds, program_id, now)
         return GONE
-    if program.phase == _ANSWERED and _takes_turns(kind):
-        pass_on(mds.programs, _turn(mds, program.node, kind), now)
     if program.phase == _ANSWERED and kind == _STAT:
-        # A stat takes no turn: when it is begun again, it has passed none on.
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
+        charge_reply(mds.programs, program_id)
         send_to_objects(mds.requests, program_id, GLIMPSE, operation.file, now)
         program.phase = _SIZED
         return GONE
+    charge_reply(mds.programs, program_id)
+    if _takes_turns(kind):
+        pass_on(mds.programs, _turn(mds, program.node, kind), now)
     if kind == _UNLINK:
         file = mds.files.rows[operation.file]
         for object_id in range(file.first_object, file.first_object + file.stripe_count):

@@ -35,6 +35,8 @@ REQUEST = np.dtype(  # a small request to a server
     [
         ("service", "f8"),
         ("sent", "f8"),
+        ("begun", "f8"),  # when its server turned to it
+        ("spent", "f8"),  # of a glimpse AST: seconds of the glimpse at its server
         ("program", "i4"),
         ("station", "i4"),
         ("kind", "i4"),

@@ -12,7 +12,7 @@ from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
 from sim.plane.site import Background, Occupants, Site
 from sim.plane.stationbook import StationBook
-from sim.plane.stations import MESSAGE_KINDS
+from sim.plane.stations import METERS
 from sim.storage.servers import service_routers
 from topology import Fabric
 
@@ -60,7 +60,7 @@ def assemble(
         seed=seed,
         record=record,
     )
-    network = make_network(kinds=MESSAGE_KINDS, messages=site.rows)
+    network = make_network(meters=METERS, messages=site.rows)
     site.built[Network] = network
     for part in annotated(Tables).values():
         if part is not Network:

@@ -214,7 +214,7 @@ def _fetch(tables: Tables, key: int) -> None:
     index = index_of(key)
     if kind_of(key) == MESSAGE_EVENT:
         prefetch(tables.network.messages, index)
-        prefetch(tables.network.waits, index)
+        prefetch(tables.network.spent, index)
     elif kind_of(key) == PROGRAM_EVENT:
         prefetch(tables.programs.rows, index)
 

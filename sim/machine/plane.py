@@ -32,6 +32,7 @@ from sim.plane.control import start_programs
 from sim.plane.files import Backend
 from sim.plane.operations import OPERATION, Op
 from sim.plane.recorder import Records
+from sim.plane.waited import Waited, waited_of
 from sim.storage.dvs.tables import MOUNT
 from sim.storage.ssd.device import DirtyLimits
 from sim.storage.ssd.room import demands_of_placing, place
@@ -41,7 +42,7 @@ _SLICE = 1 << 20  # events between two looks at the user: some tenths of a secon
 _MANY_TRANSFERS = 1 << 18
 """Transfers below which those that have ended are left where they are."""
 
-_EXCHANGE = int(Op.EXCHANGE)
+_EXCHANGE, _MEET = int(Op.EXCHANGE), int(Op.MEET)
 
 
 class Plane:
@@ -69,10 +70,10 @@ class Plane:
         """Time of the latest event in seconds."""
         return float(self.tables.programs.clock[0])
 
-    @property
-    def waits(self) -> Floats:
-        """Seconds that each program has waited, by :class:`~sim.plane.causes.Cause`, so far."""
-        return self.tables.programs.waits
+    def waited(self, programs: Integers) -> Waited:
+        """Return what some programs, int64 (n,), have waited for so far, in seconds."""
+        known = self.tables.programs
+        return waited_of(known.waits[programs], known.behind[programs])
 
     @property
     def marks(self) -> Floats:
@@ -358,6 +359,10 @@ class Plane:
             refer_from(pool, first)
         batch = self._new_batch(len(programs))
         known.clock[0] = now
+        if not going_on and (pool.kind == _MEET).any():
+            # They come out of a barrier, which is a meeting too: what kept the last to come to
+            # the next one happened since.
+            known.met[programs] = waited_of(known.waits[programs], known.behind[programs]).causes
         start_programs(known, programs, bounds + base, batch, going_on)
         return batch
 

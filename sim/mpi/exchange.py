@@ -31,6 +31,7 @@ from sim.node.nodes import Nodes
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES
+from sim.plane.lateness import charge_meeting, leave_meeting
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, count_down, wake_all
 from sim.plane.registry import on_message, performs
@@ -143,12 +144,14 @@ def meet(exchange: Exchange, program_id: int, now: float) -> float:
             program.next = meeting.head
             meeting.head = program_id
             return GONE
+        charge_meeting(exchange.programs, meeting.head, program_id, operation.seconds, now)
         end = now + operation.seconds
         wake_all(exchange.programs, meeting.head, end)
         meeting.arrived = 0
         meeting.head = -1
         return end
     charge(exchange.programs, program_id, _MEETING, now)
+    leave_meeting(exchange.programs, program_id)
     program.phase = _CALLED
     program.op += 1
     return GO_ON

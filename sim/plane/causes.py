@@ -1,4 +1,11 @@
-"""Why a rank waited: the causes to which its time is charged."""
+"""Why a rank waited: the causes to which its time is charged.
+
+Each second is charged twice. First to what the rank was at: *in an fsync*, *for a lock*
+(``Programs.waits``). That is what the program did, and most of it is a cause in itself. Some is
+not, and is taken apart (:data:`TAKEN_APART`): who waits for a write-back waits for disks, for the
+network, or for the RPCs before it. So such a second is charged once more to the part of the path
+that it was lost at (``Programs.behind``). What no part takes is the latency of messages.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +13,14 @@ from enum import IntEnum
 
 
 class Cause(IntEnum):
-    """Why a rank waited. Up to ``STORE`` it queued at a station of the kind of that number."""
+    """Why a rank waited. Up to ``STORE`` it was held up at a station of the kind of that number."""
 
     NIC = 0
     LINK = 1
     LNET = 2
     IB = 3
     OSS = 4
-    OST = 5
+    OST = 5  # in line before the disks of an OST
     SERVICE = 6
     MDS = 7
     CORE = 8
@@ -21,8 +28,8 @@ class Cause(IntEnum):
     SSD = 10  # the SSD of its node
     DVS = 11
     STORE = 12
-    OSC = 13  # the node's RPCs in flight to one OST are at their limit
-    TRANSFER = 14  # moving: service and latency, with nobody else in the way
+    OSC = 13  # the node's RPCs in flight to one OST are at their limit, and those merely travel
+    TRANSFER = 14  # in a read or a direct write, for its RPCs; taken apart: messages' latency
     METADATA = 15  # opens, creates, closes, stats, unlinks
     SYNC = 16  # fsync: the replies of the MDS and of the OSTs
     FLUSH = 17  # fsync: write-back of the node's dirty pages of the file
@@ -37,3 +44,36 @@ class Cause(IntEnum):
     EXCHANGE = 26  # data on their way from rank to rank
     LIBRARY = 27  # the rank's own work in the MPI library
     TREE = 28  # others of the node enter pages into the tree of cached pages of the same file
+    # Only what others are taken apart into.
+    DISK = 29  # the disks of an OST move bytes
+    SEEK = 30  # they move their heads
+    LATENCY = 31  # from the end of their work to the answer of the OST
+    JOURNAL = 32  # commits for an fsync
+    OBJECTS = 33  # the MDS waits for objects that the OSTs create ahead
+    TURN = 34  # another request of the node to the MDS: one that modifies at a time
+    LOCK_QUEUE = 35  # others before it in the line for an extent lock
+    LOCK_USE = 36  # who holds the lock still moves bytes below it
+    LOCK_FLUSH = 37  # its holder writes back and drops what is dirty below it
+    LOCK_COMMIT = 38  # the OST commits what was written below it
+    CALLBACK = 39  # threads of nodes that handle what lock managers ask
+    COLLECTIVE = 40  # the messages of an MPI collective
+    START = 41  # ranks come out of a barrier one after the other
+    WRITERS = 42  # fsync: other ranks of the node, which still write the file
+
+
+COARSE = int(Cause.TREE) + 1
+"""How many causes a rank can be *at*: the first ones."""
+
+TAKEN_APART = frozenset(
+    {
+        *(Cause.TRANSFER, Cause.METADATA, Cause.SYNC, Cause.FLUSH, Cause.LOCK),
+        *(Cause.CACHE, Cause.MEETING),
+    }
+)
+"""What is no cause in itself."""
+
+FINEST = tuple(c for c in Cause if c not in TAKEN_APART or c == Cause.TRANSFER)
+"""What a second of a rank is lost by in the end."""
+
+DOING = tuple(Cause)[:COARSE]
+"""What a rank can be at."""

@@ -17,7 +17,7 @@ from sim.engine.network import Network
 from sim.engine.queue import pass_turn, pop
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Indices, Integers, Table, make_table
-from sim.plane.causes import Cause
+from sim.plane.causes import COARSE, DOING, TAKEN_APART, Cause
 from sim.plane.counters import Stat
 from sim.plane.events import PROGRAM_EVENT
 from sim.plane.files import Files
@@ -28,11 +28,20 @@ from sim.plane.site import Site
 MARKS = 8
 """Times that a program can note in one batch."""
 
+CAUSES = len(Cause)
+
+ASKED, AT_SERVER, SERVER, AT_JOURNAL, FOR_OBJECTS, AT_CALLBACK = range(6)
+"""Columns of ``Programs.replies``: when a program asked; what the latest of the replies took at its
+server, and the cause that this is; what it waited for a commit, for objects, and for a client."""
+
 FIRST_PHASE = 0
 """The phase of a program that begins an operation: the first state of every one is 0."""
 
 REFUSED, FAILED = 0, 1
 """Columns of ``Programs.refused``: for want of room, and because a device was lost."""
+
+_JOURNAL, _OBJECTS = int(Cause.JOURNAL), int(Cause.OBJECTS)
+_CALLBACK = int(Cause.CALLBACK)
 
 PROGRAM = np.dtype(
     [
@@ -92,8 +101,22 @@ class Programs(Component):
         ``PROGRAM`` records.
     operations
         ``OPERATION`` records, program after program.
-    waits, marks, timers
-        float64 (programs, causes), (programs, marks) and (programs, ``TIMERS``), in seconds.
+    waits
+        float64 (programs, ``COARSE``): seconds that each has waited, by what it was at.
+    behind
+        float64 (programs, causes): what of that it was behind, where a cause is taken apart
+        (:data:`~sim.plane.causes.TAKEN_APART`); what no part takes is the latency of messages.
+    whole
+        float64 (``COARSE``,): 1 for what is a cause in itself, 0 for what is taken apart.
+    met
+        float64 (programs, causes): what each had waited when it came out of its latest meeting
+        (:mod:`sim.plane.lateness`).
+    since_met
+        float64 (2, causes): room to compare two programs in.
+    replies
+        float64 (programs, 6): the latest of the replies that each waits for.
+    marks, timers
+        float64 (programs, marks) and (programs, ``TIMERS``), in seconds.
     refused
         int64 (programs, 2): bytes that each did not get written because a device was full, and
         that it could not read or write because a device was lost.
@@ -118,6 +141,11 @@ class Programs(Component):
     rows: Table
     operations: Table
     waits: Floats
+    behind: Floats
+    whole: Floats
+    met: Floats
+    since_met: Floats
+    replies: Floats
     marks: Floats
     timers: Floats
     refused: Integers
@@ -141,7 +169,12 @@ class Programs(Component):
             cls,
             rows=rows,
             operations=make_table(OPERATION, 0),
-            waits=np.zeros((len(rows), len(Cause))),
+            waits=np.zeros((len(rows), COARSE)),
+            behind=np.zeros((len(rows), CAUSES)),
+            whole=np.array([float(cause not in TAKEN_APART) for cause in DOING]),
+            met=np.zeros((len(rows), CAUSES)),
+            since_met=np.zeros((2, CAUSES)),
+            replies=np.zeros((len(rows), AT_CALLBACK + 1)),
             marks=np.zeros((len(rows), MARKS)),
             timers=np.zeros((len(rows), TIMERS)),
             refused=np.zeros((len(rows), 2), np.int64),
@@ -201,6 +234,7 @@ def wait_for(programs: Programs, program_id: int, replies: int, now: float) -> N
     program = programs.rows[program_id]
     program.pending = replies
     program.ready = now
+    programs.replies[program_id, ASKED] = now
 
 
 @outlined
@@ -218,6 +252,42 @@ def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
     since = programs.rows[program_id].since
     programs.waits[program_id, cause] += now - since
     record_span(programs.recorder, program_id, cause, since, now)
+
+
+@outlined
+def charge_to(programs: Programs, program_id: int, cause: int, part: int, now: float) -> None:
+    """Charge what a program has waited to a cause that is taken apart, all of it to one part."""
+    charge(programs, program_id, cause, now)
+    programs.behind[program_id, part] += now - programs.rows[program_id].since
+
+
+@outlined
+def note_reply(
+    programs: Programs, program_id: int, server: int, at_server: float, ready: float
+) -> bool:
+    """Note a reply that will be there at ``ready``; tell whether it is the latest so far.
+
+    ``at_server`` are the seconds at its server, and ``server`` is the cause that these are.
+    """
+    program = programs.rows[program_id]
+    if ready < program.ready:
+        return False
+    program.ready = ready
+    reply = programs.replies[program_id]
+    reply[SERVER] = server
+    reply[AT_SERVER] = at_server
+    reply[AT_JOURNAL] = reply[FOR_OBJECTS] = reply[AT_CALLBACK] = 0.0
+    return True
+
+
+@outlined
+def charge_reply(programs: Programs, program_id: int) -> None:
+    """Charge a program's wait for replies to what the latest of them was behind."""
+    reply, behind = programs.replies[program_id], programs.behind[program_id]
+    behind[int(reply[SERVER])] += reply[AT_SERVER]
+    behind[_JOURNAL] += reply[AT_JOURNAL]
+    behind[_OBJECTS] += reply[FOR_OBJECTS]
+    behind[_CALLBACK] += reply[AT_CALLBACK]
 
 
 @njit

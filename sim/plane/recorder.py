@@ -21,7 +21,6 @@ from sim.engine.component import Component, Demands
 from sim.engine.pool import FREE, Pool, make_log, next_row
 from sim.engine.types import Floats, Table, make_table
 from sim.plane.site import Site
-from sim.plane.stations import MESSAGE_KINDS
 
 CALL = np.dtype(  # a call of a program on a file, or an operation that is none
     [
@@ -110,7 +109,7 @@ MOST_RECORDS = 20_000_000
 
 _LOG_ROWS = 1 << 16  # of a log before they are put aside
 _CALLS_A_STEP = 2  # a call ends, and the operation before it
-_SPANS_A_STEP = 2 * (MESSAGE_KINDS + 3)  # what an RPC or a block met; a copy, and a lock before it
+_SPANS_A_STEP = 8  # a copy and what it waited for, and a lock before it; twice
 
 Records = npt.NDArray[Any]
 
@@ -164,7 +163,7 @@ class Recorder(Component):
             on=int(site.record),
             **logs,
             called=np.zeros(len(programs) if site.record else 0),
-            spans_an_event=most_on_node * (MESSAGE_KINDS + 2) + _SPANS_A_STEP,
+            spans_an_event=most_on_node + _SPANS_A_STEP,
         )
 
     def demands(self) -> Demands:

@@ -26,3 +26,9 @@ class StationKind(IntEnum):
 
 MESSAGE_KINDS = int(StationKind.OST) + 1
 """Kinds of stations that messages of bulk RPCs meet: the first ones."""
+
+METERS = MESSAGE_KINDS + 3
+"""What is metered of a message: seconds at stations of each such kind, and then at the disks of an
+OST: moving bytes, moving heads, and from there to the answer."""
+
+DISK_METER, SEEK_METER, LATENCY_METER = range(MESSAGE_KINDS, METERS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sim.plane.causes import Cause
-from sim.results.waits import WORDS
-from sim.run.frames import TABLES, VARIABLES, Column, wait_column
+from sim.plane.causes import DOING, FINEST
+from sim.results.waits import AT_WORDS, WORDS
+from sim.run.frames import TABLES, VARIABLES, Column, at_column, wait_column
 
 _HEAD = """\
 # A result, kept and taken apart
@@ -43,16 +43,19 @@ def result_page() -> str:
         lines += [*_columns(_shortened(table.columns)), ""]
     lines += ["### What ranks wait for", ""]
     lines += [*_table([("column", "what"), *_causes()]), ""]
+    lines += ["### What ranks are at while they wait", ""]
+    lines += [*_table([("column", "what"), *_doing()]), ""]
     lines += ["## The dataset of xarray", "", *_columns(VARIABLES)]
     return "\n".join(lines) + "\n"
 
 
 def _shortened(columns: Iterable[Column]) -> Iterator[Column]:
     """Yield columns, with one in place of those for each cause of waiting."""
-    of_causes = {wait_column(cause) for cause in Cause}
+    of_causes = {wait_column(cause) for cause in FINEST} | {at_column(cause) for cause in DOING}
     yield from (column for column in columns if column.name not in of_causes)
     if of_causes & {column.name for column in columns}:
         yield Column("wait_CAUSE", "s", "what it waited for that cause; see below")
+        yield Column("at_CAUSE", "s", "the same seconds by what it was at; see below")
 
 
 def _columns(columns: Iterable[Column]) -> list[str]:
@@ -61,7 +64,11 @@ def _columns(columns: Iterable[Column]) -> list[str]:
 
 
 def _causes() -> list[tuple[str, str]]:
-    return [(f"`{wait_column(cause)}`", WORDS[cause]) for cause in Cause]
+    return [(f"`{wait_column(cause)}`", WORDS[cause]) for cause in FINEST]
+
+
+def _doing() -> list[tuple[str, str]]:
+    return [(f"`{at_column(cause)}`", AT_WORDS[cause]) for cause in DOING]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -6,10 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from sim.plane.stations import StationKind
+from sim.results.critical_path import CriticalPath, critical_paths
 from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import busiest, loads
-from sim.results.waits import waits
+from sim.results.waits import doing, waits
 from sim.run.result import Result, StationUse
+from sim.workloads.activity import Activity
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
 _MANY |= {StationKind.SSD, StationKind.DVS, StationKind.CALLBACK}
@@ -26,7 +28,9 @@ def simulator_document(result: Result) -> dict[str, Any]:
         ``loads`` (the busiest station of each phase, and what the ranks waited for in it),
         ``busiest`` (the busiest station of each kind, and which
         share of each kind of phase it was busy), ``stations`` (of LNET and of the servers;
-        there are thousands of others), ``waits``, ``lustre`` (what locks and page caches did),
+        there are thousands of others), ``waits``,
+        ``doing`` (the same by what ranks were at while they worked),
+        ``critical_paths`` (of what was recorded), ``lustre`` (what locks and page caches did),
         ``counts`` and ``wall_seconds``, the only value that differs from run to run. Bytes,
         bytes/s, seconds.
     """
@@ -42,6 +46,8 @@ def simulator_document(result: Result) -> dict[str, Any]:
         "busiest": [_station(use) | {"busy_shares": shares} for use, shares in busiest(result)],
         "stations": [_station(use) for use in uses if use.kind in _SERVERS],
         "waits": [asdict(wait) for wait in waits(result)],
+        "doing": [asdict(wait) for wait in doing(result)],
+        "critical_paths": [_path(activity, path) for activity, path in critical_paths(result)],
         "lustre": lustre_counts(result.stats),
         "counts": {
             "simulated_seconds": result.simulated,
@@ -50,6 +56,17 @@ def simulator_document(result: Result) -> dict[str, Any]:
             "events": result.events,
         },
         "wall_seconds": result.wall,
+    }
+
+
+def _path(activity: Activity, path: CriticalPath) -> dict[str, Any]:
+    return {
+        "part": activity.part,
+        "phase": activity.name,
+        "start": path.start,
+        "end": path.end,
+        "shares": [share._asdict() for share in path.shares()],
+        "segments": [segment._asdict() for segment in path.segments],
     }
 
 

@@ -10,14 +10,16 @@ from collections.abc import Iterator, Sequence
 
 from sim.config.scenario import Target
 from sim.config.units import format_bytes, format_rate, format_seconds
+from sim.results.critical_path import critical_paths
 from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads
-from sim.results.waits import waits
+from sim.results.waits import doing, waits
 from sim.run.result import Result
 from topology.text import format_count
 
 _WIDTH = 100
 _SHARE_SHOWN = 0.005
+_AT_SHOWN = 0.02
 
 _COLUMNS = f"{'served':>15} {'mean wait':>9}"
 _MOST_PHASES = 4
@@ -46,14 +48,39 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
         *_station_lines(result),
         "",
         *_wait_lines(result),
+        *_path_lines(result),
         *_whole_lines(result, result.simulated, result.wall, lustre_stats=lustre_stats),
     ]
     return _comments(lines)
 
 
+def _path_lines(result: Result) -> Iterator[str]:
+    """Yield what the critical path of each kind of phase consists of, if it was recorded."""
+    paths = critical_paths(result)
+    several = len({activity.part for activity, _ in paths}) > 1
+    for activity, path in paths:
+        phase = f"test {activity.part}, {activity.name}" if several else activity.name
+        yield ""
+        yield (
+            f"Critical path of {phase}, {format_seconds(path.end - path.start, 4)}: what followed "
+            "on what, up to the last rank's end"
+        )
+        for share in path.shares():
+            if share.share >= _SHARE_SHOWN:
+                times = f"{share.times:,} x" if share.times > 1 else ""
+                yield (
+                    f"{100 * share.share:5.1f} %  {format_seconds(share.seconds, 3):>9} "
+                    f"{times:>8}  {share.what}  ({share.where}{_more(share.places)})"
+                )
+
+
+def _more(places: int) -> str:
+    return f" and {places - 1} more" if places > 1 else ""
+
+
 def format_job_part(result: Result) -> str:
     """Print what bound one of several jobs and where its ranks waited, as :func:`format_run`."""
-    return _comments([*_activity_lines(result, []), "", *_wait_lines(result)])
+    return _comments([*_activity_lines(result, []), "", *_wait_lines(result), *_path_lines(result)])
 
 
 def format_machine_part(
@@ -180,3 +207,7 @@ def _wait_lines(result: Result) -> Iterator[str]:
     for wait in waits(result):
         if wait.share >= _SHARE_SHOWN:
             yield f"{100 * wait.share:5.1f} %  {wait.words}"
+    if result.activities:
+        at = (wait for wait in doing(result) if wait.share >= _AT_SHOWN)
+        said = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in at)
+        yield f"While the ranks were at work, they were at: {said}."

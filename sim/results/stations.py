@@ -23,7 +23,7 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
-from sim.results.waits import Wait, phase_waits
+from sim.results.waits import Wait, phase_doing, phase_waits
 from sim.run.result import Result, StationUse
 from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
@@ -54,21 +54,25 @@ PLURALS = {
 
 # The causes of waiting behind which a busy station of a kind may stand: the queue at the station
 # itself, and what hides it. Who waits for another rank, or for its own threads, may wait for any.
-_ANY = {Cause.THREADS, Cause.RANGE, Cause.MEETING}
+_ANY = {Cause.THREADS, Cause.RANGE, Cause.MUTEX, Cause.WRITERS}
 _COPIES = _ANY | {Cause.CORE, Cause.MEMORY, Cause.COPY}
-_SYNCS = _ANY | {Cause.SYNC, Cause.MUTEX, Cause.METADATA}
+_LOCKS = {
+    *(Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT),
+    *(Cause.CALLBACK, Cause.SERVICE),
+}
+_SYNCS = _ANY | {Cause.TRANSFER, Cause.JOURNAL}
 _BULK = _ANY | {
     *(Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.OSS, Cause.OST),
-    *(Cause.OSC, Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.CACHE, Cause.LOCK),
-    *(Cause.DVS, Cause.STORE),
+    *(Cause.DISK, Cause.SEEK, Cause.LATENCY, Cause.OSC, Cause.TRANSFER),
+    *(Cause.LOCK_FLUSH, Cause.LOCK_QUEUE, Cause.DVS, Cause.STORE),
 }
 _CAUSES_OF_STATION = {
-    StationKind.SERVICE: _SYNCS | {Cause.SERVICE, Cause.LOCK},
-    StationKind.MDS: _SYNCS | {Cause.MDS},
+    StationKind.SERVICE: _SYNCS | _LOCKS,
+    StationKind.MDS: _SYNCS | {Cause.MDS, Cause.OBJECTS, Cause.TURN},
     StationKind.CORE: _COPIES | _BULK,
     StationKind.MEMORY: _COPIES,
-    StationKind.CALLBACK: _SYNCS | {Cause.LOCK},
-    StationKind.SSD: _ANY | {Cause.SSD, Cause.CACHE, Cause.FLUSH, Cause.SYNC},
+    StationKind.CALLBACK: _SYNCS | _LOCKS,
+    StationKind.SSD: _ANY | {Cause.SSD},
 }
 
 _SERVERS = {StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST}
@@ -106,6 +110,8 @@ class Load:
         Share of the time in which the rank that ended last waited for what such stations hold up.
     waits
         What the ranks waited for in these phases, longest first.
+    doing
+        What they were at meanwhile, longest first.
     """
 
     test_id: int
@@ -118,6 +124,7 @@ class Load:
     in_turn: float
     felt: float
     waits: tuple[Wait, ...]
+    doing: tuple[Wait, ...] = ()
 
     @property
     def binds(self) -> bool:
@@ -249,6 +256,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load:
     total = sum(stop - start for start, stop in windows)
     share = _busy(result, windows, everything) / total
     waits = tuple(phase_waits(stretches, total))
+    doing = tuple(phase_doing(stretches, total))
     found = []
     stations = result.station_table
     for peers in stations.sections():
@@ -267,6 +275,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load:
                 in_turn=_in_turn(result, peers, windows, everything) / total,
                 felt=_felt(kind, stretches) / total,
                 waits=waits,
+                doing=doing,
             )
             found.append(load)
     return max(found, key=_weight)

@@ -16,7 +16,7 @@ from sim.config.errors import FailureError
 from sim.config.scenario import Scenario
 from sim.engine.types import Floats, Integers
 from sim.machine.filesystem import FileSet
-from sim.plane.causes import Cause
+from sim.plane.causes import DOING, FINEST, Cause
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
 from sim.run.station_table import StationTable
@@ -42,6 +42,8 @@ class Finished(Protocol):
     def files(self) -> dict[str, FileSet]: ...  # noqa: D102
     @property
     def waits(self) -> Floats: ...  # noqa: D102
+    @property
+    def doing(self) -> Floats: ...  # noqa: D102
     @property
     def station_table(self) -> StationTable: ...  # noqa: D102
 
@@ -77,11 +79,17 @@ def wait_column(cause: Cause) -> str:
     return f"wait_{cause.name.lower()}"
 
 
+def at_column(cause: Cause) -> str:
+    """Return what the column of what a rank is at is called: ``at_flush``."""
+    return f"at_{cause.name.lower()}"
+
+
 def _ranks(result: Finished) -> dict[str, Any]:
     ranks = np.arange(len(result.waits))
-    waits = {wait_column(cause): result.waits[:, cause] for cause in Cause}
+    waits = {wait_column(cause): result.waits[:, cause] for cause in FINEST}
+    doing = {at_column(cause): result.doing[:, cause] for cause in DOING}
     node = result.allocation.nodes[ranks // result.scenario.ppn]
-    return {"rank": ranks, "node": node, **waits}
+    return {"rank": ranks, "node": node, **waits, **doing}
 
 
 def _phases(result: Finished) -> dict[str, Any]:
@@ -184,8 +192,9 @@ TABLES: dict[str, Table] = {
             Column("node", "", "the compute node of the machine on which it ran"),
             *(
                 Column(wait_column(cause), "s", f"what it waited for {cause.name}")
-                for cause in Cause
+                for cause in FINEST
             ),
+            *(Column(at_column(cause), "s", f"what it waited in {cause.name}") for cause in DOING),
         ),
         _ranks,
     ),
@@ -266,10 +275,12 @@ VARIABLES = (
     Column("bytes(station, time)", "bytes", "what a watched station served in a time bin"),
     Column("busy(station, time)", "s", "its seconds of service in the bin"),
     Column("wait(rank, cause)", "s", "what a rank waited for"),
+    Column("at(rank, doing)", "s", "what it was at meanwhile"),
     Column("station", "", f"names of the watched stations: {_WATCHED}"),
     Column("time", "s", "when a time bin begins; `width` is its attribute"),
     Column("rank", "", "from 0"),
     Column("cause", "", "as in the names of the columns `wait_CAUSE` of `ranks`"),
+    Column("doing", "", "as in the names of the columns `at_CAUSE` of `ranks`"),
 )
 """The variables and coordinates of :func:`to_xarray`."""
 
@@ -307,12 +318,14 @@ def to_xarray(result: Finished) -> xr.Dataset:
         {
             "bytes": (("station", "time"), table.bin_bytes[rows], {"units": "bytes"}),
             "busy": (("station", "time"), table.bin_busy[rows], seconds),
-            "wait": (("rank", "cause"), result.waits, seconds),
+            "wait": (("rank", "cause"), result.waits[:, FINEST], seconds),
+            "at": (("rank", "doing"), result.doing, seconds),
         },
         {
             "station": [table.names[position] for position in positions.tolist()],
             "time": ("time", time, seconds | {"width": table.bin_width}),
             "rank": np.arange(len(result.waits)),
-            "cause": [cause.name.lower() for cause in Cause],
+            "cause": [cause.name.lower() for cause in FINEST],
+            "doing": [cause.name.lower() for cause in DOING],
         },
     )

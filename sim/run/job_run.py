@@ -69,6 +69,7 @@ class JobRun:
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
         recording = recording_of(plane, nodes, job.all_ranks, job.files.ever)
         about = () if recording is None else recording.notes()
+        waited = job.all_ranks.waited(plane)
         return Result(
             scenario=job.scenario,
             machine=job.machine,
@@ -87,7 +88,8 @@ class JobRun:
             outcome=self._outcome,
             notes=(*job.notes, *workload.notes(job), *about),
             troubles=(*refused, *job.troubles),
-            waits=job.all_ranks.waits(plane.waits),
+            waits=waited.causes,
+            doing=waited.doing,
             stats={stat: int(plane.stats[stat]) for stat in Stat},
             station_table=stations,
             version=version("xc40io"),

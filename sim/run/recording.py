@@ -43,6 +43,8 @@ class Recording:
         -1 for those of other jobs.
     threads
         int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads.
+    program_node
+        int32 (programs,): the node of each program, by its position in ``nodes``.
     file_names
         By the number of a file; empty for those of other jobs. A file that was made anew has its
         name twice.
@@ -61,6 +63,7 @@ class Recording:
     nodes: Indices
     ranks: Indices
     threads: Indices
+    program_node: Indices
     file_names: tuple[str, ...]
     objects: Indices
     stopped: float | None = None
@@ -112,6 +115,7 @@ def recording_of(
         nodes=nodes,
         ranks=rank,
         threads=thread,
+        program_node=plane.tables.programs.rows.node.copy(),
         file_names=_file_names(plane, files),
         objects=_objects(plane),
         stopped=plane.tables.recorder.stopped,

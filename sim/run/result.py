@@ -124,7 +124,10 @@ class Result:
     troubles
         What went wrong: bytes that found no room, or that were lost.
     waits
-        float64 (ranks, causes): seconds that each rank waited, by :class:`Cause`.
+        float64 (ranks, causes): seconds that each rank waited, by the part of the path that it was
+        behind: by :class:`Cause`.
+    doing
+        float64 (ranks, ``COARSE``): the same seconds by what the rank was at, as in an fsync.
     stats
         What the locks and the page caches did, counted; sizes in bytes; on all nodes.
     station_table
@@ -159,6 +162,7 @@ class Result:
     notes: tuple[str, ...]
     troubles: tuple[Trouble, ...]
     waits: Floats
+    doing: Floats
     stats: dict[Stat, int]
     station_table: StationTable
     version: str

@@ -58,7 +58,7 @@ have been written say it."""
 
 RESULT_FILE = Format(
     name="result of xc40io",
-    version=1,
+    version=2,
     option="--save",
     homes={name: module for module, names in _RECORDS.items() for name in names.split()},
 )

@@ -24,6 +24,7 @@ from sim.plane.batch import Batch
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.workloads.activity import Activity
+from sim.workloads.attribution import stretch_of
 from sim.workloads.ranks import Ranks
 from sim.workloads.row import Figure, Row
 from sim.workloads.stretch import Stretch
@@ -179,23 +180,16 @@ class Job:
             Seconds that each rank computes when it has done its part; no part of the stretch.
         """
         started = self.filesystem.environment.now
-        before = self.filesystem.plane.waits[self.programs]
+        before = self.filesystem.plane.waited(self.programs)
         batch.add(Op.MARK, np.arange(self.ranks), mark=LAST_MARK)
         if think:
             batch.add(Op.THINK, np.arange(self.ranks), seconds=think)
         yield self.filesystem.run(batch)
         ended = self.filesystem.marks(self.programs)[:, LAST_MARK]
-        waits = self.filesystem.plane.waits[self.programs] - before
-        waits[:, Cause.THINK] -= think
-        # Of those who ended last, whoever waited least for others is whom the others waited for.
-        last = np.lexsort((-waits[:, Cause.MEETING], ended))[-1]
-        stretch = Stretch(
-            start=float(started),
-            end=float(ended.max()),
-            waits=waits.mean(axis=0),
-            last_waits=waits[last],
-        )
-        self.add_stretch(label, stretch)
+        waited = self.filesystem.plane.waited(self.programs) - before
+        for waits in waited:
+            waits[:, Cause.THINK] -= think
+        self.add_stretch(label, stretch_of(float(started), ended, waited))
 
     def add_stretch(self, label: str, stretch: Stretch, part: int = 0) -> None:
         """Add a time in which the ranks were at work, in a part of the workload."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
+from sim.engine.types import Integers
+from sim.machine.plane import Plane
 from sim.plane.batch import Batch
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
+from sim.plane.waited import Waited
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,16 @@ class Ranks:
         batch.add(Op.PARK, np.arange(len(self.programs), len(batch.programs)))
         return batch
 
-    def waits(self, of_programs: Floats) -> Floats:
-        """Return the seconds that each rank waited: float64 (ranks, causes).
+    def waited(self, plane: Plane) -> Waited:
+        """Return what each rank has waited for so far.
 
         What its threads waited for, on average, stands in place of the rank's wait for them.
         """
-        waits = of_programs[self.programs]
+        own = plane.waited(self.programs)
         if self.threads > 1:
-            of_threads = of_programs[self.followers].mean(axis=1)
-            waits += of_threads
-            waits[:, Cause.THREADS] -= of_threads.sum(axis=1)
-        return waits
+            followers = plane.waited(self.followers.ravel())
+            for waits, of_threads in zip(own, followers, strict=True):
+                mean = of_threads.reshape(len(waits), self.threads, -1).mean(axis=1)
+                waits += mean
+                waits[:, Cause.THREADS] -= mean.sum(axis=1)
+        return own

@@ -17,12 +17,17 @@ class Stretch:
     ----------
     start, end
         When the first rank began and when the last one ended, in simulated seconds.
+    doing
+        float64 (``COARSE``,): seconds that a rank waited on average, by what it was at
+        (:class:`~sim.plane.causes.Cause`).
     waits, last_waits
-        float64 (causes,): seconds that a rank waited, by :class:`~sim.plane.causes.Cause`: on
-        average, and the rank that ended last.
+        float64 (causes,): seconds by what they were behind: on average, and of the rank that
+        ended last. Each sums to ``end - start``: whoever has ended waits for the last, and so for
+        what kept that one longer.
     """
 
     start: float
     end: float
+    doing: Floats
     waits: Floats
     last_waits: Floats

@@ -64,11 +64,9 @@ def test_a_kept_recording_is_there_again(xc40io: Run, tmp_path: Path) -> None:
     assert xc40io("show", kept[0]).stdout.splitlines()[0].startswith("IOR")
 
 
-def test_a_recording_that_would_be_lost_is_refused(xc40io: Run) -> None:
-    result = xc40io(*IOR, "--record", *WRITE)
-    assert result.exit_code == 2
-    assert "--record without --save" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+def test_a_recorded_run_tells_its_critical_path(xc40io: Run) -> None:
+    assert "Critical path of write" in xc40io(*IOR, "--record", *WRITE).stdout
+    assert "Critical path" not in xc40io(*IOR, *WRITE).stdout
 
 
 @pytest.mark.parametrize(

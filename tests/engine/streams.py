@@ -106,7 +106,7 @@ def make_streams(
     ends_of_routes = np.cumsum([0] + [len(route) for route in routes])
     ends = np.zeros(len(segments), np.bool_)
     ends[ends_of_routes[1:] - 1] = True
-    network = make_network(kinds=1, messages=room)
+    network = make_network(meters=1, messages=room)
     set_stations(network, table, bins=2, bin_width=1.0)
     network.path = path
     plane = Streams(

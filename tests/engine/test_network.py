@@ -35,7 +35,7 @@ requests = st.lists(
 def one_watched_station() -> Network:
     stations = make_table(STATION, 2)
     stations.row = [-1, 0]
-    network = make_network(kinds=1, messages=1)
+    network = make_network(meters=1, messages=1)
     set_stations(network, stations, bins=BINS, bin_width=WIDTH)
     return network
 

@@ -21,7 +21,7 @@ def chosen(routes: list[list[float]], *, bias: float = 1.0, latency: float = 1e-
     The first two are minimal.
     """
     queues = np.array([seconds for route in routes for seconds in route])
-    network = make_network(kinds=1, messages=1)
+    network = make_network(meters=1, messages=1)
     network.stations = make_table(STATION, len(queues))
     network.stations.latency = latency
     network.stations.free = NOW + queues

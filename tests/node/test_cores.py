@@ -60,7 +60,7 @@ def node_of(rates: list[float]) -> Network:
     table = make_table(STATION, len(rates))
     table.inverse_rate = 1.0 / np.array(rates)
     table.row = -1
-    network = make_network(kinds=1, messages=1)
+    network = make_network(meters=1, messages=1)
     set_stations(network, table, bins=2, bin_width=1.0)
     return network
 

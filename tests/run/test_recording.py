@@ -135,7 +135,7 @@ def test_calls_move_what_the_job_has_moved(name: str) -> None:
 def test_spans_of_a_program_follow_each_other_and_sum_to_its_waits(name: str) -> None:
     result = simulate(SCENARIOS[name], record=True)
     assert result.plane is not None
-    spans, waits = recording_of(result).spans, result.plane.waits
+    spans, waits = recording_of(result).spans, result.plane.tables.programs.waits
     assert (spans["since"] < spans["until"]).all()
     summed = np.zeros_like(waits)
     np.add.at(summed, (spans["program"], spans["cause"]), spans["until"] - spans["since"])

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sim.plane.causes import COARSE, Cause
 from sim.results.ior_csv import rank_lines
 from sim.workloads.ior.options import Access
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.ior.rows import IorRow, reduce, summarise
+from sim.workloads.stretch import Stretch
 
 
 def record(times: list[list[float]], calls: list[int], moved: int) -> PhaseRecord:
@@ -24,8 +26,13 @@ def record(times: list[list[float]], calls: list[int], moved: int) -> PhaseRecor
         repetition=0,
         calls=np.array(calls),
         bytes_moved=moved,
-        waits=np.zeros(1),
-        last_waits=np.zeros(1),
+        stretch=Stretch(
+            start=0.0,
+            end=1.0,
+            doing=np.zeros(COARSE),
+            waits=np.zeros(len(Cause)),
+            last_waits=np.zeros(len(Cause)),
+        ),
         **dict(zip(names, readings, strict=True)),
     )
 

@@ -40,7 +40,7 @@ from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, Files, chunk_at
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge
+from sim.plane.programs import Programs, charge, charge_reply
 from sim.plane.registry import before_program, performs
 from sim.plane.site import Site
 
@@ -81,6 +81,7 @@ def transfer(client: Client, program_id: int, now: float) -> float:
         charge(client.programs, program_id, _RANGE, now)
         return _begin_write(client, program_id, now)
     if phase == SIZED:
+        charge_reply(client.programs, program_id)
         charge(client.programs, program_id, _METADATA, now)
         clip_to_file(client.programs, program_id)
         return _next_chunk(client, program_id, now)

@@ -21,7 +21,7 @@ from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import charge, pass_on, wait_for
+from sim.plane.programs import charge, charge_reply, pass_on, wait_for
 from sim.plane.registry import performs
 
 _FSYNC = int(Op.FSYNC)
@@ -71,10 +71,12 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
     if program.phase == _MDS_SYNCED:
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
+        charge_reply(mds.programs, program_id)
         program.phase = _OSTS_SYNCED  # the wait goes on: MDS and OSTs are charged as one
         mds.programs.stats[_OST_SYNCS] += mds.files.rows[operation.file].stripe_count
         send_to_objects(mds.requests, program_id, OST_SYNC, operation.file, now)
         return GONE
+    charge_reply(mds.programs, program_id)
     charge(mds.programs, program_id, _SYNC, now)
     pass_on(mds.programs, mds.cache.inodes[program.inode].mutex, now)
     program.phase = _REACHED

@@ -18,7 +18,7 @@ from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import charge
+from sim.plane.programs import charge, charge_reply
 from sim.plane.registry import performs
 
 _METADATA = int(Cause.METADATA)
@@ -53,6 +53,7 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
         send_to_objects(mds.requests, program_id, PUNCH, operation.file, now)
         program.phase = _PUNCHED
         return GONE
+    charge_reply(mds.programs, program_id)
     if program.phase == _PUNCHED:
         ask_mds(mds, program_id, now)
         program.phase = _TOLD

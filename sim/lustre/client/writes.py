@@ -10,6 +10,7 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join
+from sim.lustre.brw import charge_queue
 from sim.lustre.client.pieces import piece_of
 from sim.lustre.client.states import COPIED_IN, MOVED, ROOM_FREED
 from sim.lustre.osc.channels import Osc, channel_of
@@ -31,8 +32,17 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
     if phase == COPIED_IN:
         return _mark_dirty(osc, program_id, now)
     if phase == ROOM_FREED:
-        charge(osc.programs, program_id, _CACHE, now)
+        _charge_room(osc, program_id, now)
     return _write_piece(osc, program_id, now)
+
+
+@outlined
+def _charge_room(osc: Osc, program_id: int, now: float) -> None:
+    """Charge a program's wait for room among the dirty pages, which RPCs before it have made."""
+    charge(osc.programs, program_id, _CACHE, now)
+    program = osc.programs.rows[program_id]
+    channel_id = channel_of(osc, program.view_id)
+    charge_queue(osc.brw, program_id, channel_id, 1, now - program.since)
 
 
 @outlined

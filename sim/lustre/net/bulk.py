@@ -13,7 +13,7 @@ from sim.engine.types import Table, enlarge_table, make_table
 from sim.plane.events import MESSAGE_EVENT
 from sim.plane.recorder import Recorder
 from sim.plane.site import Site
-from sim.plane.stations import MESSAGE_KINDS
+from sim.plane.stations import METERS
 
 RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
     [
@@ -30,6 +30,7 @@ RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
         ("next", "i4"),  # in the line of the disk array
         ("parts", "i4"),  # LNET messages of its bulk that are still on the way
         ("write", "i1"),
+        ("queued", "i1"),  # it began when another one of its OSC gave up its place
         ("gap", "i1"),  # RPCs from the read before it, of those that wait there, to this one
     ],
     align=True,
@@ -114,8 +115,8 @@ def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
     message.stage = stage
     message.position = 0
     message.final = -1
-    for kind in range(MESSAGE_KINDS):  # a fixed number: the compiler unrolls it
-        network.waits[message_id, kind] = 0.0
+    for meter in range(METERS):  # a fixed number: the compiler unrolls it
+        network.spent[message_id, meter] = 0.0
     return message_id
 
 
@@ -155,7 +156,7 @@ def add_rpc(bulk: BulkRpcs, message_id: int, now: float) -> None:
 def split_bulk(bulk: BulkRpcs, rpc_id: int, origin: int, stage: int, time: float) -> None:
     """Cut the bulk of an RPC into LNET messages that act at ``time``.
 
-    They inherit the waiting of message ``origin`` (-1: none).
+    They inherit what message ``origin`` (-1: none) has spent.
     """
     rpc = bulk.rpcs[rpc_id]
     left = rpc.bytes
@@ -163,8 +164,8 @@ def split_bulk(bulk: BulkRpcs, rpc_id: int, origin: int, stage: int, time: float
         size = min(left, bulk.message_size)
         message_id = new_message(bulk, rpc_id, size, stage)
         if origin >= 0:
-            for kind in range(MESSAGE_KINDS):
-                bulk.network.waits[message_id, kind] = bulk.network.waits[origin, kind]
+            for meter in range(METERS):
+                bulk.network.spent[message_id, meter] = bulk.network.spent[origin, meter]
         schedule(bulk.network.calendar, time, MESSAGE_EVENT, message_id)
         rpc.parts += 1
         left -= size

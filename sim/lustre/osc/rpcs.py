@@ -17,7 +17,14 @@ from sim.engine.compiled import inlined, outlined
 from sim.engine.pool import give, take
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join, pop
-from sim.lustre.brw import AT_CLIENT, LAST_STAGES, charge_rpc, start_rpc, travel
+from sim.lustre.brw import (
+    AT_CLIENT,
+    LAST_STAGES,
+    charge_rpc,
+    remember_life,
+    start_rpc,
+    travel,
+)
 from sim.lustre.net.bulk import add_rpc
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
@@ -38,10 +45,10 @@ from sim.node.windows import (
 )
 from sim.plane.causes import Cause
 from sim.plane.events import BRW, GONE
-from sim.plane.programs import wake, wake_all
+from sim.plane.programs import charge, wake
 from sim.plane.registry import before_message, on_message
 
-_CACHE = int(Cause.CACHE)
+_CACHE, _TRANSFER = int(Cause.CACHE), int(Cause.TRANSFER)
 
 
 @outlined
@@ -251,6 +258,7 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
     channel_id = rpc.channel
     channel = osc.channels[channel_id]
     channel.in_flight -= 1
+    remember_life(osc.brw, rpc_id, message_id, now)
     if rpc.write:
         written = now - osc.brw.lnet.control_latency  # the reply took that long
         osc.files.objects[rpc.object].written = max(osc.files.objects[rpc.object].written, written)
@@ -258,10 +266,11 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
         program = osc.programs.rows[rpc.program]
         program.pending -= rpc.bytes
         if program.pending == 0:
-            charge_rpc(osc.brw, rpc.program, message_id, rpc.start, now)
+            charge(osc.programs, rpc.program, _TRANSFER, now)
+            charge_rpc(osc.brw, rpc.program, message_id, now)
             wake(osc.programs, rpc.program, now)
     elif rpc.write:
-        _written(osc, rpc_id, now)
+        _written(osc, message_id, now)
     else:
         _read(osc, message_id, now)
     if osc.programs.recorder.on:
@@ -274,9 +283,9 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
 
 
 @outlined
-def _written(osc: Osc, rpc_id: int, now: float) -> None:
+def _written(osc: Osc, message_id: int, now: float) -> None:
     """Mark the pages of a write-back as clean; wake those who waited for that or for room."""
-    rpc = osc.brw.bulk.rpcs[rpc_id]
+    rpc = osc.brw.bulk.rpcs[osc.network.messages[message_id].owner]
     channel = osc.channels[rpc.channel]
     release_room(osc, rpc.channel, rpc.bytes)
     # The reply renews the grant, up to what the OSC may have dirty.
@@ -294,8 +303,12 @@ def _written(osc: Osc, rpc_id: int, now: float) -> None:
         drop_window(osc.cache, window_id)
         window_done(osc, view_id, low, high, now)
         if inode.outstanding == 0:
-            wake_all(osc.programs, inode.flush_head, now)
+            program_id = inode.flush_head
             inode.flush_head = -1
+            while program_id >= 0:
+                charge_rpc(osc.brw, program_id, message_id, now)
+                wake(osc.programs, program_id, now)
+                program_id = osc.programs.rows[program_id].next
         window_id = after
     wake_waiters(osc, rpc.channel, now)
 
@@ -312,7 +325,7 @@ def _read(osc: Osc, message_id: int, now: float) -> None:
     window_done(osc, view_id, low, high, now)
     program_id = served_readers(osc.cache, view_id, low, high)
     while program_id >= 0:
-        program = osc.programs.rows[program_id]
-        charge_rpc(osc.brw, program_id, message_id, max(rpc.start, program.since), now)
+        charge(osc.programs, program_id, _TRANSFER, now)
+        charge_rpc(osc.brw, program_id, message_id, now)
         wake(osc.programs, program_id, now)
-        program_id = program.next
+        program_id = osc.programs.rows[program_id].next

@@ -43,7 +43,7 @@ from sim.plane.events import ARRAY_EVENT, GONE, MESSAGE_EVENT
 from sim.plane.programs import Programs, jitter_seed
 from sim.plane.registry import on_event
 from sim.plane.site import Site
-from sim.plane.stations import StationKind
+from sim.plane.stations import DISK_METER, LATENCY_METER, SEEK_METER, StationKind
 
 ARRAY = np.dtype(
     [
@@ -270,35 +270,40 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     rpc = disks.bulk.rpcs[rpc_id]
     array = disks.arrays[ost]
     work = rpc.bytes + (disks.partial_stripe_factor - 1.0) * rpc.partial
-    cost = transfer_seconds(disks, ost, rpc.write, work)
-    after = disks.latency[rpc.write]
+    moving = transfer_seconds(disks, ost, rpc.write, work)
+    heads = reply = 0.0
+    latency = disks.latency[rpc.write]
     if rpc.write:
         array.object = -1  # the heads are at the new blocks: no read is near what was read
-        after += disks.lnet.control_latency
+        reply = disks.lnet.control_latency
         if rpc.partial > 0:
             disks.programs.stats[_PARTIAL] += 1
     else:
         array.object = rpc.object
         array.unit = rpc.unit
-        # The gap passes below the heads, unless it takes less time to move them.
-        move = move_seconds(disks, rpc.bytes)
+        heads = move_seconds(disks, rpc.bytes)
         if rpc.gap < _FAR:
-            cost += min(int(rpc.gap) * disks.rpc_size * disks.seconds[0, ost], move)
-            after = 0.0  # near: its data follows that of the read before it
+            # The gap passes below the heads, unless it takes less time to move them.
+            heads = min(int(rpc.gap) * disks.rpc_size * disks.seconds[0, ost], heads)
+            latency = 0.0  # near: its data follows that of the read before it
         else:
-            cost += move
             disks.programs.stats[_HEAD_MOVES] += 1
     station = disks.ost + ost
     # Drawn by the number of the request at its OST, so that no other OST's traffic shifts it.
     request = disks.network.stations[station].requests
-    cost *= disks.jitter[pick(disks.seed, ost, request, len(disks.jitter))]
+    factor = disks.jitter[pick(disks.seed, ost, request, len(disks.jitter))]
+    cost = (moving + heads) * factor
     start = serve(disks.network, station, now, rpc.bytes, cost)
     disks.network.stations[station].waiting += start - rpc.arrived
-    disks.network.waits[rpc.message, _OST] += start - rpc.arrived
+    spent = disks.network.spent
+    spent[rpc.message, _OST] += start - rpc.arrived
+    spent[rpc.message, DISK_METER] += moving * factor
+    spent[rpc.message, SEEK_METER] += heads * factor
+    spent[rpc.message, LATENCY_METER] += latency
     if disks.programs.recorder.on:
         disks.bulk.marks[rpc_id].begun = start
         disks.bulk.marks[rpc_id].served = start + cost
-    return start + cost + after
+    return start + cost + (latency + reply)
 
 
 @inlined

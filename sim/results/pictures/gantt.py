@@ -23,7 +23,7 @@ from sim.results.pictures.ranks import (
 )
 from sim.results.pictures.scene import few, lanes_of, setup_of
 from sim.results.pictures.sheet import WIDE, Heading, name_axes, room_for, sheet
-from sim.results.waits import WORDS
+from sim.results.waits import AT_WORDS
 from sim.run.recording import Recording
 from sim.run.result import Result
 from topology.text import format_count
@@ -115,7 +115,7 @@ def _names(recording: Recording, total: float) -> tuple[Integers, tuple[str, ...
     number = np.full(len(Cause), len(named))
     number[named] = np.arange(len(named))
     rest = (OTHER_CAUSES,) if seconds.sum() > seconds[named].sum() else ()
-    return number, (*(WORDS[cause] for cause in named), *rest)
+    return number, (*(AT_WORDS[cause] for cause in named), *rest)
 
 
 def draw_gantt(result: Result, found: Gantt, job: str = "") -> Figure:
@@ -124,7 +124,7 @@ def draw_gantt(result: Result, found: Gantt, job: str = "") -> Figure:
 
     clock, rows = found.clock, len(found.rows)
     heading = Heading(
-        "What each rank waited for over time" + (f": job {job}" if job else ""),
+        "What each rank was at over time, while it waited" + (f": job {job}" if job else ""),
         setup_of(result.scenario),
         f"A row is {_row_words(found)}, in the order of the picture of their shares. Each "
         f"{format_seconds(float(f'{clock.width:.3g}'))} has the colour of what took most of it.",

@@ -12,7 +12,7 @@ from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.results.pictures.scene import setup_of
 from sim.results.pictures.sheet import INK, WIDE, Heading, name_axes, sheet
-from sim.results.waits import NEXT_PHASE, WORDS
+from sim.results.waits import WORDS
 from sim.run.result import Result
 from topology.text import format_count
 
@@ -33,6 +33,7 @@ _NAMED = 7
 _WORTH = 0.005  # share of all time that a cause is worth a name
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 SMALL, REST = "#8a929c", "#e3e6ea"
+_WAITS_FOR_OTHERS = "other ranks to end the phase, or the next phase to begin"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +70,10 @@ def rank_shares_of(result: Result) -> RankShares | None:
     shares = np.clip(result.waits / result.simulated, 0.0, 1.0)
     means = shares.mean(axis=0)
     causes = [Cause(cause) for cause in np.argsort(-means, kind="stable")]
-    named = [cause for cause in causes[:_NAMED] if means[cause] >= _WORTH]
+    named = [cause for cause in causes[:_NAMED] if means[cause] >= _WORTH and cause in WORDS]
     columns = {WORDS[cause]: shares[:, cause] for cause in named}
     columns[OTHER_CAUSES] = shares.sum(axis=1) - shares[:, named].sum(axis=1)
-    columns[NEXT_PHASE[1]] = 1.0 - shares.sum(axis=1)
+    columns[_WAITS_FOR_OTHERS] = 1.0 - shares.sum(axis=1)
     table = np.maximum(np.stack(list(columns.values()), axis=1), 0.0)
     order = np.lexsort([-column for column in table.T[::-1]])
     chosen = order[_spread(len(order))]

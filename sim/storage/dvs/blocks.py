@@ -14,8 +14,7 @@ from sim.engine.queue import join, pop
 from sim.network.aries import enter_aries
 from sim.plane.causes import Cause
 from sim.plane.events import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES
-from sim.plane.programs import wake
-from sim.plane.recorder import record_span
+from sim.plane.programs import charge, wake
 from sim.plane.registry import on_message
 from sim.plane.stations import MESSAGE_KINDS
 from sim.storage.dvs.tables import Dvs
@@ -92,7 +91,7 @@ def _start_block(dvs: Dvs, mount_id: int, work_id: int, size: int, now: float) -
     message.position = 0
     message.final = -1
     for kind in range(MESSAGE_KINDS):
-        dvs.network.waits[message_id, kind] = 0.0
+        dvs.network.spent[message_id, kind] = 0.0
     near = dvs.nodes.rows[mount_id // servers].serves  # the disks are the program's own
     then = now
     if work.write:
@@ -112,7 +111,7 @@ def _through_client(dvs: Dvs, block_id: int, node: int, seconds: float, now: flo
     size = block.bytes
     held = size * seconds
     start = serve(dvs.network, dvs.client + node, now, size, held)
-    block.at_client += start - now
+    block.at_client += start + held - now
     return start + held
 
 
@@ -167,14 +166,16 @@ def _at_store(dvs: Dvs, message_id: int, now: float) -> float:
     held = block.bytes * shared
     begun = serve(dvs.network, server.shared, start, block.bytes, held)
     done = max(done, begun + held)
-    block.at_store += max(start, begun) - now
     if not block.write:
+        block.at_store += done + server.read_latency - now
         return done + server.read_latency
     # The inode lock of the local file system: writes to the part of the file that is here exclude
     # each other, beside the disks, which serve others meanwhile.
     part = dvs.files.objects[block.object]
     part.written = max(part.written, now) + block.bytes * server.file_write
-    return max(done + server.write_latency, part.written)
+    done = max(done + server.write_latency, part.written)
+    block.at_store += done - now
+    return done
 
 
 @outlined
@@ -217,21 +218,17 @@ def _charge(dvs: Dvs, message_id: int, now: float) -> None:
     """Charge a program's wait to its causes, as the block that ended it met them."""
     block = dvs.blocks[dvs.network.messages[message_id].owner]
     since = dvs.programs.rows[block.program].since
-    waits, recorder = dvs.programs.waits, dvs.programs.recorder
-    waits[block.program, _DVS] += block.start - since  # the blocks before it were under way
-    record_span(recorder, block.program, _DVS, since, block.start)
-    # Blocks of a call overlap: the one that ended it stands for all, and its waits at different
+    charge(dvs.programs, block.program, _TRANSFER, now)
+    behind = dvs.programs.behind[block.program]
+    behind[_DVS] += block.start - since  # the blocks before it were under way
+    # Blocks of a call overlap: the one that ended it stands for all, and its times at different
     # stations may sum to more than passed, as messages cut through.
-    transfer = now - block.start
+    left = now - block.start
     for kind in range(MESSAGE_KINDS):
-        waited = min(dvs.network.waits[message_id, kind], transfer)
-        waits[block.program, kind] += waited
-        record_span(recorder, block.program, kind, now - transfer, now - transfer + waited)
-        transfer -= waited
-    for cause, queued in ((_DVS, block.at_client), (_STORE, block.at_store)):
-        waited = min(queued, transfer)
-        waits[block.program, cause] += waited
-        record_span(recorder, block.program, cause, now - transfer, now - transfer + waited)
-        transfer -= waited
-    waits[block.program, _TRANSFER] += transfer
-    record_span(recorder, block.program, _TRANSFER, now - transfer, now)
+        part = min(dvs.network.spent[message_id, kind], left)
+        behind[kind] += part
+        left -= part
+    for cause, spent in ((_DVS, block.at_client), (_STORE, block.at_store)):
+        part = min(spent, left)
+        behind[cause] += part
+        left -= part

@@ -15,14 +15,14 @@ from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, chunk_at
 from sim.plane.operations import Op
-from sim.plane.programs import REFUSED, charge, wait_for
+from sim.plane.programs import REFUSED, charge, charge_reply, wait_for
 from sim.plane.recorder import record_span
 from sim.plane.registry import performs
 from sim.storage.dvs.blocks import submit
 from sim.storage.dvs.tables import DVS_PARTS, Dvs
 
 _WRITE, _FSYNC, _UNLINK, _TRUNCATE = int(Op.WRITE), int(Op.FSYNC), int(Op.UNLINK), int(Op.TRUNCATE)
-_METADATA, _SYNC = int(Cause.METADATA), int(Cause.SYNC)
+_METADATA, _SYNC, _STORE = int(Cause.METADATA), int(Cause.SYNC), int(Cause.STORE)
 _NO_SPACE = int(Stat.NO_SPACE_BYTES)
 
 # States of a run of calls: what has happened, what the program does next -> what may follow.
@@ -118,6 +118,7 @@ def metadata(dvs: Dvs, program_id: int, now: float) -> float:
         return _ask(dvs, program_id, operation.kind, now)
     program.phase = _CALLED
     program.op += 1
+    charge_reply(dvs.programs, program_id)
     if operation.kind != _FSYNC:
         charge(dvs.programs, program_id, _METADATA, now)
         return GO_ON
@@ -125,6 +126,7 @@ def metadata(dvs: Dvs, program_id: int, now: float) -> float:
     seconds = dvs.servers[dvs.files.objects[file.first_object].ost].sync_time
     dvs.programs.waits[program_id, _SYNC] += now - program.since + seconds
     record_span(dvs.programs.recorder, program_id, _SYNC, program.since, now + seconds)
+    dvs.programs.behind[program_id, _STORE] += seconds
     return now + seconds
 
 

@@ -35,7 +35,7 @@ from sim.plane.counters import Stat
 from sim.plane.events import GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import FAILED, REFUSED, Programs, charge, wake
+from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_to, wake
 from sim.plane.recorder import record_span
 from sim.plane.registry import performs
 from sim.storage.ssd.device import Ssds, device_io
@@ -91,6 +91,7 @@ def metadata(ssds: Ssds, program_id: int, now: float) -> float:
     seconds = ssds.limits.open_time
     ssds.programs.waits[program_id, _METADATA] += seconds
     record_span(ssds.programs.recorder, program_id, _METADATA, now, now + seconds)
+    ssds.programs.behind[program_id, _SSD] += seconds
     program.op += 1
     return now + seconds
 
@@ -127,7 +128,7 @@ def _go_on(ssds: Ssds, program_id: int, now: float) -> float:
         leave_tree(ssds.cache, program_id)
         return _fail(ssds.programs, program_id, now)
     if phase == _HAS_WAITED:
-        charge(ssds.programs, program_id, _CACHE, now)
+        charge_to(ssds.programs, program_id, _CACHE, _SSD, now)
         return _next_piece(ssds, program_id, now)
     if phase == _FILLED:
         charge(ssds.programs, program_id, _SSD, now)

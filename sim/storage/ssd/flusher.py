@@ -15,14 +15,14 @@ from sim.plane.causes import Cause
 from sim.plane.events import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import charge, wake_into
+from sim.plane.programs import charge_to, wake_into
 from sim.plane.recorder import record_span
 from sim.plane.registry import on_event, performs
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.dirty import PIECE, count_dirty, wake_synced
 from sim.storage.ssd.loss import lose
 
-_FLUSH, _SYNC = int(Cause.FLUSH), int(Cause.SYNC)
+_FLUSH, _SYNC, _SSD = int(Cause.FLUSH), int(Cause.SYNC), int(Cause.SSD)
 
 # States of an fsync: what has happened, what the program does next -> what may follow.
 _CALLED = 0  # nothing yet: waits until nothing of the file is dirty -> _CLEAN
@@ -50,11 +50,12 @@ def fsync(ssds: Ssds, program_id: int, now: float) -> float:
             wake_flusher(ssds, program.node, now)
             return GONE
     if program.phase == _CLEAN:
-        charge(ssds.programs, program_id, _FLUSH, now)
+        charge_to(ssds.programs, program_id, _FLUSH, _SSD, now)
         program.phase = _SYNCED
         if now < ssd.lost_at:
             synced = now + ssds.limits.sync_time
             ssds.programs.waits[program_id, _SYNC] += ssds.limits.sync_time
+            ssds.programs.behind[program_id, _SSD] += ssds.limits.sync_time
             record_span(ssds.programs.recorder, program_id, _SYNC, now, synced)
             return synced
     program.phase = _CALLED

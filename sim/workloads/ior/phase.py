@@ -16,8 +16,8 @@ import simpy
 from sim.engine.types import Floats, Integers
 from sim.machine.filesystem import FileSystem
 from sim.plane.batch import Batch
-from sim.plane.causes import Cause
 from sim.plane.operations import Op
+from sim.workloads.attribution import stretch_of
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.job import Waiting
@@ -65,7 +65,8 @@ class Phase:
         """Open, transfer, close; meet in between if the test asks for it."""
         test, ranks = self.task.test, self.task.ranks
         self._calls = np.zeros(len(ranks), np.int64)
-        self._waited, self._timed = self._waits(), self._timers()
+        self._waited = self.task.ranks.waited(self.filesystem.plane)
+        self._timed = self._timers()
         batch = ranks.batch(threads=not test.barriers)
         self._mark(batch, _OPEN_START)
         self.backend.open(batch)
@@ -97,20 +98,20 @@ class Phase:
     def record(self, repetition: int) -> PhaseRecord:
         """Return the clock readings of all ranks."""
         times = self.filesystem.marks(self.task.ranks.programs)
-        waits = self._waits() - self._waited
+        opened, closed = times[:, _OPEN_START], times[:, _CLOSE_END]
+        waited = self.task.ranks.waited(self.filesystem.plane) - self._waited
         return PhaseRecord(
             access=self.task.access,
             repetition=repetition,
-            open_start=times[:, _OPEN_START],
+            open_start=opened,
             open_end=times[:, _OPEN_END],
             io_start=times[:, _IO_START],
             io_end=times[:, _IO_END],
             close_start=times[:, _CLOSE_START],
-            close_end=times[:, _CLOSE_END],
+            close_end=closed,
             calls=self._calls,
             bytes_moved=int(self._calls.sum()) * self.task.test.transfer_size,
-            waits=waits.mean(axis=0),
-            last_waits=waits[_last(times[:, _CLOSE_END], waits)],
+            stretch=stretch_of(float(opened.min()), closed, waited),
             stonewall=self.stonewall,
             mpi=self.backend.record(self._timers() - self._timed),
         )
@@ -128,10 +129,6 @@ class Phase:
     def _mark(self, batch: Batch, column: int) -> None:
         """Let every rank note the time."""
         batch.add(Op.MARK, self.task.ranks.all, mark=column)
-
-    def _waits(self) -> Floats:
-        """Return the seconds that each rank has waited so far: float64 (ranks, causes)."""
-        return self.task.ranks.waits(self.filesystem.plane.waits)
 
     def _timers(self) -> Floats:
         """Return what each rank's timers show: float64 (ranks, timers)."""
@@ -204,12 +201,3 @@ class Phase:
         )
         goal = test.wear_out_calls or int(done.max())
         return (yield from self._transfers(batch, done, np.minimum(self._all_calls(), goal)))
-
-
-def _last(ended: Floats, waits: Floats) -> int:
-    """Return the rank that held up the others.
-
-    Of those that ended last it is the one that waited least for others to come.
-    """
-    last = np.flatnonzero(ended == ended.max())
-    return int(last[waits[last, Cause.MEETING].argmin()])

@@ -61,9 +61,8 @@ class PhaseRecord:
         int64[ranks]: transfers that each rank made.
     bytes_moved
         Bytes that all ranks moved together.
-    waits, last_waits
-        float64[causes]: seconds that a rank waited in the phase on average, by
-        :class:`~sim.plane.causes.Cause`; and those of the rank that ended it last.
+    stretch
+        From the first open to the last close, and what the ranks waited for meanwhile.
     stonewall
         The state at the deadline, if the ranks then wore on.
     mpi
@@ -80,17 +79,6 @@ class PhaseRecord:
     close_end: _Times
     calls: NDArray[np.int64]
     bytes_moved: int
-    waits: _Times
-    last_waits: _Times
+    stretch: Stretch
     stonewall: Stonewall | None = None
     mpi: MpiRecord | None = None
-
-    @property
-    def stretch(self) -> Stretch:
-        """When the ranks were at work, and what they waited for."""
-        return Stretch(
-            start=float(self.open_start.min()),
-            end=float(self.close_end.max()),
-            waits=self.waits,
-            last_waits=self.last_waits,
-        )

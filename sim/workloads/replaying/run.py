@@ -11,13 +11,13 @@ import simpy
 from sim.engine.types import Floats, Integers
 from sim.mpi.record import MpiRecord
 from sim.plane.operations import TIMERS
+from sim.workloads.attribution import stretch_of
 from sim.workloads.job import Job
 from sim.workloads.replaying.feeder import Feeder
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
 from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX, Intake, Timing
 from sim.workloads.replaying.outcome import MPI_CALLS, Call, ReplayOutcome
 from sim.workloads.row import Figure, Row
-from sim.workloads.stretch import Stretch
 from sim.workloads.trace.block import TraceOp
 
 _RECORDS = 32
@@ -52,16 +52,11 @@ def replay(job: Job, intake: Intake, timing: Timing) -> Generator[simpy.Event, A
     feeder = Feeder(job, intake, files, timing)
     started = float(job.filesystem.environment.now)
     programs = job.programs[: intake.trace.ranks]
-    before = job.filesystem.plane.waits[programs]
+    before = job.filesystem.plane.waited(programs)
     yield from feeder.run()
-    waits = job.filesystem.plane.waits[programs] - before
-    stretch = Stretch(
-        start=started,
-        end=float(feeder.end.max(initial=started)),
-        waits=waits.mean(axis=0),
-        last_waits=waits[int(np.argmax(feeder.end))],
-    )
-    job.add_stretch("replay", stretch)
+    waited = job.filesystem.plane.waited(programs) - before
+    ended = np.maximum(feeder.end, started)
+    job.add_stretch("replay", stretch_of(started, ended, waited))
     intake.close()
     _count_independent(intake, files)
     outcome = ReplayOutcome(

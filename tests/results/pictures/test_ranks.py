@@ -34,11 +34,11 @@ def test_a_column_is_what_the_ranks_waited_for(lustre: Result):
 
 def test_of_many_ranks_some_are_shown_and_the_first_and_last_of_them(lustre: Result):
     waits = np.zeros((3000, len(Cause)))
-    waits[:, Cause.LOCK] = np.random.default_rng(1).permutation(3000)
+    waits[:, Cause.LOCK_QUEUE] = np.random.default_rng(1).permutation(3000)
     found = rank_shares_of(replace(lustre, waits=waits, simulated=3000.0))
     assert found is not None
     assert (found.ranks, len(found.shown)) == (3000, SHOWN)
-    locks = found.shares[:, found.names.index(WORDS[Cause.LOCK])]
+    locks = found.shares[:, found.names.index(WORDS[Cause.LOCK_QUEUE])]
     assert (locks[0], locks[-1]) == (2999 / 3000, 0.0)
     words = " ".join(text.get_text() for text in draw_ranks(lustre, found).texts)
     assert "500 of 3,000 ranks" in words

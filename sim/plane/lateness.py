@@ -1,0 +1,93 @@
+"""Meetings: what kept the last program to come, for which the others waited.
+
+A program that waits for another waits for whatever held that one up. So its wait is charged to what
+the last to come has waited longer, by each cause, since both came out of the meeting before.
+"""
+
+from __future__ import annotations
+
+from sim.engine.compiled import njit, outlined
+from sim.engine.types import Floats
+from sim.plane.causes import COARSE, Cause
+from sim.plane.programs import CAUSES, Programs
+
+_START, _TRANSFER = int(Cause.START), int(Cause.TRANSFER)
+_COLLECTIVE = int(Cause.COLLECTIVE)
+_LAST, _OWN = 0, 1
+
+
+@outlined
+def charge_meeting(programs: Programs, head: int, last_id: int, seconds: float, now: float) -> None:
+    """Charge what programs wait at a meeting to which the last has come.
+
+    Parameters
+    ----------
+    programs, head
+        All programs, and the first of those that have waited there, each of which knows the next.
+    last_id
+        The last to come.
+    seconds
+        That the collective itself takes, from now on.
+    now
+        The time.
+    """
+    _since_met(programs, last_id, _LAST)
+    program_id = head
+    while program_id >= 0:
+        _since_met(programs, program_id, _OWN)
+        _charge_lateness(programs, program_id, now)
+        programs.behind[program_id, _COLLECTIVE] += seconds
+        program_id = programs.rows[program_id].next
+    programs.behind[last_id, _COLLECTIVE] += seconds
+
+
+@outlined
+def leave_meeting(programs: Programs, program_id: int) -> None:
+    """Note what a program has waited when it comes out of a meeting."""
+    _waited(programs, program_id, programs.met[program_id])
+
+
+@njit
+def _waited(programs: Programs, program_id: int, causes: Floats) -> None:
+    """Write down what a program has waited so far, by causes that are not taken apart.
+
+    What no part of the path takes is the latency of messages (:mod:`sim.plane.waited`).
+    """
+    waits, behind, whole = programs.waits[program_id], programs.behind[program_id], programs.whole
+    rest = 0.0
+    for cause in range(COARSE):
+        own = whole[cause] * waits[cause]
+        rest += waits[cause] - own - behind[cause]
+        causes[cause] = own + behind[cause]
+    for cause in range(COARSE, CAUSES):
+        rest -= behind[cause]
+        causes[cause] = behind[cause]
+    causes[_TRANSFER] = rest
+
+
+@outlined
+def _since_met(programs: Programs, program_id: int, place: int) -> None:
+    """Write down what a program has waited since its latest meeting."""
+    causes, met = programs.since_met[place], programs.met[program_id]
+    _waited(programs, program_id, causes)
+    for cause in range(CAUSES):
+        causes[cause] -= met[cause]
+
+
+@outlined
+def _charge_lateness(programs: Programs, program_id: int, now: float) -> None:
+    """Charge what a program has waited at a meeting to what the last to come has waited longer.
+
+    What this does not explain comes from before: they came out of a barrier one after the other.
+    """
+    last, own = programs.since_met[_LAST], programs.since_met[_OWN]
+    behind = programs.behind[program_id]
+    longer = 0.0
+    for cause in range(CAUSES):
+        longer += max(last[cause] - own[cause], 0.0)
+    waited = now - programs.rows[program_id].since
+    share = min(waited / longer, 1.0) if longer > 0.0 else 0.0
+    for cause in range(CAUSES):
+        if cause != _TRANSFER:  # the rest, which remains
+            behind[cause] += share * max(last[cause] - own[cause], 0.0)
+    behind[_START] += waited - share * longer
