@@ -184,7 +184,7 @@ class Recorder(Component):
         table = getattr(self, name)
         used = len(table) - int(spare.counts[FREE])
         if used:
-            self._aside[name].append(table[:used].copy())
+            self._aside[name].append(_as_bytes(table[:used]).copy())
         length = max(2 * rows, _LOG_ROWS)
         if len(table) < length:
             table = make_table(table.dtype, length)
@@ -193,7 +193,7 @@ class Recorder(Component):
 
     @property
     def _aside(self) -> dict[str, list[Records]]:
-        """What has been put aside, log by log."""
+        """What has been put aside, log by log, as bytes."""
         aside: dict[str, list[Records]] = self.__dict__["_aside"]
         return aside
 
@@ -222,13 +222,18 @@ class Recorder(Component):
         for name, (layout, ended) in LOGS.items():
             table = getattr(self, name)
             used = len(table) - int(getattr(self, f"spare_{name}").counts[FREE]) if self.on else 0
-            parts = [np.asarray(part) for part in (*self._aside[name], table[:used])]
-            whole = np.concatenate([np.zeros(0, layout), *parts])
-            end = whole[ended]
+            # As bytes: NumPy copies records field by field, which takes several times as long.
+            whole = np.concatenate([*self._aside[name], _as_bytes(table[:used])])
+            end = whole.view(layout)[ended]
             if (end[1:] < end[:-1]).any():
                 whole = whole[np.argsort(end, kind="stable")]
-            found[name] = whole
+            found[name] = whole.view(layout)
         return found
+
+
+def _as_bytes(records: Table) -> Records:
+    """Return records without the names of their fields."""
+    return np.asarray(records).view(np.dtype((np.void, records.dtype.itemsize)))
 
 
 @njit
