@@ -484,8 +484,8 @@ class Plane:
         programs.ended_count[0] = 0
         return self.now, ended
 
-    def records(self) -> dict[str, Records] | None:
-        """Return what has been recorded, log by log; None if nothing was to be."""
+    def take_records(self) -> dict[str, Records] | None:
+        """Return what has been recorded, log by log, once; None if nothing was to be."""
         recorder = self.tables.recorder
         if not recorder.on and recorder.stopped is None:
             return None

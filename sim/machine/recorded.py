@@ -13,12 +13,12 @@ from sim.plane.recorder import LOCK, RPC, Records
 
 
 def all_records(tables: Tables) -> dict[str, Records]:
-    """Return all records, log by log; what is not over has infinity where its end would stand.
+    """Take all records, log by log; what is not over has infinity where its end would stand.
 
     Pages that nobody has synced are still on their way when the last rank ends, and nodes keep
     their locks. Where recording has stopped before, nothing is known of these.
     """
-    found = tables.recorder.collected()
+    found = tables.recorder.take_all()
     if tables.recorder.on:
         found["rpcs"] = np.concatenate([found["rpcs"], _rpcs_under_way(tables.bulk)])
         found["locks"] = np.concatenate([found["locks"], _locks_held(tables.locks)])

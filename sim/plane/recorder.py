@@ -216,14 +216,15 @@ class Recorder(Component):
         self.on = 0
         self.__dict__["_stopped"] = now
 
-    def collected(self) -> dict[str, Records]:
-        """Return all records, log by log, each sorted by the time of its end."""
+    def take_all(self) -> dict[str, Records]:
+        """Return all records, log by log, each sorted by the time of its end; keep none."""
         found = {}
         for name, (layout, ended) in LOGS.items():
-            table = getattr(self, name)
-            used = len(table) - int(getattr(self, f"spare_{name}").counts[FREE]) if self.on else 0
+            if self.on:
+                self.grow(name, 0)
             # As bytes: NumPy copies records field by field, which takes several times as long.
-            whole = np.concatenate([*self._aside[name], _as_bytes(table[:used])])
+            whole = np.concatenate([_as_bytes(getattr(self, name)[:0]), *self._aside[name]])
+            self._aside[name].clear()
             end = whole.view(layout)[ended]
             if (end[1:] < end[:-1]).any():
                 whole = whole[np.argsort(end, kind="stable")]

@@ -6,11 +6,11 @@ import time
 from importlib.metadata import version
 
 from sim.config.errors import InputError
-from sim.engine.types import Indices, Integers
+from sim.engine.types import Integers
 from sim.plane.counters import Stat
 from sim.run.allocation import Allocation, JobAllocator
 from sim.run.placement import PlacedJob
-from sim.run.recording import recording_of
+from sim.run.recording import Recorded, Recording, recording_of
 from sim.run.result import Result
 from sim.run.station_table import StationTable
 from sim.run.submission import in_job
@@ -51,15 +51,15 @@ class JobRun:
             raise in_job(submission.name, error) from error
         self._ended = float(clock.now)
 
-    def result(self, stations: StationTable, nodes: Indices, began: float) -> Result:
+    def result(self, stations: StationTable, recorded: Recorded | None, began: float) -> Result:
         """Return what the job leaves.
 
         Parameters
         ----------
         stations
             What the stations of the machine did for all jobs.
-        nodes
-            The machine's numbers of all nodes that take part.
+        recorded
+            What was recorded of all jobs, if anything was to be.
         began
             When everything did, in real seconds.
         """
@@ -67,8 +67,11 @@ class JobRun:
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
-        recording = recording_of(plane, nodes, job.all_ranks, job.files.ever)
-        about = () if recording is None else recording.notes()
+        recording: Recording | None = None
+        notes = (*job.notes, *workload.notes(job))
+        if recorded is not None:
+            recording = recording_of(recorded, plane, job.all_ranks, job.files.ever)
+            notes += recording.notes()
         waited = job.all_ranks.waited(plane)
         return Result(
             scenario=job.scenario,
@@ -86,7 +89,7 @@ class JobRun:
             files=dict(job.files),
             mpi_records=tuple(job.mpi_records),
             outcome=self._outcome,
-            notes=(*job.notes, *workload.notes(job), *about),
+            notes=notes,
             troubles=(*refused, *job.troubles),
             waits=waited.causes,
             doing=waited.doing,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,25 +86,50 @@ class Recording:
         )
 
 
+class Recorded(NamedTuple):
+    """What all jobs of a run have in common of their recordings.
+
+    Attributes
+    ----------
+    logs
+        The records, log by log.
+    nodes, objects, stopped
+        As in :class:`Recording`.
+    """
+
+    logs: dict[str, Records]
+    nodes: Indices
+    objects: Indices
+    stopped: float | None
+
+
+def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
+    """Return what a data plane has recorded at the end of a run; None if it was not asked to.
+
+    ``nodes`` are the machine's numbers of all nodes that take part.
+    """
+    logs = plane.take_records()
+    if logs is None:
+        return None
+    return Recorded(logs, nodes, _objects(plane), plane.tables.recorder.stopped)
+
+
 def recording_of(
-    plane: Plane, nodes: Indices, ranks: Ranks, files: Iterable[tuple[str, FileSet]]
-) -> Recording | None:
-    """Return what a data plane has recorded, as one job sees it; None if it was not asked to.
+    recorded: Recorded, plane: Plane, ranks: Ranks, files: Iterable[tuple[str, FileSet]]
+) -> Recording:
+    """Return what has been recorded as one job sees it.
 
     Parameters
     ----------
+    recorded
+        What all jobs have in common.
     plane
-        At the end of the run.
-    nodes
-        The machine's numbers of all nodes that take part.
+        The data plane at the end of the run.
     ranks
         The ranks of the job.
     files
         All files that it has ever made, with their names.
     """
-    records = plane.records()
-    if records is None:
-        return None
     programs = len(plane.tables.programs.rows)
     rank, thread = np.full(programs, -1, np.int32), np.zeros(programs, np.int32)
     rank[ranks.programs] = np.arange(len(ranks))
@@ -111,14 +137,14 @@ def recording_of(
         rank[ranks.followers] = np.arange(len(ranks))[:, None]
         thread[ranks.followers] = 1 + np.arange(ranks.threads)
     return Recording(
-        **records,
-        nodes=nodes,
+        **recorded.logs,
+        nodes=recorded.nodes,
         ranks=rank,
         threads=thread,
         program_node=plane.tables.programs.rows.node.copy(),
         file_names=_file_names(plane, files),
-        objects=_objects(plane),
-        stopped=plane.tables.recorder.stopped,
+        objects=recorded.objects,
+        stopped=recorded.stopped,
     )
 
 

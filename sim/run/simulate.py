@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
 from sim.run.machine import Progress, build_machine
+from sim.run.recording import recorded_by
 from sim.run.result import Result
 from sim.run.station_table import station_table
 from sim.run.submission import Submission
@@ -107,4 +108,5 @@ def run_jobs(
     processes = [environment.process(run.process()) for run in built.runs]
     environment.run(until=environment.all_of(processes))
     stations = station_table(built.plane, built.book)
-    return [run.result(stations, built.nodes, began) for run in built.runs]
+    recorded = recorded_by(built.plane, built.nodes)
+    return [run.result(stations, recorded, began) for run in built.runs]

@@ -21,9 +21,11 @@ class Plan(NamedTuple):
     stripe_size: int
     programs: list[Program]
 
-    def plane(self, *, size: int = 0, direct: bool = False, **changes: object) -> SmallPlane:
+    def plane(
+        self, *, size: int = 0, direct: bool = False, record: bool = False, **changes: object
+    ) -> SmallPlane:
         """Return a plane at rest with the files, each of so many bytes already."""
-        plane = SmallPlane(self.nodes, self.per_node, **changes)
+        plane = SmallPlane(self.nodes, self.per_node, record=record, **changes)
         plane.add_files(self.files, self.stripes, self.stripe_size, size=size, direct=direct)
         return plane
 

@@ -96,7 +96,9 @@ class SmallPlane:
     ``changes`` name the machine's values with ``__`` in place of the dot.
     """
 
-    def __init__(self, nodes: int = 2, per_node: int = 1, **changes: object) -> None:
+    def __init__(
+        self, nodes: int = 2, per_node: int = 1, *, record: bool = False, **changes: object
+    ) -> None:
         named = tuple((name.replace("__", "."), value) for name, value in changes.items())
         self.machine = _machine(named)
         self.nodes, self.per_node = nodes, per_node
@@ -104,7 +106,8 @@ class SmallPlane:
         core = np.tile(np.arange(per_node, dtype=np.int32), nodes)
         job = Occupants(np.arange(nodes, dtype=np.int32), node, core, 0)
         quiet = Background(0.0, 0.0)
-        self.plane = assemble(self.machine, fabric_of(self.machine), job, quiet, 1).plane
+        fabric = fabric_of(self.machine)
+        self.plane = assemble(self.machine, fabric, job, quiet, 1, record=record).plane
         self._began = np.zeros(len(node))
 
     @property
