@@ -19,7 +19,7 @@ from sim.engine.queue import clear_all
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.server.journal import NEVER
 from sim.machine.loop import ENDED, OUT_OF_ROWS, run
-from sim.machine.recorded import all_records
+from sim.machine.recorded import end_recording
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
 from sim.mpi.exchange import GATE, TRANSFER
@@ -54,12 +54,18 @@ class Plane:
         All components, at rest.
     peers
         Finds the ways between the job's nodes.
+
+    Attributes
+    ----------
+    recorded_until
+        When recording ended, in seconds, because there were too many records; None if it has not.
     """
 
     def __init__(self, tables: Tables, peers: PeerRoutes) -> None:
         self.tables = tables
         self._peers = peers
         self._rows = Rows(tables)
+        self.recorded_until: float | None = None
         self._used = 0  # rows of the table of operations
         self._live_transfers = 0  # that were left when the ended ones were last dropped
         self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
@@ -485,17 +491,20 @@ class Plane:
         return self.now, ended
 
     def take_records(self) -> dict[str, Records] | None:
-        """Return what has been recorded, log by log, once; None if nothing was to be."""
+        """End the recording; return it, log by log. None if nothing was to be recorded."""
         recorder = self.tables.recorder
-        if not recorder.on and recorder.stopped is None:
+        if not recorder.on and self.recorded_until is None:
             return None
-        return all_records(self.tables)
+        if recorder.on:
+            end_recording(self.tables)
+        return recorder.take_all()
 
     def _bound_recording(self) -> None:
         """End the recording if there are too many records."""
         recorder = self.tables.recorder
         if recorder.on and recorder.is_full():
-            recorder.stop(self.now)
+            end_recording(self.tables)
+            self.recorded_until = self.now
             self._rows.demanded()
 
 

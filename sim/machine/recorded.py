@@ -1,4 +1,4 @@
-"""What has been recorded by the end of a run, with what is not over yet."""
+"""The end of a recording: what is not over yet is added."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from sim.machine.tables import Tables
 from sim.plane.recorder import LOCK, RPC, Records
 
 
-def all_records(tables: Tables) -> dict[str, Records]:
-    """Take all records, log by log; what is not over has infinity where its end would stand.
+def end_recording(tables: Tables) -> None:
+    """Record nothing any more; add what is not over, with infinity where its end would stand.
 
     Pages that nobody has synced are still on their way when the last rank ends, and nodes keep
-    their locks. Where recording has stopped before, nothing is known of these.
+    their locks.
     """
-    found = tables.recorder.take_all()
-    if tables.recorder.on:
-        found["rpcs"] = np.concatenate([found["rpcs"], _rpcs_under_way(tables.bulk)])
-        found["locks"] = np.concatenate([found["locks"], _locks_held(tables.locks)])
-    return found
+    recorder = tables.recorder
+    recorder.add("rpcs", _rpcs_under_way(tables.bulk))
+    recorder.add("locks", _locks_held(tables.locks))
+    recorder.stop()
 
 
 def _in_use(pool: Pool) -> Integers:

@@ -145,9 +145,8 @@ class Recorder(Component):
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
-        # Of no concern to compiled code, hence no fields.
+        # Of no concern to compiled code, hence no field.
         self.__dict__["_aside"] = {name: [] for name in LOGS}
-        self.__dict__["_stopped"] = None
 
     @classmethod
     def build(cls, site: Site) -> Recorder:
@@ -197,31 +196,30 @@ class Recorder(Component):
         aside: dict[str, list[Records]] = self.__dict__["_aside"]
         return aside
 
-    @property
-    def stopped(self) -> float | None:
-        """When recording stopped as there were too many records, in seconds; else None."""
-        stopped: float | None = self.__dict__["_stopped"]
-        return stopped
-
     def is_full(self) -> bool:
         """Tell whether it has as many records as it may."""
         return sum(len(part) for parts in self._aside.values() for part in parts) >= MOST_RECORDS
 
-    def stop(self, now: float) -> None:
+    def add(self, name: str, records: Records) -> None:
+        """Add records to a log behind those that it has."""
+        self.grow(name, 0)
+        self._aside[name].append(_as_bytes(records))
+
+    def stop(self) -> None:
         """Record nothing any more; what has been recorded stays."""
         for name in LOGS:
             self.grow(name, 0)
-            setattr(self, name, getattr(self, name)[:0])
+            setattr(self, name, make_table(LOGS[name][0], 0))
             getattr(self, f"spare_{name}").counts[:] = make_log(endless=True).counts
         self.on = 0
-        self.__dict__["_stopped"] = now
 
     def take_all(self) -> dict[str, Records]:
-        """Return all records, log by log, each sorted by the time of its end; keep none."""
+        """Return the records, log by log, each sorted by the time of its end; keep none.
+
+        It must have been stopped.
+        """
         found = {}
         for name, (layout, ended) in LOGS.items():
-            if self.on:
-                self.grow(name, 0)
             # As bytes: NumPy copies records field by field, which takes several times as long.
             whole = np.concatenate([_as_bytes(getattr(self, name)[:0]), *self._aside[name]])
             self._aside[name].clear()

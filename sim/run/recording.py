@@ -111,7 +111,7 @@ def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
     logs = plane.take_records()
     if logs is None:
         return None
-    return Recorded(logs, nodes, _objects(plane), plane.tables.recorder.stopped)
+    return Recorded(logs, nodes, _objects(plane), plane.recorded_until)
 
 
 def recording_of(
