@@ -42,6 +42,7 @@ from sim.config.scenario import (
     AskedTarget,
     Background,
     Cores,
+    Factor,
     MachineReference,
     Placement,
     Scenario,
@@ -210,8 +211,9 @@ class JobsScenario(Model):
 
     Attributes
     ----------
-    title, description, machine, changes, background, rpcs_as_one
-        As for a scenario of a single job.
+    title, description, machine, changes, background, slow, rpcs_as_one
+        As for a scenario of a single job. Ranks that compute longer are those of one job where
+        ``slow`` names it: ``computing of rank 7 of job NAME``.
     jobs
         Listed one by one.
     mix
@@ -226,6 +228,7 @@ class JobsScenario(Model):
     machine: MachineReference
     changes: dict[str, Any] = Field(default_factory=dict)
     background: Background = Background()
+    slow: dict[str, Factor] = Field(default_factory=dict)
     rpcs_as_one: Count = 1
     jobs: Annotated[tuple[Job, ...], BeforeValidator(_tuple)] = ()
     mix: Mix | None = None
@@ -245,8 +248,8 @@ class JobsScenario(Model):
         return Scenario(title=job.name, seed=seed, **shared, **own)
 
 
-_SHARED = ("description", "machine", "changes", "background", "rpcs_as_one")
-_OWN = ("nodes", "ppn", "placement", "cores", "striping", "environment", "workload")
+_SHARED = ("description", "machine", "changes", "background", "slow", "rpcs_as_one")
+_OWN = ("nodes", "ppn", "placement", "cores", "striping", "target", "environment", "workload")
 
 
 def check_names(jobs: tuple[Job, ...]) -> None:

@@ -306,7 +306,9 @@ class Scenario(Model):
         Other jobs on the same file system.
     slow
         Parts of the machine that are slow, by their names as reports print them (``OST 3``,
-        ``LNET router 5``): how many times as long as usual a service takes, from begin to end.
+        ``LNET router 5``): how many times as long as usual a service takes, from begin to end. And
+        ranks that are: ``computing of rank 7``, or ``computing`` for all of them, says how many
+        times as long they compute between their calls.
     rpcs_as_one
         Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
         :mod:`sim.config.fidelity`.

@@ -43,6 +43,7 @@ _MANY_TRANSFERS = 1 << 18
 """Transfers below which those that have ended are left where they are."""
 
 _EXCHANGE, _MEET = int(Op.EXCHANGE), int(Op.MEET)
+_COMPUTING = (int(Op.THINK), int(Op.UNTIL))
 
 
 class Plane:
@@ -59,6 +60,9 @@ class Plane:
     ----------
     recorded_until
         When recording ended, in seconds, because there were too many records; None if it has not.
+    pace
+        float64 (programs,): how many times as long as usual each program computes between its
+        calls; None: as usual.
     """
 
     def __init__(self, tables: Tables, peers: PeerRoutes) -> None:
@@ -69,6 +73,7 @@ class Plane:
         self._used = 0  # rows of the table of operations
         self._live_transfers = 0  # that were left when the ended ones were last dropped
         self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
+        self.pace: Floats | None = None
         prepare([start_programs, place, run], tables)
 
     @property
@@ -357,6 +362,9 @@ class Plane:
                 exchange.transfers, exchange.gates = make_table(TRANSFER, 0), make_table(GATE, 0)
         base = self._enter(operations)
         pool = known.operations[base : self._used]
+        if self.pace is not None:
+            computes = np.isin(pool.kind, _COMPUTING)
+            pool.seconds[computes] *= np.repeat(self.pace[programs], np.diff(bounds))[computes]
         if (pool.kind == _EXCHANGE).any():
             if held is None:
                 first = self._add_transfers(transfers, most_at_once(pool))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sim.config.errors import InputError
@@ -17,11 +18,14 @@ from sim.engine.types import Indices
 from sim.run.allocation import Allocation
 from sim.run.machine import Progress
 from sim.run.mix import all_jobs
+from sim.run.pace import job_of
 from sim.run.result import Result
 from sim.run.saving import save
 from sim.run.simulate import run_jobs
 from sim.run.submission import Submission, in_job
 from sim.workloads.catalogue import workload_of
+
+_NONE: Mapping[str, Allocation] = MappingProxyType({})
 
 
 class JobPhase(NamedTuple):
@@ -223,16 +227,12 @@ def simulate_jobs(
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
 
     def run(
-        chosen: Sequence[SeededJob], allocation: Allocation | None = None, *, record: bool = False
+        chosen: Sequence[SeededJob],
+        allocations: Mapping[str, Allocation] = _NONE,
+        *,
+        record: bool = False,
     ) -> list[Result]:
-        return run_jobs(
-            machine,
-            [_submission(scenario, machine, entry, allocation) for entry in chosen],
-            background=scenario.background,
-            seed=scenario.seed,
-            record=record,
-            progress=progress,
-        )
+        return _run(scenario, machine, chosen, allocations, record=record, progress=progress)
 
     tell = say or _tell_nobody
     tell("all jobs")
@@ -245,10 +245,63 @@ def simulate_jobs(
             by_itself = result
         elif alone:
             tell(f"{entry.job.name} alone")
-            (by_itself,) = run([entry], result.allocation)
+            (by_itself,) = run([entry], {entry.job.name: result.allocation})
             wall += by_itself.wall
         outcomes.append(_outcome(entry, result, by_itself, at_work))
     return JobsResult(scenario=scenario, machine=machine, jobs=tuple(outcomes), wall=wall)
+
+
+def simulate_some(
+    scenario: JobsScenario, names: Collection[str], allocations: Mapping[str, Allocation] = _NONE
+) -> list[Result]:
+    """Run some of the jobs of a scenario together; return a result for each, in their order.
+
+    Parameters
+    ----------
+    scenario
+        The jobs.
+    names
+        Of those that are to run; the others are not there.
+    allocations
+        What each gets, by name: with what it got in a run of all jobs, only the others are missing.
+
+    Raises
+    ------
+    InputError
+        As :func:`simulate_jobs`.
+    """
+    machine = machine_of_jobs(scenario)
+    jobs = [entry for entry in seeded_jobs(scenario) if entry.job.name in names]
+    check_jobs_fit(tuple(entry.job for entry in jobs), machine)
+    results = _run(scenario, machine, jobs, allocations)
+    at_work = _at_work(results)
+    return [dataclasses.replace(result, at_work=at_work) for result in results]
+
+
+def _run(
+    scenario: JobsScenario,
+    machine: Machine,
+    jobs: Sequence[SeededJob],
+    allocations: Mapping[str, Allocation],
+    *,
+    record: bool = False,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Run jobs together, each with what it is to get, if that is said."""
+    submissions = [
+        _submission(scenario, machine, entry, allocations.get(entry.job.name)) for entry in jobs
+    ]
+    there = {entry.job.name for entry in jobs}
+    away = {job.name for job in all_jobs(scenario)} - there
+    return run_jobs(
+        machine,
+        submissions,
+        background=scenario.background,
+        seed=scenario.seed,
+        slow={name: factor for name, factor in scenario.slow.items() if job_of(name) not in away},
+        record=record,
+        progress=progress,
+    )
 
 
 def _tell_nobody(words: str) -> None:

@@ -21,6 +21,7 @@ from sim.run.allocation import JobAllocator
 from sim.run.background import background_of
 from sim.run.fabric import fabric_of
 from sim.run.job_run import JobRun
+from sim.run.pace import set_pace
 from sim.run.placement import PlacedJob, place_jobs, programs_of
 from sim.run.slow import slow_down
 from sim.run.submission import Submission
@@ -78,7 +79,8 @@ def build_machine(
     seed
         Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
     slow
-        Parts that are slow (:func:`~sim.run.slow.slow_down`).
+        Parts that are slow (:func:`~sim.run.slow.slow_down`), and ranks that compute longer
+        (:func:`~sim.run.pace.set_pace`).
     record
         Whether to record what happens (:class:`~sim.run.recording.Recording`).
     progress
@@ -96,6 +98,7 @@ def build_machine(
     others = background_of(background, machine, seed)
     plane, book = assemble(machine, fabric, programs, others, seed, record=record)
     slow_down(plane, book, slow or {})
+    set_pace(plane, placed, slow or {})
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 
     def watch() -> None:

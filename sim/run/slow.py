@@ -11,6 +11,7 @@ from sim.config.files import nearest
 from sim.machine.plane import Plane
 from sim.plane.stationbook import Section, StationBook
 from sim.plane.stations import StationKind
+from sim.run.pace import is_computing
 
 _BY_BYTES = {
     *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB),
@@ -31,7 +32,8 @@ def slow_down(plane: Plane, book: StationBook, slow: Mapping[str, float]) -> Non
     slow
         How many times as long, by the name of a station, or of a part with several stations whose
         names begin with its own: ``LNET router 5``. What such a part does besides, that does not
-        go by bytes, stays as it is: the small requests of an OSS.
+        go by bytes, stays as it is: the small requests of an OSS. What ranks compute is none of
+        its parts (:func:`~sim.run.pace.set_pace`).
 
     Raises
     ------
@@ -39,6 +41,8 @@ def slow_down(plane: Plane, book: StationBook, slow: Mapping[str, float]) -> Non
         If there is no such part, or it is one that this cannot be said of.
     """
     for name, factor in slow.items():
+        if is_computing(name):
+            continue
         found = [
             (section, i)
             for section in book.sections

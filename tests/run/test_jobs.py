@@ -12,9 +12,10 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
+from sim.plane.stations import StationKind
 from sim.results.ior_run import EPOCH, ior_report
 from sim.results.stations import loads
-from sim.run.jobs import JobsResult, phases_of, simulate_jobs
+from sim.run.jobs import JobsResult, phases_of, simulate_jobs, simulate_some
 from sim.run.simulate import simulate
 
 MIB = 1 << 20
@@ -194,3 +195,26 @@ def test_a_list_that_comes_first_is_kept_free() -> None:
     listed = job("b", placement={"policy": "list", "nodes": "1-2"})
     result = run(listed, job("a"))
     assert [outcome.nodes.tolist() for outcome in result.jobs] == [[1, 2], [0, 3]]
+
+
+def test_each_job_has_its_files_where_it_asks() -> None:
+    local, shared = run(job("local", target="ssd"), job("shared")).jobs
+    assert not any(files.osts.any() for files in local.result.files.values())
+    assert any(use.kind == StationKind.SSD for use in local.result.stations())
+    assert local.result.bulk_bytes == shared.phases[0].bytes == 8 * 16 * MIB
+
+
+def test_a_part_that_is_slow_is_slow_for_all_jobs() -> None:
+    usual, slow = (run(job("a", **on(0)), slow=slow) for slow in ({}, {"OST 0": 20.0}))
+    assert slow.jobs[0].phases[0].seconds > 1.5 * usual.jobs[0].phases[0].seconds
+
+
+def test_some_jobs_run_as_if_the_others_were_not_there() -> None:
+    jobs = scenario(job("a", **on(0)), job("b", **on(0)), job("c", **on(0)))
+    together = simulate_jobs(jobs)
+    allocations = {one.job.name: one.result.allocation for one in together.jobs}
+    (alone,) = simulate_some(jobs, ["b"], allocations)
+    assert together.jobs[1].alone is not None
+    assert phases_of(alone) == together.jobs[1].alone.phases
+    everybody = simulate_some(jobs, ["a", "b", "c"])
+    assert [result.rows for result in everybody] == [one.result.rows for one in together.jobs]
