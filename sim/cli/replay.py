@@ -317,12 +317,11 @@ class _LogReplay:
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
         """Replay the trace."""
-        from sim.config.scenario import Workload, machine_of
+        from sim.config.scenario import Workload
         from sim.results.progress import ProgressBar
         from sim.run.simulate import simulate
 
-        trace = found.trace_for(machine_of(scenario).lustre.osts)
-        kernel = (scenario.workload.kernel or {}) | {"trace": trace}
+        kernel = (scenario.workload.kernel or {}) | {"trace": found.trace}
         scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
         with ProgressBar() as progress:
             return simulate(scenario, progress=progress, record=record)

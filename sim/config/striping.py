@@ -66,6 +66,12 @@ class StripeRequest:
                 "or the index of an OST"
             )
 
+    def fitting(self, osts: int) -> StripeRequest:
+        """Return it as a file system of so many OSTs can have it: all of them if it is fewer."""
+        count = -1 if self.count is not None and self.count > osts else self.count
+        offset = -1 if self.offset >= osts else self.offset
+        return StripeRequest(count=count, size=self.size, offset=offset)
+
     def check(self, osts: int) -> None:
         """Raise InputError unless a file system with `osts` OSTs can satisfy this request."""
         if self.count is not None and self.count > osts:

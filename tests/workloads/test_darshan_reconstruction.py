@@ -14,7 +14,7 @@ from logged_jobs import JOBS
 from sim.config.striping import StripeRequest
 from sim.workloads.darshan_log.counters import Counters
 from sim.workloads.darshan_log.evidence import as_hints, hints_shown
-from sim.workloads.darshan_log.layout import dealt, fitting, guess_machine, shape_of
+from sim.workloads.darshan_log.layout import dealt, guess_machine, shape_of
 from sim.workloads.darshan_log.log import DarshanLog, read_log
 from sim.workloads.darshan_log.reconstruction import Reconstruction, reconstruct, trace_of_log
 from sim.workloads.darshan_log.recorded import Layer, Phase, recorded
@@ -218,8 +218,8 @@ def test_the_machine_of_a_log_is_told_by_paths_then_by_osts(tmp_path, path, ost,
 
 def test_striping_that_a_file_system_cannot_have_becomes_all_of_it():
     wide = StripeRequest(count=248, size=MIB, offset=100)
-    assert fitting(wide, 56) == StripeRequest(count=-1, size=MIB, offset=-1)
-    assert fitting(wide, 248) == wide
+    assert wide.fitting(56) == StripeRequest(count=-1, size=MIB, offset=-1)
+    assert wide.fitting(248) == wide
 
 
 def test_recorded_times_are_those_of_the_log(tmp_path):

@@ -34,16 +34,6 @@ def stripe_of(log: DarshanLog, number: int) -> int:
     return striping_of(log, number).size or DEFAULT_STRIPE
 
 
-def fitting(request: StripeRequest, osts: int) -> StripeRequest:
-    """Return a striping that a file system of so many OSTs can have: all of them if it is fewer."""
-    count, offset = request.count, request.offset
-    return StripeRequest(
-        count=-1 if count is not None and count > osts else count,
-        size=request.size,
-        offset=-1 if offset >= osts else offset,
-    )
-
-
 @dataclass(frozen=True)
 class Place:
     """Where a job is to run, and why there.

@@ -8,7 +8,7 @@ recorded, exactly; the rest is as near as the counters say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +27,6 @@ from sim.workloads.darshan_log.dxt import (
     rest_of,
 )
 from sim.workloads.darshan_log.layout import (
-    fitting,
     guess_machine,
     shape_of,
     stripe_of,
@@ -71,6 +70,7 @@ class LogTrace(ListedTrace):
     """The trace of a log; ``place`` is what messages call it."""
 
     place = "the log"
+    recorded = True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,16 +93,6 @@ class Reconstruction:
     trace: LogTrace
     numbers: Sequence[int]
     stories: Sequence[tuple[str, ...]]
-
-    def trace_for(self, osts: int) -> LogTrace:
-        """Return the trace for a file system of so many OSTs: wider files lie on all of them."""
-        files = [replace(file, striping=fitting(file.striping, osts)) for file in self.trace.files]
-        blocks = list(self.trace.blocks())
-        fitted = LogTrace(
-            self.trace.ranks, files, blocks, nodes=self.trace.nodes, ppn=self.trace.ppn
-        )
-        fitted.place = self.trace.place
-        return fitted
 
 
 class _ByFile:

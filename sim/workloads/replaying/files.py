@@ -59,6 +59,7 @@ class ReplayFiles:
     def __init__(self, job: Job, intake: Intake) -> None:
         self._job = job
         self._files = intake.trace.files
+        self._osts = job.machine.lustre.osts if intake.trace.recorded else None
         self._resolved: dict[tuple[StripeRequest, str], InForce] = {}
         ranks = intake.trace.ranks
         self.world: Communicator = job.world
@@ -78,6 +79,8 @@ class ReplayFiles:
     def _striping(self, file: TraceFile) -> StripeRequest:
         """Return what is asked for a file: by hints, by the job, or by the trace."""
         asked, of_file = self._job.striping, file.striping
+        if self._osts is not None:
+            of_file = of_file.fitting(self._osts)
         striping = StripeRequest(
             count=asked.count or of_file.count,
             size=asked.size or of_file.size,

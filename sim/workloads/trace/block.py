@@ -155,11 +155,15 @@ class Trace(ABC):
     ----------
     place
         What messages call it.
+    recorded
+        Whether the striping of its files is what they had where the job ran: on a smaller file
+        system they lie on all OSTs. Else it is asked for, and must be possible.
     warnings
         What was wrong with what it was read from, and did not keep it from being read: sentences.
     """
 
     place: str = "the trace"
+    recorded: bool = False
     warnings: tuple[str, ...] = ()
 
     @property
