@@ -23,7 +23,8 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
-from sim.results.waits import Wait, phase_doing, phase_waits
+from sim.results.next_steps import NEXT_STEPS
+from sim.results.waits import WORDS, Wait, phase_doing, phase_waits
 from sim.run.result import Result, StationUse
 from sim.run.station_table import StationTable
 from sim.workloads.activity import Activity
@@ -110,6 +111,8 @@ class Load:
         Share of the time in which the rank that ended last waited for what such stations hold up.
     waits
         What the ranks waited for in these phases, longest first.
+    last
+        What the rank waited for longest that ended last; of several phases, the last of each.
     doing
         What they were at meanwhile, longest first.
     """
@@ -124,6 +127,7 @@ class Load:
     in_turn: float
     felt: float
     waits: tuple[Wait, ...]
+    last: Wait
     doing: tuple[Wait, ...] = ()
 
     @property
@@ -137,11 +141,9 @@ class Load:
         others = f"the {self.used:,} in use {100 * self.mean:.0f} % on average"
         plural = PLURALS[self.kind]
         if not self.binds:
-            longest = self.waits[0]
-            waited = f"{longest.words} ({100 * longest.share:.0f} % of the time)"
             return (
-                f"bound by no station; ranks waited mostly for {waited}. "
-                f"The busiest station, {self.name}, was {busy}."
+                f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()} "
+                f"Next step: {self.next_step}."
             )
         if self.busy < SATURATED:
             turn = f"{100 * self.in_turn:.0f} % of the time one or another was saturated"
@@ -153,6 +155,20 @@ class Load:
         if self.mean >= SATURATED:
             return f"bound by the {plural}: {self.name} was {busy}, {others}."
         return f"bound by the busiest {plural}: {self.name} was {busy}, {others}."
+
+    def instead(self) -> str:
+        """Say what binds a phase that no station binds.
+
+        Ranks that ended earlier waited for the last one, so what that one waited for counts.
+        """
+        last = self.last
+        share = f"{100 * last.share:.0f} % of the time"
+        return f"The last rank waited mostly for {last.words} ({share})."
+
+    @property
+    def next_step(self) -> str:
+        """What to try first against it."""
+        return NEXT_STEPS[self.last.cause]
 
 
 class Busiest(NamedTuple):
@@ -256,7 +272,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load:
     total = sum(stop - start for start, stop in windows)
     share = _busy(result, windows, everything) / total
     waits = tuple(phase_waits(stretches, total))
-    doing = tuple(phase_doing(stretches, total))
+    doing, last = tuple(phase_doing(stretches, total)), _last_wait(stretches, total)
     found = []
     stations = result.station_table
     for peers in stations.sections():
@@ -275,10 +291,19 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load:
                 in_turn=_in_turn(result, peers, windows, everything) / total,
                 felt=_felt(kind, stretches) / total,
                 waits=waits,
+                last=last,
                 doing=doing,
             )
             found.append(load)
     return max(found, key=_weight)
+
+
+def _last_wait(stretches: Sequence[Stretch], total: float) -> Wait:
+    """Return what the ranks waited for longest that ended last, of so many seconds in all."""
+    seconds = np.sum([stretch.last_waits for stretch in stretches], axis=0)
+    cause = max(WORDS, key=lambda cause: float(seconds[cause]))
+    longest = float(seconds[cause])
+    return Wait(cause.name.lower(), WORDS[cause], longest, longest / total)
 
 
 def _weight(load: Load) -> tuple[bool, bool, float]:

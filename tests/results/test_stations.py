@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sim import Result, Scenario, simulate
+from sim.plane.causes import FINEST
 from sim.plane.stations import StationKind
+from sim.results.next_steps import NEXT_STEPS
 from sim.results.stations import PLURALS, Load, busiest, loads
-from sim.results.waits import Wait
+from sim.results.waits import WORDS, Wait
 
 
 def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
@@ -18,8 +20,8 @@ def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
 
 
 def load(busy: float, mean: float, *, in_turn: float = 0.0, felt: float = 0.9) -> Load:
-    wait = Wait("lock", "extent locks", 1.0, 0.5)
-    return Load(0, "write", StationKind.OST, "OST 3", busy, mean, 48, in_turn, felt, (wait,))
+    wait = Wait("lock_commit", "extent locks", 1.0, 0.5)
+    return Load(0, "write", StationKind.OST, "OST 3", busy, mean, 48, in_turn, felt, (wait,), wait)
 
 
 def test_many_nodes_on_one_ost_are_bound_by_it():
@@ -58,7 +60,9 @@ def test_ranks_in_a_convoy_saturate_one_ost_after_the_other():
 def test_a_small_write_is_bound_by_nothing():
     (found,) = loads(run("-w -b 64k -t 64k", nodes=1, ppn=1))
     assert not found.binds
-    assert found.sentence().startswith("bound by no station; ranks waited mostly for messages")
+    assert found.sentence().startswith("bound by no station; the busiest, ")
+    assert "The last rank waited mostly for messages" in found.sentence()
+    assert found.sentence().endswith(f"Next step: {NEXT_STEPS['transfer']}.")
 
 
 def test_ranks_that_take_locks_from_each_other_are_bound_by_no_station():
@@ -66,6 +70,22 @@ def test_ranks_that_take_locks_from_each_other_are_bound_by_no_station():
     assert found.sentence().startswith("bound by no station")
     assert found.waits[0].cause == "lock_commit"
     assert "lock" in [one.cause for one in found.doing[:2]]
+
+
+def test_where_no_station_binds_the_last_rank_tells_what_does():
+    (found,) = loads(run("-w -b 256k -t 256k -s 16", count=2))
+    assert found.last.cause == "lock_commit"
+    assert 0.2 < found.last.share < 1.0
+    assert found.sentence().endswith(f"Next step: {NEXT_STEPS['lock_commit']}.")
+
+
+def test_every_cause_has_words_and_a_next_step():
+    assert NEXT_STEPS.keys() == {cause.name.lower() for cause in FINEST}
+    for cause in FINEST:
+        wait = Wait(cause.name.lower(), WORDS[cause], 0.8, 0.8)
+        idle = Load(0, "write", StationKind.OST, "OST 3", 0.1, 0.1, 4, 0.0, 0.0, (wait,), wait)
+        assert f"waited mostly for {WORDS[cause]} (80 % of the time)" in idle.sentence()
+        assert idle.sentence().endswith(f"Next step: {NEXT_STEPS[cause.name.lower()]}.")
 
 
 def test_busy_disks_that_nobody_waits_for_bind_nothing():
