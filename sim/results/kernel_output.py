@@ -9,6 +9,7 @@ from sim.results.kernel_text import format_kernel
 from sim.results.mpiio_report import mpiio_blocks, mpiio_data
 from sim.results.output import Output
 from sim.results.run_json import simulator_document
+from sim.results.totals import totals
 from sim.workloads.row import Row
 
 _FILES_SHOWN = 4
@@ -48,7 +49,8 @@ class KernelOutput(Output):
         -------
         dict
             ``kernel`` (its name), ``options`` (all of them, with units), ``records`` (the rows:
-            bytes, seconds, bytes/s), ``files`` (their striping, by name) and ``xc40io``: the keys
+            bytes, seconds, bytes/s), ``totals`` (of each kind of phase, and of all), ``files``
+            (their striping, by name) and ``xc40io``: the keys
             of :func:`~sim.results.run_json.simulator_document`, and ``mpiio`` (for each time that a
             file was open to write or read data ``step``, ``phase`` and what MPI-IO has to tell, as
             :func:`~sim.results.mpiio_report.mpiio_data` returns it).
@@ -59,6 +61,9 @@ class KernelOutput(Output):
             "kernel": result.workload.name,
             "options": result.workload.options,
             "records": [_record(row) for row in result.rows],
+            "totals": [
+                total._asdict() | {"bandwidth": total.bandwidth} for total in totals(result)
+            ],
             "files": {
                 name: {
                     "stripe_count": files.stripe_count,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.columns import format_columns
+from sim.results.totals import Total, totals
 from sim.run.result import Result
 from sim.workloads.row import Figure, Row
 
@@ -14,9 +15,13 @@ def format_kernel(result: Result) -> str:
     """Print the rows of a kernel: times in simulated seconds, rates in 10^9 bytes/s.
 
     ``start`` is when the first rank began, ``time`` from then to the end of the last one, and
-    ``longest`` what the slowest rank took.
+    ``longest`` what the slowest rank took. Below stand the totals: of each kind of phase if one of
+    them has several rows, and of all; ``time`` is then the time in which any rank was at it.
     """
-    return f"Kernel {result.workload.name}: {format_options(result)}\n\n{_table(result.rows)}"
+    parts = [f"Kernel {result.workload.name}: {format_options(result)}\n", _table(result.rows)]
+    if len(result.rows) > 1 and (added := totals(result)):
+        parts.append(_totals(added))
+    return "\n".join(parts)
 
 
 def format_options(result: Result) -> str:
@@ -30,6 +35,23 @@ def _table(rows: Sequence[Row]) -> str:
     figures = list(dict.fromkeys(name for row in rows for name in row.figures))
     head = ["step", "phase", "start (s)", "time (s)", "longest (s)", "data", "rate", *figures]
     return format_columns([head, *(_cells(row, figures) for row in rows)], left=(0, 1))
+
+
+def _totals(added: Sequence[Total]) -> str:
+    """Return the table of the totals."""
+    several = any(total.rows > 1 for total in added[:-1])
+    shown = added if several else added[-1:]
+    cells = [
+        [
+            total.phase,
+            f"{total.rows:,}",
+            f"{total.seconds:.4f}",
+            format_bytes(total.bytes, 3) if total.bytes else "",
+            "" if total.bandwidth is None else format_rate(total.bandwidth, 4),
+        ]
+        for total in shown
+    ]
+    return format_columns([["total", "rows", "time (s)", "data", "rate"], *cells], left=(0,))
 
 
 def _cells(row: Row, figures: Sequence[str]) -> list[str]:
