@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
-
 import click
 
-from sim.cli.environment import variables_of
 from sim.cli.exports import write_exports
 from sim.cli.keep import Keep
 from sim.cli.running import (
     check_files,
     check_keep,
-    displaying,
     print_tables,
     save_result,
     write_files,
 )
 from sim.cli.view import View
 from sim.config.errors import InputError
-from sim.config.jobs import Job, JobKind, JobsScenario, resolved_jobs_yaml
+from sim.config.jobs import JobsScenario, resolved_jobs_yaml
 from sim.results.jobs_text import format_job_head, format_jobs
 from sim.results.outputs import output_of
 from sim.results.progress import ProgressBar
@@ -28,26 +23,6 @@ from sim.results.run_text import format_job_part, format_machine_part
 from sim.run.jobs import JobOutcome, JobsResult, machine_of_jobs, seeded_jobs, simulate_jobs
 from sim.run.submission import in_job
 from sim.workloads.catalogue import workload_of
-
-_Any = TypeVar("_Any", Job, JobKind)
-
-
-def with_environment(
-    scenario: JobsScenario, hints: str | None, assignments: Sequence[str], *, mpiio_stats: bool
-) -> JobsScenario:
-    """Return a scenario with variables set in the environments of all its jobs."""
-
-    def changed(job: _Any) -> _Any:
-        environment = variables_of(job.environment, hints, assignments)
-        if mpiio_stats:
-            environment = displaying(environment)
-        return job.model_copy(update={"environment": environment})
-
-    updates: dict[str, Any] = {"jobs": tuple(map(changed, scenario.jobs))}
-    if scenario.mix is not None:
-        kinds = tuple(map(changed, scenario.mix.kinds))
-        updates["mix"] = scenario.mix.model_copy(update={"kinds": kinds})
-    return scenario.model_copy(update=updates)
 
 
 def complete_yaml(scenario: JobsScenario) -> str:

@@ -23,12 +23,13 @@ from sim.run.simulate import simulate
 from sim.workloads.catalogue import workload_of
 from sim.workloads.workload import Workload
 
-_DISPLAYS = (
+DISPLAYS = (
     "MPICH_MPIIO_HINTS_DISPLAY",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
     "MPICH_MPIIO_STATS",
     "MPICH_MPIIO_TIMERS",
 )
+"""The variables with which MPI-IO is asked to print all that it can."""
 
 
 def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
@@ -108,7 +109,7 @@ def with_displays(scenario: Scenario) -> Scenario:
 
 def displaying(environment: Mapping[str, str]) -> dict[str, str]:
     """Return a job's environment in which MPI-IO is asked to print all that it can."""
-    return {**environment, **dict.fromkeys(_DISPLAYS, "1")}
+    return {**environment, **dict.fromkeys(DISPLAYS, "1")}
 
 
 def print_tables(output: Output, *, getstripe: bool) -> None:

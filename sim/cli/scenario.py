@@ -8,7 +8,6 @@ import click
 
 from sim.cli import options
 from sim.cli.environment import environment as environment_options
-from sim.cli.environment import variables_of
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -46,7 +45,7 @@ def run(
 
     xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
     """
-    from sim.config.changes import parse_changes
+    from sim.cli.chosen import changed
     from sim.config.errors import InputError
     from sim.config.files import shipped
     from sim.config.jobs import JobsScenario, load_jobs
@@ -58,21 +57,21 @@ def run(
             "a file of your own is given by its path, which ends in .yaml"
         )
     scenario = load_jobs(name)
-    updates: dict[str, object] = {"changes": scenario.changes | parse_changes(assignments)}
-    if seed is not None:
-        updates |= {"seed": seed}
-    if isinstance(scenario, JobsScenario):
-        from sim.cli.jobs import complete_yaml, run_jobs_and_print, with_environment
+    if isinstance(scenario, JobsScenario) and view.mpiio_stats:
+        from sim.cli.running import DISPLAYS
 
-        several = scenario.model_copy(update=updates)
-        several = with_environment(several, hints, environment, mpiio_stats=view.mpiio_stats)
+        environment += tuple(f"{variable}=1" for variable in DISPLAYS)
+    scenario = changed(
+        scenario, seed=seed, assignments=assignments, hints=hints, environment=environment
+    )
+    if isinstance(scenario, JobsScenario):
+        from sim.cli.jobs import complete_yaml, run_jobs_and_print
+
         if only_print:
-            click.echo(complete_yaml(several), nl=False)
+            click.echo(complete_yaml(scenario), nl=False)
         else:
-            run_jobs_and_print(several, view, keep, alone=alone)
+            run_jobs_and_print(scenario, view, keep, alone=alone)
         return
-    updates |= {"environment": variables_of(scenario.environment, hints, environment)}
-    scenario = scenario.model_copy(update=updates)
     if only_print:
         from sim.workloads.catalogue import workload_of
 
