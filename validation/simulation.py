@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.studies.processes import Failure, each
+from sim.studies.processes import Failure, bytes_to_simulate, each
 from validation.cache import ResultCache, scenario_hash
 from validation.record import RunRecord, record_of
 
@@ -98,7 +98,7 @@ class Simulations:
 
     def _simulate(self, missing: Mapping[str, Scenario]) -> Iterator[tuple[str, Ended]]:
         """Run scenarios and yield what comes of them, in the order in which they end."""
-        yield from each(_recorded, missing, self._jobs)
+        yield from each(_recorded, missing, self._jobs, size=bytes_to_simulate)
 
 
 def _recorded(scenario: Scenario) -> RunRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,19 +11,29 @@ from sim.cli import options
 from sim.cli.job import describe, described
 
 if TYPE_CHECKING:
+    from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
 
-The run is a scenario, by its name or the path of its file, or an IOR command line behind a double
-dash. It is simulated as it is, then without each part of the path that may be to blame (a part that
-costs nothing), and with each change that may help: other striping, hints, nodes, hardware.
+The run is a scenario, by its name or the path of its file; a Darshan log or a trace table, which is
+replayed; a result that --save has kept, whose scenario is run again; or an IOR command line behind
+a double dash. It is simulated as it is, then without each part of the path that may be to blame (a
+part that costs nothing), and with each change that may help: other striping, hints, nodes,
+hardware. Of several jobs also without each other job.
 
 \b
   xc40io explain theta-lock-contention
+  xc40io explain yesterday.darshan
   xc40io explain --nodes 64 --stripe-count 8 -- -a POSIX -w -e -b 8m -t 8m
 """
+
+_OF_A_SCENARIO = {"seed", "hints", "environment"}
+"""Options of a job that may stand beside a scenario."""
+
+_FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
+"""Options of a job whose defaults a log tells."""
 
 
 @click.command(help=_HELP, short_help="Say what bounds a run and what would help.")
@@ -32,7 +43,7 @@ costs nothing), and with each change that may help: other striping, hints, nodes
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes to run in.  [default: one a processor]"
 )
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE.yaml|-- IOR]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- IOR]")
 @click.pass_context
 def explain(
     context: click.Context,
@@ -65,29 +76,62 @@ def _scenario(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     arguments: tuple[str, ...],
-) -> Scenario:
+) -> Scenario | JobsScenario:
     """Return the scenario that is asked for: of a file, or of an IOR command line."""
-    from sim.config.changes import parse_changes
+    from sim.cli.replay import TABLES, scenario_of_log
     from sim.config.errors import InputError
-    from sim.config.scenario import Workload, load_scenario
+    from sim.config.scenario import Workload
 
     if not arguments or arguments[0].startswith("-"):
         return describe(Workload(ior=arguments), assignments, job)
     name, *rest = arguments
     if rest:
         raise InputError(
-            f"explain {name} {' '.join(rest)}: right would be one scenario, or an IOR command line "
-            "behind a double dash"
+            f"explain {name} {' '.join(rest)}: right would be one scenario, log or result, or an "
+            "IOR command line behind a double dash"
         )
     typed = click.core.ParameterSource.COMMANDLINE
-    given = [option for option in job if context.get_parameter_source(option) == typed]
-    if wrong := [option for option in given if option != "seed"]:
+    given = {option for option in job if context.get_parameter_source(option) == typed}
+    if name.lower().endswith((".darshan", *TABLES)):
+        told = dict.fromkeys(_FROM_LOG - given)
+        return scenario_of_log(name, assignments, job | told)
+    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
         raise InputError(
             f"explain {name} with --{wrong[0].replace('_', '-')}: what describes the job stands in "
-            "the scenario; right would be --set or --seed, or an IOR command line"
+            "the scenario; right would be --set, --seed, --hints or --env, or an IOR command line"
         )
-    scenario = load_scenario(name)
-    updates: dict[str, Any] = {"changes": scenario.changes | parse_changes(assignments)}
-    if "seed" in given:
-        updates |= {"seed": job["seed"]}
-    return scenario.model_copy(update=updates)
+    return _of_file(name, assignments, job, seed=job["seed"] if "seed" in given else None)
+
+
+def _of_file(
+    name: str, assignments: tuple[str, ...], job: dict[str, Any], *, seed: int | None
+) -> Scenario | JobsScenario:
+    """Return a scenario that is read, or that of a result, with what was typed beside it."""
+    from zipfile import is_zipfile
+
+    from sim.cli.chosen import changed
+    from sim.config.jobs import load_jobs
+
+    kept = Path(name).is_file() and is_zipfile(name)
+    return changed(
+        _of_result(name) if kept else load_jobs(name),
+        seed=seed,
+        assignments=assignments,
+        hints=job["hints"],
+        environment=job["environment"],
+    )
+
+
+def _of_result(path: str) -> Scenario | JobsScenario:
+    """Return the scenario of a result; of a replayed log that of the what-if, if there was one."""
+    from sim.run.jobs import JobsResult
+    from sim.run.result import Result
+    from sim.run.saving import load
+
+    content = load(path)
+    found: Scenario | JobsScenario
+    if isinstance(content, Result | JobsResult):
+        found = content.scenario
+    else:
+        found = content.runs[-1].scenario
+    return found

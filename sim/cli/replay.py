@@ -37,7 +37,9 @@ if another machine, other nodes, striping, hints or values of the machine are as
   xc40io replay trace.parquet --nodes 16 --ppn 32
 """
 
-_TABLES = (".csv", ".parquet")
+TABLES = (".csv", ".parquet")
+"""What the names of trace tables end in."""
+
 _FROM_LOG = {
     "machine": "Name or YAML file.  [default: where the job ran, as far as the log tells]",
     "nodes": "Compute nodes of the job.  [default: as recorded]",
@@ -95,7 +97,7 @@ def replay(
     from sim.cli.running import check_keep, save_result
 
     check_keep(keep)
-    if log.lower().endswith(_TABLES):
+    if log.lower().endswith(TABLES):
         _replay_table(log, timing, files, assignments, job, view, keep)
         return
     if files is not None:
@@ -148,6 +150,28 @@ def _print_more(result: Result, view: View) -> None:
     click.echo(format_run(result, lustre_stats=view.lustre_stats), nl=False)
 
 
+def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]) -> Scenario:
+    """Return the scenario in which a log or a trace table is replayed.
+
+    Parameters
+    ----------
+    path
+        Of the log, or of the table.
+    assignments
+        Changes of the machine, as typed.
+    job
+        The options that describe the job; None: as the log tells.
+
+    Raises
+    ------
+    InputError
+        If it cannot be replayed so.
+    """
+    if path.lower().endswith(TABLES):
+        return _table_scenario(path, "think", None, assignments, job)
+    return _LogReplay.of(path, "think", assignments, job).scenario()
+
+
 def _replay_table(
     path: str,
     timing: str,
@@ -157,8 +181,20 @@ def _replay_table(
     view: View,
     keep: Keep,
 ) -> None:
-    """Replay a trace table; its ranks fill the nodes unless it is said how many there are."""
+    """Replay a trace table."""
     from sim.cli.running import run_and_print
+
+    run_and_print(_table_scenario(path, timing, files, assignments, job), view, keep)
+
+
+def _table_scenario(
+    path: str,
+    timing: str,
+    files: str | None,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+) -> Scenario:
+    """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
     from sim.config.machine import DEFAULT_MACHINE, load_machine
     from sim.config.scenario import Workload
     from sim.workloads.trace_opening import open_trace
@@ -175,7 +211,7 @@ def _replay_table(
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
     job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
-    run_and_print(describe(Workload(kernel=kernel), assignments, job), view, keep)
+    return describe(Workload(kernel=kernel), assignments, job)
 
 
 def _spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:
@@ -251,6 +287,15 @@ class _LogReplay:
         )
         runs = [self._run(found, scenario, record=record) for scenario in jobs]
         return replay_report(found, runs, where=where, change=change)
+
+    def scenario(self) -> Scenario:
+        """Return the job as recorded, with the changes that were typed; it names the log."""
+        from sim.config.scenario import Workload
+
+        job = self._what_if_job() if self._change() else self._recorded_job()
+        scenario = self._scenario(job, self.assignments)
+        kernel = (scenario.workload.kernel or {}) | {"trace": str(self.log.path)}
+        return scenario.model_copy(update={"workload": Workload(kernel=kernel)})
 
     def _change(self) -> str:
         """Return what is to be different from what was recorded, as typed."""

@@ -94,6 +94,27 @@ def _specifications(text: str, source: str) -> Iterator[tuple[str, dict[str, str
         yield pattern, hints
 
 
+def with_more_hints(text: str, hints: str) -> str:
+    """Return text of the form of ``MPICH_MPIIO_HINTS`` with more hints behind every pattern.
+
+    Parameters
+    ----------
+    text
+        What is there: ``pattern:hint=value,pattern:hint=value``, or nothing.
+    hints
+        What is added: ``hint=value:hint=value``, in place of other values of the same hints. Files
+        that no pattern fits get them, too.
+    """
+    names = {hint.partition("=")[0] for hint in hints.split(":")}
+    parts = [_split(part, ":") for part in _split(text, ",") if part]
+    if all(pattern != "*" for pattern, *_ in parts):
+        parts.append(["*"])
+    return ",".join(
+        ":".join((pattern, *(one for one in given if one.partition("=")[0] not in names), hints))
+        for pattern, *given in parts
+    )
+
+
 def _split(text: str, separator: str) -> list[str]:
     """Split at a separator where it is not between two ``#``."""
     pieces = [""]

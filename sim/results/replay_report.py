@@ -138,5 +138,5 @@ def _replayed(log: DarshanLog) -> ReplayedLog:
 
 def _naming(run: Result, path: str) -> Result:
     """Return a run whose scenario names the log where it held the trace itself."""
-    workload = Workload(kernel={"name": "replay", "trace": path})
+    workload = Workload(kernel=(run.scenario.workload.kernel or {}) | {"trace": path})
     return replace(run, scenario=run.scenario.model_copy(update={"workload": workload}))

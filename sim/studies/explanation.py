@@ -8,31 +8,34 @@ blame, and once with each change that may help.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sim.config.scenario import Scenario, machine_of
+import numpy as np
+
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
 from sim.results.stations import Load, loads, outliers
 from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.studies.ideals import PARTS, single
+from sim.studies.case import Case, Phase, Seconds, collective, may_share_locks, seconds_of
+from sim.studies.ideals import Part, rank_computing, single, suspects
 from sim.studies.processes import Failure, each
 from sim.studies.remedies import Kind, remedies
-from sim.workloads.catalogue import workload_of
 
 WORTH_SAYING = 1.1
 """How many times as fast a phase must become for a part to be to blame, or a change to help."""
 
 _WORTH_A_LOOK = 0.03  # share of the time that ranks wait for a cause
-_HIDES = {"meeting", "threads", "other_ranks"}
+_HIDES = {"mutex", "writers", "threads", "range"}  # others, whose own waits are not followed
 _MUCH = 0.2  # share of the time that ranks wait for others, who may wait for anything
-_LIKE = 1.05  # gains that differ by less are the same
-
-Seconds = dict[tuple[int, str], float]
-"""The seconds of each kind of phase, by the place of its part of the workload and its name."""
+_MOST_OF_IT = 0.5  # of what a kind of parts brings: then one of them comes before the kind
+_LONGER = 0.03  # share of the time that one rank computes more than the one in the middle
+_JOB = "job"
+_AS_GOOD = 1.05  # a job beside is named before a part that brings no more than this
+_MOST_OTHERS = 6  # jobs that are left out one by one
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,10 @@ class Tried:
         How many times as fast the phase is then.
     kind
         Who can change it; nobody where it is a part that costs nothing.
-    single
-        Whether it is about one station among its peers.
+    key
+        What programs call the part that costs nothing; empty for a change.
+    kin
+        The key of the part that it is one piece of: one station among its peers, one rank.
     """
 
     words: str
@@ -60,7 +65,8 @@ class Tried:
     seconds: float
     gain: float
     kind: Kind | None = None
-    single: bool = False
+    key: str = ""
+    kin: str = ""
 
     @property
     def helps(self) -> bool:
@@ -74,8 +80,11 @@ class PhaseExplanation:
 
     Attributes
     ----------
+    phase
+        Which one.
     load
-        Its busiest station, and what its ranks waited for.
+        The busiest station, and what the ranks waited for; of one kind of a replay's calls that of
+        the whole replay.
     seconds
         That it took, all its repetitions together.
     without
@@ -84,10 +93,21 @@ class PhaseExplanation:
         What it takes with each change that may help, the largest gain first.
     """
 
+    phase: Phase
     load: Load
     seconds: float
     without: tuple[Tried, ...]
     changed: tuple[Tried, ...]
+
+    @property
+    def others(self) -> tuple[Tried, ...]:
+        """What it takes without each other job, the one that holds it up most first."""
+        return tuple(one for one in self.without if one.key.startswith(f"{_JOB} "))
+
+    @property
+    def of_calls(self) -> bool:
+        """Whether it is about one kind of a replay's calls."""
+        return self.phase.name != self.load.access
 
 
 class Explanation(NamedTuple):
@@ -95,17 +115,20 @@ class Explanation(NamedTuple):
 
     Attributes
     ----------
-    result
-        The run.
+    scenario
+        What was run.
+    results
+        What came of it, by job; the only one has no name.
     phases
-        Its kinds of phases, in their order.
+        Its kinds of phases, job by job and in their order.
     runs
         How many runs were made beside it.
     refused
         Changes that could not be tried, each with the reason.
     """
 
-    result: Result
+    scenario: Scenario | JobsScenario
+    results: Mapping[str, Result]
     phases: tuple[PhaseExplanation, ...]
     runs: int
     refused: tuple[tuple[str, str], ...]
@@ -114,20 +137,31 @@ class Explanation(NamedTuple):
 class _Trial(NamedTuple):
     words: str
     typed: str
-    scenario: Scenario
+    case: Case
     kind: Kind | None = None
-    single: bool = False
+    key: str = ""
+    kin: str = ""
+
+
+class _Told(NamedTuple):
+    """A kind of phase that is to be explained."""
+
+    phase: Phase
+    load: Load
 
 
 def explain(
-    scenario: Scenario, *, jobs: int = 1, progress: Callable[[int, int], None] | None = None
+    scenario: Scenario | JobsScenario,
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Explanation:
     """Run a scenario, find out what bounds it, and what would help.
 
     Parameters
     ----------
     scenario
-        Of one job.
+        Of one job, or of several: then those that are listed are explained, or all if none is.
     jobs
         Processes to run in; the answer does not depend on it.
     progress
@@ -138,13 +172,16 @@ def explain(
     InputError
         If the scenario asks for what the machine or the simulator does not have.
     """
-    result = simulate(scenario)
-    base, found = _seconds_of(result), loads(result)
-    trials = _trials(result, found)
+    whole = Case(scenario)
+    results = whole.run()
+    explained = _explained(scenario, results)
+    told = _told(explained)
+    base = seconds_of(results)
+    trials = _trials(whole.listed(), results, explained, [one.load for one in told])
     ended: dict[str, Seconds] = {}
     refused: list[tuple[str, str]] = []
-    scenarios = {name: trial.scenario for name, trial in trials.items()}
-    for done, (name, outcome) in enumerate(each(_seconds, scenarios, jobs), 1):
+    cases = {name: trial.case for name, trial in trials.items()}
+    for done, (name, outcome) in enumerate(each(_seconds, cases, jobs, size=Case.size), 1):
         if isinstance(outcome, Failure):
             refused.append((trials[name].words, outcome.reason))
         else:
@@ -153,67 +190,167 @@ def explain(
             progress(done, len(trials))
     phases = tuple(
         PhaseExplanation(
+            phase,
             load,
-            base[load.test_id, load.access],
-            without=_best(trials, ended, base, load, changes=False),
-            changed=_best(trials, ended, base, load, changes=True),
+            base[phase],
+            without=_best(trials, ended, base, phase, changes=False),
+            changed=_best(trials, ended, base, phase, changes=True),
         )
-        for load in found
+        for phase, load in told
     )
-    return Explanation(result, phases, len(trials), tuple(sorted(refused)))
+    return Explanation(scenario, results, phases, len(trials), tuple(sorted(refused)))
 
 
-def _seconds(scenario: Scenario) -> Seconds:
-    """Run a scenario; return how long its phases took."""
-    return _seconds_of(simulate(scenario))
+def _seconds(case: Case) -> Seconds:
+    """Make a run; return how long its phases took."""
+    return seconds_of(case.run())
 
 
-def _seconds_of(result: Result) -> Seconds:
-    return {
-        (part, name): sum(stretch.end - stretch.start for stretch in stretches)
-        for part, name, stretches in result.activities
-    }
+def _explained(
+    scenario: Scenario | JobsScenario, results: Mapping[str, Result]
+) -> dict[str, Result]:
+    """Return the jobs that are explained: of several those that are listed, if any is."""
+    if isinstance(scenario, JobsScenario) and scenario.jobs:
+        return {job.name: results[job.name] for job in scenario.jobs}
+    return dict(results)
 
 
-def _trials(result: Result, found: list[Load]) -> dict[str, _Trial]:
+def _told(explained: Mapping[str, Result]) -> list[_Told]:
+    """Return the kinds of phases that are to be explained, in their order."""
+    told = []
+    for job, result in explained.items():
+        seconds = seconds_of({job: result})
+        by_phase = {Phase(job, load.test_id, load.access): load for load in loads(result)}
+        told += [_Told(phase, load) for phase, load in by_phase.items()]
+        calls = [phase for phase in seconds if phase not in by_phase]
+        most = max((seconds[phase] for phase in calls), default=0.0)
+        load = next(iter(by_phase.values()), None)
+        told += [
+            _Told(phase, load)
+            for phase in calls
+            if load is not None and seconds[phase] >= _WORTH_A_LOOK * most
+        ]
+    return told
+
+
+def _trials(
+    case: Case,
+    results: Mapping[str, Result],
+    explained: Mapping[str, Result],
+    found: Sequence[Load],
+) -> dict[str, _Trial]:
     """Return the runs to be made, by names of their own."""
-    scenario = result.scenario
-    machine = machine_of(scenario)
-    causes, kinds = _suspects(found)
+    trials = [
+        _Trial(part.words, "", part.without(case, case.machine), key=part.key, kin=part.kin)
+        for part in _parts(explained, found)
+    ]
+    if len(results) > 1:
+        trials += _absences(case, results)
+    causes = _causes(found)
+    for name, result in explained.items():
+        trials += [_Trial(*remedy) for remedy in remedies(name, case, result, causes)]
+    several: dict[str, _Trial] = {}
+    for trial in trials:  # a change of the machine is the same for every job
+        several.setdefault(f"{trial.words} {trial.typed}", trial)
+    return {f"{number} {trial.words}": trial for number, trial in enumerate(several.values())}
+
+
+def _parts(results: Mapping[str, Result], found: Sequence[Load]) -> list[Part]:
+    """Return the parts to be tried: those that the waits and the stations speak of.
+
+    Where ranks wait for others whose own waits are not followed, that may hide anything: then all
+    parts that there are.
+    """
+    first = next(iter(results.values()))  # what stations did is the same in all of them
+    table = first.station_table
+    served = {StationKind(kind) for kind in np.unique(table.kind[table.requests > 0]).tolist()}
+    waited = {
+        cause
+        for result in results.values()
+        for cause, seconds in result.waiting().items()
+        if seconds > 0.0
+    } | _causes(found)
     hidden = any(
         wait.cause in _HIDES and wait.share >= _MUCH for load in found for wait in load.waits
     )
-    parts = [part for part in PARTS if hidden or part.causes & causes or part.kinds & kinds]
-    trials = [_Trial(part.words, "", part.without(scenario, machine)) for part in parts]
-    for part in map(single, outliers(result)):
-        trials.append(_Trial(part.words, "", part.without(scenario, machine), single=True))
-    workload = workload_of(scenario.workload)
-    trials += [_Trial(*remedy) for remedy in remedies(scenario, machine, workload, causes)]
-    return {f"{number} {trial.words}": trial for number, trial in enumerate(trials)}
+    causes, kinds = _causes(found), {load.kind for load in found}
+    if hidden:
+        causes, kinds = set(Cause), set(StationKind)
+    parts = [
+        part
+        for part in suspects(causes, kinds)
+        if (part.kinds & served if part.kinds else part.causes & waited)
+        and (not part.hints or _may_share_locks(results))
+    ]
+    parts += map(single, outliers(first))
+    for name, result in results.items():
+        rank = _longest_computing(result)
+        if rank is not None:
+            parts.append(rank_computing(rank, name))
+    return parts
 
 
-def _suspects(found: list[Load]) -> tuple[set[Cause], set[StationKind]]:
-    """Return what the ranks waited for, and the kinds of the busiest stations."""
+def _may_share_locks(results: Mapping[str, Result]) -> bool:
+    """Tell whether group locks can be tried in all jobs that use aggregators, if any does."""
+    users = [result for result in results.values() if collective(result)]
+    return bool(users) and all(map(may_share_locks, users))
+
+
+def _longest_computing(result: Result) -> int | None:
+    """Return the rank that computes longest between its calls, if it stands out."""
+    seconds = result.doing[:, Cause.THINK]  # its own: not that for which others wait
+    top = int(seconds.argmax())
+    more = float(seconds[top] - np.median(seconds))
+    return top if more > _LONGER * result.simulated else None
+
+
+def _absences(case: Case, results: Mapping[str, Result]) -> list[_Trial]:
+    """Return the runs without each other job: the largest ones, and without all but one."""
+    moved = {name: sum(row.bytes for row in result.rows) for name, result in results.items()}
+    largest = sorted(moved, key=lambda name: -moved[name])[:_MOST_OTHERS]
+    trials = [
+        _Trial(
+            f"{_JOB} {name}",
+            "",
+            case.without_jobs(frozenset({name}), results),
+            key=f"{_JOB} {name}",
+        )
+        for name in largest
+    ]
+    if len(results) == 2:
+        return trials
+    for name in results:
+        others = frozenset(results.keys() - {name})
+        words = f"all jobs but {name}"
+        trials.append(_Trial(words, "", case.without_jobs(others, results), key=words))
+    return trials
+
+
+def _causes(found: Sequence[Load]) -> set[Cause]:
+    """Return what ranks waited for and were at, if it is worth a look beside their computing."""
     by_name = {cause.name.lower(): cause for cause in Cause}
-    causes = {
-        by_name[wait.cause]
-        for load in found
-        for wait in load.waits
-        if wait.share >= _WORTH_A_LOOK and wait.cause in by_name
-    }
-    return causes, {load.kind for load in found}
+    causes = set()
+    for load in found:
+        both = (*load.waits, *load.doing)
+        shares = {by_name[wait.cause]: wait.share for wait in both if wait.cause in by_name}
+        left = 1.0 - shares.get(Cause.THINK, 0.0)
+        causes |= {
+            cause
+            for cause, share in shares.items()
+            if share >= _WORTH_A_LOOK * (1.0 if cause is Cause.THINK else left)
+        }
+    return causes
 
 
 def _best(
-    trials: dict[str, _Trial],
-    ended: dict[str, Seconds],
+    trials: Mapping[str, _Trial],
+    ended: Mapping[str, Seconds],
     base: Seconds,
-    load: Load,
+    phase: Phase,
     *,
     changes: bool,
 ) -> tuple[Tried, ...]:
     """Return what came of trials for one kind of phase, the largest gain first."""
-    phase = load.test_id, load.access
     tried = [
         Tried(
             words=trial.words,
@@ -221,12 +358,27 @@ def _best(
             seconds=ended[name][phase],
             gain=base[phase] / ended[name][phase],
             kind=trial.kind,
-            single=trial.single,
+            key=trial.key,
+            kin=trial.kin,
         )
         for name, trial in trials.items()
         if (trial.kind is not None) == changes and ended.get(name, {}).get(phase, 0.0) > 0.0
     ]
-    tried.sort(key=lambda one: -one.gain)
-    # Of what brings the same, a single station comes before all stations of its kind.
-    like = [one for one in tried if one.gain * _LIKE >= tried[0].gain and one.single]
-    return tuple(like + [one for one in tried if one not in like])
+    tried.sort(key=lambda one: -one.gain * (_AS_GOOD if one.key.startswith(_JOB) else 1.0))
+    for one in [one for one in tried if one.kin]:
+        _before_its_kind(tried, one, base[phase])
+    return tuple(tried)
+
+
+def _before_its_kind(tried: list[Tried], one: Tried, seconds: float) -> None:
+    """Put one station, or one rank, before all of its kind if it brings most of what they do.
+
+    Without all disks a run is always faster than without one; but where that one alone holds the
+    others up, it is the one to be named.
+    """
+    kind = next((other for other in tried if other.key == one.kin), None)
+    if kind is None or not one.helps or tried.index(one) < tried.index(kind):
+        return
+    if seconds - one.seconds >= _MOST_OF_IT * (seconds - kind.seconds):
+        tried.remove(one)
+        tried.insert(tried.index(kind), one)

@@ -20,7 +20,7 @@ _NO_CHANGE = 0.015
 
 def format_explanation(explanation: Explanation) -> str:
     """Print what bounds each kind of phase and what would help; seconds are simulated ones."""
-    several = len({phase.load.test_id for phase in explanation.phases}) > 1
+    several = len({phase.phase.part for phase in explanation.phases}) > 1
     lines: list[str] = []
     for phase in explanation.phases:
         lines += [*_phase_lines(phase, several=several), ""]
@@ -28,6 +28,7 @@ def format_explanation(explanation: Explanation) -> str:
         f"{explanation.runs + 1} runs were made. A part is to blame, and a change helps, if the "
         f"phase is {WORTH_SAYING} times as fast."
     )
+    lines += [f"Could not be tried: {words}: {reason}" for words, reason in explanation.refused]
     return "".join(f"{line}\n" for text in lines for line in _wrapped(text))
 
 
@@ -47,12 +48,13 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _phase_lines(phase: PhaseExplanation, *, several: bool) -> Iterator[str]:
-    load = phase.load
-    name = f"test {load.test_id}, {load.access}" if several else load.access
-    waits = [wait for wait in load.waits if wait.share >= 0.01][:_WAITS]
-    waited = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in waits)
-    yield f"{name.capitalize()}: {format_seconds(phase.seconds, 3)}. Ranks waited for {waited}."
+    job, part, name = phase.phase
+    words = f"test {part}, {name}" if several else name
+    head = f"Job {job}, {words}" if job else words[:1].upper() + words[1:]
+    yield f"{head}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
     yield f"  {verdict(phase)}"
+    if said := beside(phase):
+        yield f"  {said}"
     yield from _table(phase.without, "without")
     yield f"  {advice(phase)}"
     for kind in Kind:
@@ -62,17 +64,44 @@ def _phase_lines(phase: PhaseExplanation, *, several: bool) -> Iterator[str]:
             yield from _table(tried, "with")
 
 
+def _waited(phase: PhaseExplanation) -> str:
+    """Return what the ranks waited for; of a replay's calls, whose seconds are told."""
+    if phase.of_calls:
+        return " in such calls, of the rank that spent most in them"
+    waits = [wait for wait in phase.load.waits if wait.share >= 0.01][:_WAITS]
+    waited = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in waits)
+    return f". Ranks waited for {waited}" if waited else ""
+
+
 def verdict(phase: PhaseExplanation) -> str:
     """Say in one sentence which part is to blame."""
     if not phase.without:
-        return "No part of the path is to blame: the ranks waited for nothing that was looked at."
+        return f"There is no part of the path to do without. {_instead(phase)}"
     best = phase.without[0]
     if best.helps:
         return f"It is bound by {best.words}: without that, {best.gain:.2f} times as fast."
     return (
         f"No single part binds it: without {best.words} it is only {best.gain:.2f} times as fast, "
-        "and less without any other."
-    )
+        f"and less without any other. {_instead(phase)}"
+    ).rstrip()
+
+
+def beside(phase: PhaseExplanation) -> str:
+    """Say which of several jobs holds a phase up; nothing where there is one job only."""
+    if not phase.others:
+        return ""
+    most = phase.others[0]
+    if most.helps:
+        gain = f"{most.gain:.2f} times as fast without"
+        return f"Of the other jobs {most.words} holds it up most: {gain}."
+    return "No other job holds it up."
+
+
+def _instead(phase: PhaseExplanation) -> str:
+    """Say where to look where no part is to blame by itself."""
+    if phase.of_calls:
+        return ""
+    return f"{phase.load.instead()} Next step: {phase.load.next_step}."
 
 
 def advice(phase: PhaseExplanation) -> str:
@@ -101,17 +130,19 @@ def _table(tried: Sequence[Tried], word: str) -> Iterator[str]:
 def explanation_document(explanation: Explanation) -> dict[str, Any]:
     """Arrange an explanation for JSON: seconds, and how many times as fast."""
     return {
-        "scenario": explanation.result.scenario.model_dump(mode="json", exclude_none=True),
+        "scenario": explanation.scenario.model_dump(mode="json", exclude_none=True),
         "runs": explanation.runs + 1,
         "worth_saying": WORTH_SAYING,
         "phases": [
             {
-                "part": phase.load.test_id,
-                "phase": phase.load.access,
+                "job": phase.phase.job,
+                "part": phase.phase.part,
+                "phase": phase.phase.name,
                 "seconds": phase.seconds,
                 "verdict": verdict(phase),
                 "advice": advice(phase),
-                "waits": [asdict(wait) for wait in phase.load.waits],
+                "beside": beside(phase),
+                "waits": [] if phase.of_calls else [asdict(wait) for wait in phase.load.waits],
                 "without": [asdict(one) | {"helps": one.helps} for one in phase.without],
                 "with": [asdict(one) | {"helps": one.helps} for one in phase.changed],
             }

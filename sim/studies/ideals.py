@@ -7,13 +7,14 @@ one can bring more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from sim.config.machine import Machine
-from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
+from sim.run.pace import COMPUTING
+from sim.studies.case import GROUP_LOCK, Case
 
 _FASTER = 1000.0
 """How many times as fast a part is that costs next to nothing."""
@@ -37,7 +38,12 @@ class Part(NamedTuple):
     times
         Values of the machine that become zero.
     stations
-        What the names of its stations begin with: they serve a thousand times as fast.
+        What the names of its stations begin with: they serve a thousand times as fast. The same for
+        what ranks compute.
+    hints
+        For MPI-IO, with which nothing is left of it.
+    kin
+        The key of the part that it is one piece of, where it is a single station or rank.
     """
 
     key: str
@@ -47,19 +53,20 @@ class Part(NamedTuple):
     rates: tuple[str, ...] = ()
     times: tuple[str, ...] = ()
     stations: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    kin: str = ""
 
-    def without(self, scenario: Scenario, machine: Machine) -> Scenario:
-        """Return the scenario in which the part costs nothing."""
+    def without(self, case: Case, machine: Machine) -> Case:
+        """Return the case in which the part costs nothing."""
         known = machine.values()
         changes: dict[str, Any] = {name: 0.0 for name in self.times if name in known}
         for name in self.rates:
             value = known.get(name)
             if value is not None:
                 changes[name] = type(value)(value * _FASTER)
-        slow = dict.fromkeys(self.stations, 1.0 / _FASTER)
-        return scenario.model_copy(
-            update={"changes": scenario.changes | changes, "slow": scenario.slow | slow}
-        )
+        slow = case.scenario.slow
+        quick = {name: slow.get(name, 1.0) / _FASTER for name in self.stations}
+        return case.with_machine(changes, quick).with_hints(":".join(self.hints))
 
 
 def _part(
@@ -67,22 +74,27 @@ def _part(
     words: str,
     causes: Iterable[Cause],
     kinds: Iterable[StationKind] = (),
-    **changes: tuple[str, ...],
+    *,
+    rates: tuple[str, ...] = (),
+    times: tuple[str, ...] = (),
+    stations: tuple[str, ...] = (),
+    hints: tuple[str, ...] = (),
 ) -> Part:
-    return Part(key, words, frozenset(causes), frozenset(kinds), **changes)
+    return Part(key, words, frozenset(causes), frozenset(kinds), rates, times, stations, hints)
 
 
 _MDS_RATES = tuple(
     f"lustre.mds.{name}_rate"
     for name in ("open", "create", "close", "stat", "unlink", "sync", "directory", "precreate")
 )
-_BULK = (Cause.TRANSFER, Cause.OSC, Cause.FLUSH, Cause.MUTEX, Cause.CACHE, Cause.LOCK)
+_ROOM = (Cause.OSC, Cause.CACHE, Cause.LOCK_FLUSH)  # write-back, of whatever it consists
+_LOCKS = (Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT)
 
 PARTS = (
     _part(
         "disks",
         "the time that the OSTs' disks take to move bytes",
-        (Cause.OST, *_BULK),
+        (Cause.OST, Cause.DISK, *_ROOM),
         (StationKind.OST,),
         rates=("lustre.ost_write_rate", "lustre.ost_read_rate"),
         times=("lustre.ost_request_overhead",),
@@ -90,21 +102,21 @@ PARTS = (
     _part(
         "seeks",
         "moves of the disks' heads",
-        (Cause.OST, *_BULK),
+        (Cause.OST, Cause.SEEK),
         (StationKind.OST,),
         times=("lustre.head_move",),
     ),
     _part(
         "disk_latency",
         "the latency of the OSTs, from the last byte to the answer",
-        _BULK,
+        (Cause.LATENCY, *_ROOM),
         times=("lustre.ost_write_latency", "lustre.ost_read_latency"),
     ),
-    _part("oss", "the OSSs' limit", (Cause.OSS, *_BULK), (StationKind.OSS,), stations=("OSS",)),
+    _part("oss", "the OSSs' limit", (Cause.OSS,), (StationKind.OSS,), stations=("OSS",)),
     _part(
         "lnet",
         "the LNET routers' limit",
-        (Cause.LNET, Cause.IB, *_BULK),
+        (Cause.LNET, Cause.IB),
         (StationKind.LNET, StationKind.IB),
         times=("lnet.router_latency",),
         stations=("LNET router",),
@@ -114,7 +126,7 @@ PARTS = (
     _part(
         "mds",
         "the time that the MDS takes",
-        (Cause.METADATA, Cause.MDS, Cause.SYNC),
+        (Cause.MDS, Cause.OBJECTS, Cause.TURN, Cause.METADATA, Cause.SYNC),
         (StationKind.MDS,),
         rates=_MDS_RATES,
         times=("lustre.mds.stripe_time", "lustre.mds.journal_commit", "lustre.mds.op_latency"),
@@ -122,12 +134,18 @@ PARTS = (
     _part(
         "locks",
         "calling extent locks back (all of it but the write-back)",
-        (Cause.LOCK, Cause.SERVICE),
+        (*_LOCKS, Cause.CALLBACK, Cause.SERVICE),
         (StationKind.CALLBACK, StationKind.SERVICE),
         times=(
             *("nodes.lock_thread_time", "lustre.journal_commit", "lustre.oss_request_time"),
             "network.message_latency",
         ),
+    ),
+    _part(
+        "aggregator_locks",
+        "extent locks that the aggregators of MPI-IO take from each other",
+        _LOCKS,
+        hints=GROUP_LOCK,
     ),
     _part(
         "copies",
@@ -155,13 +173,13 @@ PARTS = (
     _part(
         "in_flight",
         "the limit of RPCs in flight",
-        (Cause.OSC, Cause.FLUSH, Cause.CACHE),
+        (Cause.OSC, Cause.CACHE),
         rates=("lustre.max_rpcs_in_flight",),
     ),
     _part(
         "mpi",
         "what MPI itself takes: messages, lists of pieces, barriers",
-        (Cause.MEETING, Cause.EXCHANGE, Cause.LIBRARY),
+        (Cause.COLLECTIVE, Cause.START, Cause.EXCHANGE, Cause.LIBRARY),
         rates=("mpi.step_rate", "mpi.node_rate", "mpi.reduce_rate", "mpi.copy_rate"),
         times=tuple(
             f"mpi.{name}"
@@ -172,9 +190,15 @@ PARTS = (
         ),
     ),
     _part(
+        COMPUTING,
+        "what the ranks compute between their calls",
+        (Cause.THINK,),
+        stations=(COMPUTING,),
+    ),
+    _part(
         "ssd",
         "the limit of the nodes' SSDs",
-        (Cause.SSD, Cause.CACHE, Cause.FLUSH),
+        (Cause.SSD,),
         (StationKind.SSD,),
         rates=("ssd.read_rate", "ssd.write_rate"),
         times=("ssd.request_time", "ssd.read_latency", "ssd.write_latency", "ssd.sync_time"),
@@ -202,6 +226,9 @@ PARTS = (
 """All parts, from the disks to the ranks."""
 
 
+_KIN = {"OST": "disks", "OSS": "oss", "LNET": "lnet"}
+
+
 def single(name: str) -> Part:
     """Return the part that one station is: one that is busier than its peers."""
     return Part(
@@ -209,4 +236,32 @@ def single(name: str) -> Part:
         words=f"the time that {name} takes",
         causes=frozenset(),
         stations=(name,),
+        kin=_KIN[name.split()[0]],
     )
+
+
+def rank_computing(rank: int, job: str = "") -> Part:
+    """Return the part that one rank's computing is: one that computes longer than the others."""
+    name = f"{COMPUTING} of rank {rank}" + (f" of job {job}" if job else "")
+    return Part(
+        key=name.replace(" ", "_"),
+        words=f"the {name}",
+        causes=frozenset(),
+        stations=(name,),
+        kin=COMPUTING,
+    )
+
+
+def suspects(causes: Collection[Cause], kinds: Collection[StationKind]) -> list[Part]:
+    """Return the parts that may be to blame: the one place where this is chosen.
+
+    Parameters
+    ----------
+    causes
+        What ranks waited for and what they were at meanwhile, as far as it is worth a look.
+    kinds
+        Of the stations that were busiest.
+    """
+    return [
+        part for part in PARTS if part.causes.intersection(causes) or part.kinds.intersection(kinds)
+    ]

@@ -1,4 +1,4 @@
-"""Many scenarios, in several processes: what comes of each, as they end.
+"""Many runs, in several processes: what comes of each, as they end.
 
 The processes are started afresh (*spawn*), so that results do not depend on what this one has done
 before, and each ends by itself when this one is gone.
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sim.config.errors import InputError
+from sim.config.jobs import Job
 from sim.config.scenario import Scenario
 
+Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
-Work = Callable[[Scenario], Outcome]
-"""A function of a module, which another process can import."""
 
 
 @dataclass(frozen=True)
@@ -33,40 +33,47 @@ class Failure:
 
 
 def each(
-    work: Work[Outcome], scenarios: Mapping[str, Scenario], jobs: int
+    work: Callable[[Item], Outcome],
+    items: Mapping[str, Item],
+    jobs: int,
+    *,
+    size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
-    """Do something with scenarios; yield what comes of each by its name, as they end.
+    """Do something with scenarios, or the like; yield what comes of each by its name, as they end.
 
     Parameters
     ----------
     work
-        What to do: to run it, and to return what is wanted of the result.
-    scenarios
-        By name.
+        What to do: to run it, and to return what is wanted of the result. A function of a module,
+        which another process can import.
+    items
+        With what, by name.
     jobs
-        Processes; with 1, or for one scenario, this one does the work.
+        Processes; with 1, or for one item, this one does the work.
+    size
+        About how long the work on an item takes, in any unit: :func:`bytes_to_move`.
     """
-    if jobs == 1 or len(scenarios) < 2:
-        yield from ((key, _attempt(work, scenario)) for key, scenario in scenarios.items())
+    if jobs == 1 or len(items) < 2:
+        yield from ((key, _attempt(work, item)) for key, item in items.items())
         return
-    left = dict(scenarios)
+    left = dict(items)
     try:
-        for key, ended in _in_processes(work, scenarios, jobs):
+        for key, ended in _in_processes(work, items, jobs, size):
             del left[key]
             yield key, ended
     except BrokenProcessPool:
         # A process was killed, and all runs with it. Which one was to blame shows when they are
         # repeated one at a time.
-        for key, scenario in left.items():
+        for key, item in left.items():
             try:
-                yield from _in_processes(work, {key: scenario}, 1)
+                yield from _in_processes(work, {key: item}, 1, size)
             except BrokenProcessPool:
                 yield key, Failure("its process was killed, perhaps for want of memory")
 
 
-def _attempt(work: Work[Outcome], scenario: Scenario) -> Outcome | Failure:
+def _attempt(work: Callable[[Item], Outcome], item: Item) -> Outcome | Failure:
     try:
-        return work(scenario)
+        return work(item)
     except InputError as error:
         return Failure(str(error))
     except MemoryError:
@@ -74,7 +81,10 @@ def _attempt(work: Work[Outcome], scenario: Scenario) -> Outcome | Failure:
 
 
 def _in_processes(
-    work: Work[Outcome], scenarios: Mapping[str, Scenario], jobs: int
+    work: Callable[[Item], Outcome],
+    items: Mapping[str, Item],
+    jobs: int,
+    size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
     """Do the work in other processes.
 
@@ -85,23 +95,27 @@ def _in_processes(
     """
     # The smallest goes first and alone: if the data plane has to be compiled, one process does it.
     # Then the large ones, so that none of them is left to run alone in the end.
-    first, *others = sorted(scenarios, key=lambda key: _bytes_to_move(scenarios[key]))
-    with _pool(min(jobs, len(scenarios))) as pool:
-        yield first, pool.submit(_attempt, work, scenarios[first]).result()
-        futures = {pool.submit(_attempt, work, scenarios[key]): key for key in reversed(others)}
+    first, *others = sorted(items, key=lambda key: size(items[key]))
+    with _pool(min(jobs, len(items))) as pool:
+        yield first, pool.submit(_attempt, work, items[first]).result()
+        futures = {pool.submit(_attempt, work, items[key]): key for key in reversed(others)}
         for future in as_completed(futures):
             yield futures[future], future.result()
 
 
-def _bytes_to_move(scenario: Scenario) -> float:
-    """Return about how many bytes a scenario moves; the longest runs are those with most."""
+def bytes_to_move(job: Scenario | Job) -> float:
+    """Return about how many bytes a job moves; the longest runs are those with most."""
     from sim.workloads.catalogue import workload_of
 
     try:
-        moved = workload_of(scenario.workload).bytes_to_move(scenario.nodes * scenario.ppn)
+        return workload_of(job.workload).bytes_to_move(job.nodes * job.ppn)
     except InputError:
         return 0
-    return moved / scenario.rpcs_as_one
+
+
+def bytes_to_simulate(scenario: Scenario) -> float:
+    """Return about how many bytes of a scenario are simulated one by one."""
+    return bytes_to_move(scenario) / scenario.rpcs_as_one
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -12,11 +12,16 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
 from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
+from sim.mpi.hint_text import with_more_hints
 from sim.plane.causes import Cause
+from sim.run.result import Result
+from sim.studies.case import GROUP_LOCK, HINTS, Case, collective, may_share_locks
+from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
-from sim.workloads.workload import Workload as Runnable
 
 _MIB = 1 << 20
+_LONG = 120  # characters of hints that are printed in full
+
 _SIZES = (1, 4, 8, 16, 32)
 """Sizes of stripes that are tried, in MiB."""
 
@@ -30,7 +35,7 @@ class Kind(StrEnum):
 
 
 class Remedy(NamedTuple):
-    """A change, and the scenario with it.
+    """A change, and the run with it.
 
     Attributes
     ----------
@@ -38,7 +43,7 @@ class Remedy(NamedTuple):
         What is changed: the end of a sentence that begins with "with".
     typed
         How it is asked for on the command line.
-    scenario
+    case
         With the change made.
     kind
         Who can make it.
@@ -46,153 +51,190 @@ class Remedy(NamedTuple):
 
     words: str
     typed: str
-    scenario: Scenario
+    case: Case
     kind: Kind = Kind.SETTING
 
 
-class _Case(NamedTuple):
-    """What remedies are made from."""
+class _Patient(NamedTuple):
+    """A job that remedies are made for."""
 
-    scenario: Scenario
-    machine: Machine
-    workload: Runnable
+    name: str  # empty where it is the only one
+    case: Case
+    result: Result
+
+    @property
+    def scenario(self) -> Scenario:
+        """The job as if it were alone."""
+        return self.result.scenario
+
+    @property
+    def machine(self) -> Machine:
+        """With the scenario's changes made."""
+        return self.result.machine
+
+    @property
+    def ior(self) -> Ior | None:
+        """Its IOR command; None if it runs a kernel."""
+        workload = workload_of(self.scenario.workload)
+        return workload if isinstance(workload, Ior) else None
+
+    def remedy(self, words: str, typed: str, kind: Kind, **updates: Any) -> Remedy:
+        """Return the remedy of some new fields of the job."""
+        changed = self.scenario.model_copy(update=updates)
+        if self.name:  # what describes one of several jobs stands in the scenario alone
+            words, typed = f"{words}, for job {self.name}", f"as {typed} for a job by itself"
+        return Remedy(words, typed, self.case.with_job(self.name, changed), kind)
 
     def with_hints(self, words: str, hints: str) -> Remedy:
         """Return the remedy of some hints for MPI-IO, beside those that are there."""
-        name = "MPICH_MPIIO_HINTS"
-        present = self.scenario.environment.get(name, "")
-        joined = f"{present}:{hints}" if present else f"*:{hints}"
-        environment = {**self.scenario.environment, name: joined}
-        scenario = self.scenario.model_copy(update={"environment": environment})
-        return Remedy(words, f'--hints "{joined}"', scenario)
+        present = self.scenario.environment.get(HINTS, "")
+        joined = with_more_hints(present, hints)
+        typed = f'--hints "{joined}"'
+        if len(joined) > _LONG:
+            typed = f"hints {hints}, behind each pattern of --hints"
+        environment = {**self.scenario.environment, HINTS: joined}
+        return self.remedy(words, typed, Kind.SETTING, environment=environment)
 
     def with_changes(self, words: str, changes: dict[str, Any]) -> Remedy:
         """Return the remedy of some new values of the machine."""
         typed = " ".join(f"--set {name}={value}" for name, value in changes.items())
-        scenario = self.scenario.model_copy(update={"changes": self.scenario.changes | changes})
-        return Remedy(words, typed, scenario, Kind.MACHINE)
+        return Remedy(words, typed, self.case.with_machine(changes, {}), Kind.MACHINE)
 
-    def with_ior(self, words: str, arguments: tuple[str, ...], typed: str) -> Remedy:
+    def with_ior(
+        self, words: str, arguments: tuple[str, ...], typed: str, **updates: Any
+    ) -> Remedy:
         """Return the remedy of another command of IOR."""
         workload = Workload(ior=arguments)
-        scenario = self.scenario.model_copy(update={"workload": workload})
-        return Remedy(words, typed, scenario, Kind.PROGRAM)
+        return self.remedy(words, typed, Kind.PROGRAM, workload=workload, **updates)
 
 
-def remedies(
-    scenario: Scenario, machine: Machine, workload: Runnable, causes: set[Cause]
-) -> list[Remedy]:
-    """Return the changes that may help a run whose ranks waited for some causes.
+def remedies(name: str, case: Case, result: Result, causes: Collection[Cause]) -> list[Remedy]:
+    """Return the changes that may help a job whose ranks waited for some causes.
 
     Parameters
     ----------
-    scenario, machine, workload
-        Of the run.
+    name
+        Of the job; empty where there is only one.
+    case, result
+        The run, and what came of the job.
     causes
         What the ranks waited for, as far as it is worth a look.
     """
-    case = _Case(scenario, machine, workload)
-    return [one for on, make in _KINDS if causes & on for one in make(case)]
+    patient = _Patient(name, case, result)
+    return [one for on, make in _KINDS if on.intersection(causes) for one in make(patient)]
 
 
-def _striping(case: _Case) -> Iterator[Remedy]:
+def _striping(patient: _Patient) -> Iterator[Remedy]:
     """Yield other stripe counts and sizes."""
-    if case.scenario.target.kind != "lustre":
+    files = patient.result.files.values()
+    if patient.scenario.target.kind != "lustre" or not files:
         return
-    asked, lustre = case.scenario.striping, case.machine.lustre
-    size = asked.size or lustre.default_stripe_size
-    count = asked.count or lustre.default_stripe_count
-    count = lustre.osts if count == -1 else count
-    for more in sorted({min(2 * count, lustre.osts), lustre.osts, max(count // 4, 1)} - {count}):
-        yield _restriped(case, more, size, f"{more} stripes in place of {count}")
+    osts = patient.machine.lustre.osts
+    counts = {each.stripe_count for each in files}
+    sizes = {each.stripe_size for each in files}
+    count, size = max(counts), max(sizes)
+    several = "" if len(counts) == 1 else f"1 to {count}, "
+    alike = None if len(sizes) > 1 else size  # else each file keeps its own
+    for more in sorted({min(2 * count, osts), osts, max(count // 4, 1)} - counts):
+        yield _restriped(patient, more, alike, f"{more} stripes in place of {several or count}")
+    of_size = format_bytes(size) if alike else "those of the files"
     for mebibytes in _SIZES:
-        if (other := mebibytes * _MIB) != size:
-            words = f"stripes of {format_bytes(other)} in place of {format_bytes(size)}"
-            yield _restriped(case, count, other, words)
-    if count < lustre.osts:
-        words = f"{lustre.osts} stripes of 8 MiB in place of {count} of {format_bytes(size)}"
-        yield _restriped(case, lustre.osts, 8 * _MIB, words)
+        if (other := mebibytes * _MIB) != alike:
+            words = f"stripes of {format_bytes(other)} in place of {of_size}"
+            yield _restriped(patient, count if not several else None, other, words)
+    if count < osts:
+        words = f"{osts} stripes of 8 MiB in place of {count} of {of_size}"
+        yield _restriped(patient, osts, 8 * _MIB, words)
 
 
-def _restriped(case: _Case, count: int, size: int, words: str) -> Remedy:
-    striping = StripeRequest(count=count, size=size, offset=case.scenario.striping.offset)
-    typed = f"--stripe-count {count} --stripe-size {size // _MIB}m"
-    return Remedy(words, typed, case.scenario.model_copy(update={"striping": striping}))
+def _restriped(patient: _Patient, count: int | None, size: int | None, words: str) -> Remedy:
+    asked = patient.scenario.striping
+    striping = StripeRequest(
+        count=count or asked.count, size=size or asked.size, offset=asked.offset
+    )
+    typed = [f"--stripe-count {count}"] if count else []
+    typed += [f"--stripe-size {_typed(size)}"] if size else []
+    return patient.remedy(words, " ".join(typed), Kind.SETTING, striping=striping)
 
 
-def _aggregation(case: _Case) -> Iterator[Remedy]:
+def _typed(size: int) -> str:
+    """Return a size of stripes as it is typed."""
+    return f"{size // _MIB}m" if size % _MIB == 0 else f"{size // 1024}k"
+
+
+def _aggregation(patient: _Patient) -> Iterator[Remedy]:
     """Yield other ways for MPI-IO's aggregators to share the file."""
-    if not isinstance(case.workload, Ior) or not _collective(case.workload):
+    if not collective(patient.result):
         return
-    yield case.with_hints("one aggregator a stripe", "cray_cb_nodes_multiplier=1")
-    for factor in (2, 4):
-        group = f"cray_cb_nodes_multiplier={factor}:cray_cb_write_lock_mode=1"
-        yield case.with_hints(f"{factor} aggregators a stripe that share group locks", group)
-    arguments = case.workload.options()["arguments"]
+    yield patient.with_hints("one aggregator a stripe", "cray_cb_nodes_multiplier=1")
+    for factor in (2, 4) if may_share_locks(patient.result) else ():
+        hints = ":".join((f"cray_cb_nodes_multiplier={factor}", *GROUP_LOCK))
+        yield patient.with_hints(f"{factor} aggregators a stripe that share group locks", hints)
+    arguments = () if patient.ior is None else patient.ior.options()["arguments"]
     if "-c" in arguments:
         without = tuple(word for word in arguments if word != "-c")
-        yield case.with_ior("independent calls in place of collective ones", without, "no -c")
+        yield patient.with_ior("independent calls in place of collective ones", without, "no -c")
 
 
-def _collective(workload: Ior) -> bool:
-    return any(test.collective for test in workload.command.tests)
-
-
-def _own_files(case: _Case) -> Iterator[Remedy]:
+def _own_files(patient: _Patient) -> Iterator[Remedy]:
     """Yield a file for each rank."""
-    if not isinstance(case.workload, Ior):
+    if patient.ior is None:
         return
-    tests = case.workload.command.tests
-    arguments = tuple(case.workload.options()["arguments"])
+    tests = patient.ior.command.tests
+    arguments = tuple(patient.ior.options()["arguments"])
     if not any(test.file_per_process for test in tests) and "-f" not in arguments:
-        striping = StripeRequest(count=1, size=case.scenario.striping.size)
-        own = case.with_ior(
-            "a file for each rank, of one stripe", (*arguments, "-F"), "--stripe-count 1 and -F"
+        striping = StripeRequest(count=1, size=patient.scenario.striping.size)
+        yield patient.with_ior(
+            "a file for each rank, of one stripe",
+            (*arguments, "-F"),
+            "--stripe-count 1 and -F",
+            striping=striping,
         )
-        yield own._replace(scenario=own.scenario.model_copy(update={"striping": striping}))
 
 
-def _spread(case: _Case) -> Iterator[Remedy]:
+def _spread(patient: _Patient) -> Iterator[Remedy]:
     """Yield the same ranks on twice the nodes."""
-    scenario, nodes = case.scenario, 2 * case.scenario.nodes
-    if scenario.ppn % 2 == 0 and nodes <= case.machine.nodes.count:
-        spread = scenario.model_copy(update={"nodes": nodes, "ppn": scenario.ppn // 2})
-        words = f"the same ranks on {nodes} nodes, {spread.ppn} on each"
-        yield Remedy(words, f"--nodes {nodes} --ppn {spread.ppn}", spread)
+    scenario, nodes = patient.scenario, 2 * patient.scenario.nodes
+    if scenario.ppn % 2 == 0 and nodes <= patient.machine.nodes.count:
+        ppn = scenario.ppn // 2
+        words = f"the same ranks on {nodes} nodes, {ppn} on each"
+        typed = f"--nodes {nodes} --ppn {ppn}"
+        yield patient.remedy(words, typed, Kind.SETTING, nodes=nodes, ppn=ppn)
 
 
-def _client(case: _Case) -> Iterator[Remedy]:
+def _client(patient: _Patient) -> Iterator[Remedy]:
     """Yield other limits of the client."""
-    lustre = case.machine.lustre
+    lustre = patient.machine.lustre
     flight, dirty = 4 * lustre.max_rpcs_in_flight, 4 * lustre.max_dirty
-    yield case.with_changes(
+    yield patient.with_changes(
         f"{flight} RPCs in flight to an OST in place of {lustre.max_rpcs_in_flight}",
         {"lustre.max_rpcs_in_flight": flight},
     )
-    yield case.with_changes(
+    yield patient.with_changes(
         f"room for {format_bytes(dirty)} of dirty pages an OST in place of "
         f"{format_bytes(lustre.max_dirty)}",
         {"lustre.max_dirty": format_bytes(dirty).replace(" ", "")},
     )
 
 
-def _hardware(case: _Case) -> Iterator[Remedy]:
+def _hardware(patient: _Patient) -> Iterator[Remedy]:
     """Yield twice the OSTs, and twice the LNET routers, or as many as find room."""
-    lustre, lnet = case.machine.lustre, case.machine.lnet
-    wide = case.scenario.striping.count in (-1, lustre.osts)
-    more = case.with_changes(
-        f"{2 * lustre.osts} OSTs in place of {lustre.osts}", {"lustre.osts": 2 * lustre.osts}
-    )
+    lustre, lnet = patient.machine.lustre, patient.machine.lnet
+    wide = patient.scenario.striping.count in (-1, lustre.osts)
+    osts = {"lustre.osts": 2 * lustre.osts}
+    more = patient.with_changes(f"{2 * lustre.osts} OSTs in place of {lustre.osts}", osts)
     if wide:
-        striping = StripeRequest(count=-1, size=case.scenario.striping.size)
-        more = more._replace(scenario=more.scenario.model_copy(update={"striping": striping}))
+        striping = StripeRequest(count=-1, size=patient.scenario.striping.size)
+        changed = patient.scenario.model_copy(update={"striping": striping})
+        wider = patient.case.with_job(patient.name, changed).with_machine(osts, {})
+        more = more._replace(case=wider)
     yield more
     for each in range(2 * lnet.routers_per_group, lnet.routers_per_group, -1):
         changes = {"lnet.routers_per_group": each}
         with suppress(InputError):  # the machine has no room for so many on its service blades
-            more_routers = case.machine.with_changes(changes).lnet.data_routers
+            more_routers = patient.machine.with_changes(changes).lnet.data_routers
             words = f"{more_routers} LNET routers for data in place of {lnet.data_routers}"
-            yield case.with_changes(words, changes)
+            yield patient.with_changes(words, changes)
             return
 
 
@@ -203,7 +245,7 @@ _BULK = {
 _MPI = {Cause.MEETING, Cause.EXCHANGE, Cause.LIBRARY, Cause.LOCK}
 _NODE = {Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.MUTEX, Cause.CACHE}
 
-_KINDS: tuple[tuple[set[Cause], Callable[[_Case], Iterator[Remedy]]], ...] = (
+_KINDS: tuple[tuple[set[Cause], Callable[[_Patient], Iterator[Remedy]]], ...] = (
     (_BULK | {Cause.METADATA, Cause.TREE, Cause.MEETING}, _striping),
     (_MPI | _BULK, _aggregation),
     ({Cause.LOCK, Cause.TREE, Cause.RANGE, Cause.MUTEX}, _own_files),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from darshan_logs import posix_writes, write_log
 
+MIB = 2**20
 JOB = ("--nodes", "4", "--ppn", "2", "--stripe-count", "1")
 IOR = ("--", "-w", "-e", "-b", "8m", "-t", "8m")
 
@@ -35,10 +37,111 @@ def test_json_has_the_same(xc40io):
     )
 
 
+def test_a_kept_result_is_explained_by_its_scenario(xc40io, tmp_path):
+    path = str(tmp_path / "kept.xc40io")
+    assert xc40io("ior", *JOB, "--save", path, *IOR).exit_code == 0
+    ran = xc40io("explain", *JOB, "--jobs", "1", *IOR)
+    kept = xc40io("explain", "--jobs", "1", path)
+    assert kept.exit_code == 0, kept.stderr
+    assert kept.stdout == ran.stdout
+
+
+def test_a_log_is_explained_and_so_is_what_is_kept_of_its_replay(xc40io, tmp_path):
+    log = write_log(
+        tmp_path / "job.darshan",
+        POSIX=[posix_writes(rank, 8, MIB) | {"id": 1 + rank} for rank in range(4)],
+        names={1 + rank: f"/lus/theta-fs0/data.{rank}" for rank in range(4)},
+    )
+    told = xc40io("explain", "--jobs", "1", "--json", str(log))
+    assert told.exit_code == 0, told.stderr
+    document = json.loads(told.stdout)
+    phases = {phase["phase"]: phase for phase in document["phases"]}
+    assert next(iter(phases)) == "replay"
+    assert phases["replay"]["waits"]
+    assert phases["posix write"]["waits"] == []
+    assert document["scenario"]["workload"]["kernel"]["trace"] == str(log)
+    assert "--stripe-count 4 --stripe-size 1m" not in told.stdout  # unless somebody waits for OSTs
+    path = str(tmp_path / "kept.xc40io")
+    assert xc40io("replay", str(log), "--save", path).exit_code == 0
+    again = xc40io("explain", "--jobs", "1", "--json", path)
+    assert json.loads(again.stdout)["phases"] == document["phases"]
+
+
+def test_a_log_is_explained_as_it_would_be_replayed_with_options(xc40io, tmp_path):
+    log = write_log(tmp_path / "job.darshan", POSIX=[posix_writes(0, 8, MIB)], ranks=1)
+    told = xc40io(
+        *("explain", "--jobs", "1", "--json", "--stripe-count", "4", str(log), "--set"),
+        "lustre.osts=28",
+    )
+    assert told.exit_code == 0, told.stderr
+    scenario = json.loads(told.stdout)["scenario"]
+    assert scenario["striping"]["count"] == 4
+    assert scenario["changes"] == {"lustre.osts": 28}
+
+
+TWO = """
+machine: theta
+jobs:
+  - {name: one, nodes: 2, ppn: 2, workload: {ior: -w -e -F -b 8m -t 4m}}
+  - {name: two, nodes: 2, ppn: 2, workload: {ior: -a MPIIO -w -b 4m -t 4m}}
+"""
+
+
+def test_several_jobs_are_explained_each(xc40io, tmp_path):
+    path = tmp_path / "two.yaml"
+    path.write_text(TWO, encoding="utf-8")
+    told = xc40io("explain", "--jobs", "1", str(path))
+    assert told.exit_code == 0, told.stderr
+    assert "Job one, write: " in told.stdout
+    assert "Job two, write: " in told.stdout
+    assert told.stdout.count("No other job holds it up.") == 2
+    document = json.loads(xc40io("explain", "--jobs", "1", "--json", str(path)).stdout)
+    assert [phase["job"] for phase in document["phases"]] == ["one", "two"]
+    kept = str(tmp_path / "kept.xc40io")
+    assert xc40io("run", str(path), "--no-alone", "--save", kept).exit_code == 0
+    assert xc40io("explain", "--jobs", "1", kept).stdout == told.stdout
+
+
+def test_what_could_not_be_tried_is_told(xc40io, tmp_path):
+    path = tmp_path / "steps.yaml"
+    path.write_text(SKELETON, encoding="utf-8")
+    scenario = tmp_path / "narrow.yaml"
+    scenario.write_text(
+        "machine: theta\nnodes: 2\nppn: 4\nstriping: {count: 1}\n"
+        "workload: {kernel: {name: steps.yaml}}\n"
+    )
+    told = xc40io("explain", "--jobs", "1", str(scenario))
+    assert told.exit_code == 0, told.stderr
+    assert "Could not be tried: the same ranks on 4 nodes, 2 on each: " in told.stdout
+    assert "four ranks to a node" in told.stdout
+
+
+SKELETON = """
+summary: One that wants its nodes full.
+files: {out: {per: job}}
+require: [{that: ppn == 4, otherwise: four ranks to a node are right}]
+phases: [create: out, write: {file: out, size: 64 MiB, transfer: 8 MiB}, close: out]
+"""
+
+
+def test_seed_and_changes_beside_a_scenario_are_those_of_run(xc40io, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "machine: theta\nnodes: 2\nppn: 2\nenvironment: {A: b}\nworkload: {ior: -w -b 4m}\n"
+    )
+    given = ("--seed", "5", "--set", "lustre.osts=28", "--hints", "*:cb_nodes=1", "--env", "C=d")
+    explained = json.loads(xc40io("explain", "--jobs", "1", "--json", *given, str(path)).stdout)
+    ran = json.loads(xc40io("run", "--json", *given, str(path)).stdout)
+    scenario = explained["scenario"]
+    assert scenario == ran["xc40io"]["scenario"]
+    assert (scenario["seed"], scenario["changes"]) == (5, {"lustre.osts": 28})
+    assert scenario["environment"] == {"A": "b", "C": "d", "MPICH_MPIIO_HINTS": "*:cb_nodes=1"}
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("theta-headline", "again"), "right would be one scenario, or an IOR command line"),
+        (("theta-headline", "again"), "right would be one scenario, log or result, or an IOR"),
         (("--nodes", "4", "theta-headline"), "explain theta-headline with --nodes: what describes"),
         (("no-such",), "no-such"),
     ],

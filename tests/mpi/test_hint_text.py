@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.config.errors import InputError
-from sim.mpi.hint_text import Layer, read_ior_hints, read_patterns, read_romio_file
+from sim.mpi.hint_text import (
+    Layer,
+    read_ior_hints,
+    read_patterns,
+    read_romio_file,
+    with_more_hints,
+)
 
 
 def patterns(text: str, file_name: str) -> dict[str, str]:
@@ -116,3 +122,21 @@ def test_what_is_no_hint_in_iors_file_is_refused(tmp_path: Path) -> None:
     path.write_text("cb_nodes=16\n")
     with pytest.raises(InputError, match="line 1, 'cb_nodes=16': right would be IOR_HINT__MPI__"):
         read_ior_hints({}, str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("", "*:a=1:b=2"),
+        ("*:c=3", "*:c=3:a=1:b=2"),
+        ("*:a=5:c=3", "*:c=3:a=1:b=2"),
+        ("out*:b=7,*:c=3,", "out*:a=1:b=2,*:c=3:a=1:b=2"),
+        ("out:cb_config_list=#*:2,x:1#", "out:cb_config_list=#*:2,x:1#:a=1:b=2,*:a=1:b=2"),
+    ],
+)
+def test_more_hints_stand_behind_every_pattern(text, joined):
+    assert with_more_hints(text, "a=1:b=2") == joined
+    for name in ("out", "outer", "in"):
+        read = read_patterns(joined, "here", name).layer.values
+        before = read_patterns(text, "here", name).layer.values
+        assert read == {**before, "a": "1", "b": "2"}

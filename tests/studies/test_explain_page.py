@@ -11,14 +11,15 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/explain.md"
 
 
 def row(part: Part) -> str:
-    cells = [", ".join(f"`{name}`" for name in names) for names in part[4:]]
+    cells = [", ".join(f"`{name}`" for name in names) for names in part[4:8]]
     return f"| {part.words} | {' | '.join(cells)} |"
 
 
 def test_the_table_is_that_of_the_code():
     page = PAGE.read_text(encoding="utf-8")
     table = page[page.index("| without |") : page.index("## Parts that are slow")]
-    assert table.strip().splitlines()[2:] == [row(part) for part in PARTS]
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    assert lines[2:] == [row(part) for part in PARTS]
 
 
 def test_every_value_that_is_changed_is_one_of_some_machine():

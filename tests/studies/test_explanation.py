@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
-from sim.config.scenario import Scenario, load_scenario
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario
+from sim.run.jobs import simulate_jobs
 from sim.run.simulate import simulate
+from sim.studies.case import Case, seconds_of
 from sim.studies.explanation import WORTH_SAYING, PhaseExplanation, Tried, explain
-from sim.studies.explanation_text import advice, verdict
+from sim.studies.explanation_text import advice, beside, verdict
+from sim.studies.ideals import PARTS
 from sim.studies.remedies import Kind
 
 MDS_A_TENTH = {
@@ -34,7 +38,7 @@ def described(ior: str, count: int, size: int, **more: Any) -> Scenario:
 
 def first(scenario: Scenario, access: str = "write") -> PhaseExplanation:
     """Return the explanation of one kind of phase."""
-    (phase,) = [one for one in explain(scenario).phases if one.load.access == access]
+    (phase,) = [one for one in explain(scenario).phases if one.phase.name == access]
     return phase
 
 
@@ -71,17 +75,140 @@ def test_stripes_that_are_too_small_for_64_writers_are_named():
 
 def test_aggregators_that_share_an_ost_without_the_group_lock_are_named():
     hints = {"MPICH_MPIIO_HINTS": "*:cray_cb_nodes_multiplier=2"}
-    phase = first(described("-a MPIIO -c -w -b 4m -t 4m", 8, 1, environment=hints))
-    by_words = {one.words: one.gain for one in settings(phase)}
-    assert by_words["one aggregator a stripe"] > 1.5
+    ior = "-a MPIIO -c -w -b 2m -t 2m"
+    phase = first(described(ior, -1, 1, ppn=8, environment=hints))
+    assert phase.without[0].key == "aggregator_locks"
+    assert phase.without[0].gain > 2.0
+    assert "bound by extent locks that the aggregators" in verdict(phase)
+    gains = {one.words: one.gain for one in settings(phase)}
+    best = max(gains, key=gains.__getitem__)
+    assert best in ("one aggregator a stripe", "2 aggregators a stripe that share group locks")
+    assert best in advice(phase)
+
+
+SKELETON = """
+summary: Steps of computing and output.
+files:
+  out: {per: job, series: true}
+phases:
+  - repeat:
+      times: 2
+      phases:
+        - compute: 0.5 s
+        - barrier
+        - create: out
+        - write: {file: out, size: 8 MiB, transfer: 8 MiB}
+        - compute: 0.1 s
+        - close: out
+        - barrier
+"""
+
+
+@pytest.fixture
+def skeleton(tmp_path):
+    path = tmp_path / "steps.yaml"
+    path.write_text(SKELETON, encoding="utf-8")
+    return {"kernel": {"name": str(path)}}
+
+
+def test_a_rank_that_computes_longer_is_named(skeleton):
+    slow = {"computing of rank 7": 5.0}
+    explained = explain(described("", 8, 1, nodes=2, slow=slow, workload=skeleton))
+    phases = {one.phase.name: one for one in explained.phases}
+    for name in ("compute", "write"):
+        assert phases[name].without[0].words == "the computing of rank 7"
+        assert "bound by the computing of rank 7" in verdict(phases[name])
+    assert phases["compute"].without[0].gain == pytest.approx(5.0, rel=0.01)
+    usual = simulate(described("", 8, 1, nodes=2, workload=skeleton))
+    took = sum(stretch.end - stretch.start for stretch in usual.activities[0].stretches)
+    assert phases["compute"].without[0].seconds == pytest.approx(took, rel=0.01)
+
+
+def test_ranks_that_compute_alike_are_one_part(skeleton):
+    (phase,) = [
+        one
+        for one in explain(described("", 8, 1, nodes=2, workload=skeleton)).phases
+        if one.phase.name == "compute"
+    ]
+    assert phase.without[0].key == "computing"
+    assert not any("computing of rank" in one.words for one in phase.without)
+
+
+TRACE = """rank,op,file,offset,length,think
+0,create,/scratch/a,,,
+0,write,/scratch/a,0,8388608,
+0,close,/scratch/a,,,
+1,create,/scratch/b,,,
+1,write,/scratch/b,0,8388608,0.5
+1,close,/scratch/b,,,
+0,barrier,,,,
+1,barrier,,,,
+"""
+
+
+def test_a_rank_of_a_trace_that_computes_longer_is_named(tmp_path):
+    path = tmp_path / "job.csv"
+    path.write_text(TRACE, encoding="utf-8")
+    replay = {"kernel": {"name": "replay", "trace": str(path)}}
+    explained = explain(described("", 1, 1, nodes=2, ppn=1, workload=replay))
+    whole = explained.phases[0]
+    assert whole.phase.name == "replay"
+    assert whole.without[0].words == "the computing of rank 1"
+    assert whole.without[0].gain > 5.0
+    calls = {one.phase.name: one for one in explained.phases[1:]}
+    assert calls.keys() >= {"posix write"}
+    assert calls["posix write"].of_calls
+    assert calls["posix write"].seconds < 0.1
+
+
+JOBS = {
+    "machine": "theta",
+    "jobs": [
+        {
+            "name": name,
+            "nodes": 16,
+            "ppn": 2,
+            "start": start,
+            "striping": {"count": 1, "offset": 0},
+            "workload": {"ior": ior},
+        }
+        for name, start, ior in [
+            ("large", 0.0, "-w -e -F -b 64m -t 8m"),
+            ("small", 0.1, "-w -e -F -b 16m -t 8m"),
+            ("late", 60.0, "-w -e -F -b 16m -t 8m"),
+        ]
+    ],
+}
+
+
+def test_of_several_jobs_each_is_told_which_other_one_holds_it_up():
+    explained = explain(JobsScenario.model_validate(JOBS))
+    phases = {one.phase.job: one for one in explained.phases}
+    assert list(phases) == ["large", "small", "late"]
+    gains = {one.words: one.gain for one in phases["small"].without}
+    assert gains["job large"] > 1.5
+    assert beside(phases["small"]).startswith("Of the other jobs job large holds it up most")
+    assert beside(phases["late"]) == "No other job holds it up."
+    assert gains["all jobs but small"] == pytest.approx(gains["job large"], rel=0.05)
+    assert {one.words: one.gain for one in phases["late"].without}["job large"] < WORTH_SAYING
+    words = {one.words for one in phases["small"].changed if one.kind == Kind.SETTING}
+    assert {
+        "56 stripes in place of 1, for job large",
+        "56 stripes in place of 1, for job small",
+    } <= (words)
+
+
+def test_what_a_job_takes_without_another_is_what_the_run_by_itself_takes():
+    scenario = JobsScenario.model_validate({**JOBS, "jobs": JOBS["jobs"][:2]})
+    (large,) = [one for one in explain(scenario).phases if one.phase.job == "large"]
+    alone = simulate_jobs(scenario).jobs[0].alone
+    assert alone is not None
+    (without,) = [one for one in large.without if one.words == "job small"]
+    assert without.seconds == pytest.approx(alone.phases[0].seconds)
 
 
 def settings(phase: PhaseExplanation) -> list[Tried]:
     return [one for one in phase.changed if one.kind == Kind.SETTING]
-
-
-def gain(one: Tried) -> float:
-    return one.gain
 
 
 def test_what_is_claimed_is_what_a_run_brings():
@@ -110,19 +237,18 @@ def test_the_answer_does_not_depend_on_the_number_of_processes():
     assert [phase.changed for phase in one.phases] == [phase.changed for phase in two.phases]
 
 
-def test_every_phase_of_a_shipped_scenario_is_explained():
-    explanation = explain(load_scenario("theta-lock-contention"), jobs=2)
-    for phase in explanation.phases:
-        shares = sum(wait.share for wait in phase.load.waits)
-        assert shares == pytest.approx(1.0)
-        assert [one.gain for one in phase.changed] == sorted(map(gain, phase.changed), reverse=True)
-        if phase.without[0].gain >= WORTH_SAYING:
-            assert phase.without[0].words in verdict(phase)
-
-
 def test_on_theta_everything_that_is_tried_can_be_made():
-    explanation = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4))
-    assert explanation.refused == ()
-    (phase,) = explanation.phases
-    assert "the OSSs' limit" in {one.words for one in phase.without}
+    explained = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4))
+    assert explained.refused == ()
+    (phase,) = explained.phases
     assert "42 LNET routers for data in place of 28" in {one.words for one in phase.changed}
+
+
+@pytest.mark.parametrize("part", PARTS, ids=[part.key for part in PARTS])
+def test_every_part_can_be_done_without(part):
+    case = Case(described("-a MPIIO -c -w -r -C -e -b 4m -t 1m", 4, 1, nodes=2))
+    usual, without = seconds_of(case.run()), seconds_of(part.without(case, case.machine).run())
+    assert without.keys() == usual.keys()
+    assert all(seconds > 0.0 for seconds in without.values())
+    if part.key in ("disks", "disk_latency", "lnet", "mds", "locks", "copies", "mpi"):
+        assert min(without[phase] / usual[phase] for phase in usual) < 0.999

@@ -1,0 +1,218 @@
+"""One run of a study: a scenario of one job or of several, and which of the jobs are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sim.config.jobs import Job, JobsScenario
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario, machine_of
+from sim.mpi.hint_text import with_more_hints
+from sim.run.allocation import Allocation
+from sim.run.jobs import machine_of_jobs, seeded_jobs, simulate_some
+from sim.run.result import Result
+from sim.run.simulate import simulate
+from sim.studies.processes import bytes_to_move
+from sim.workloads.catalogue import workload_of
+from sim.workloads.replay import Replay
+from sim.workloads.replaying.outcome import ReplayOutcome
+from sim.workloads.trace.block import Trace
+from sim.workloads.trace_opening import open_trace
+from sim.workloads.workload import Workload
+
+HINTS = "MPICH_MPIIO_HINTS"
+"""The variable that hints stand in."""
+
+GROUP_LOCK = "cray_cb_write_lock_mode=1", "romio_no_indep_rw=true"
+"""Hints with which all aggregators of a file share one lock: each needs the other."""
+
+_OF_A_JOB = ("nodes", "ppn", "striping", "environment", "workload")
+_WHOLE = "all"
+_NO_CALLS = {_WHOLE, "compute", "barrier"}
+
+
+def _workload(scenario: Scenario) -> Workload:
+    """Return the workload of a scenario; a log that is replayed is read once in each process."""
+    workload = workload_of(scenario.workload)
+    if isinstance(workload, Replay) and str(workload.trace).endswith(".darshan"):
+        return workload.model_copy(update={"trace": _log(str(workload.trace))})
+    return workload
+
+
+@lru_cache(maxsize=1)
+def _log(path: str) -> Trace:
+    return open_trace(path)
+
+
+class Phase(NamedTuple):
+    """A kind of phase.
+
+    Attributes
+    ----------
+    job
+        Of which job; empty where there is only one.
+    part
+        Place of the part of the workload, from 0: of the test in an IOR command.
+    name
+        What is done: ``write``. Of a replay also a kind of calls: ``posix write``.
+    """
+
+    job: str
+    part: int
+    name: str
+
+
+Seconds = dict[Phase, float]
+"""The seconds of each kind of phase, all its repetitions together."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run that can be made.
+
+    Attributes
+    ----------
+    scenario
+        What is run.
+    absent
+        Jobs that are not there.
+    allocations
+        What each job gets, by name; chosen anew where nothing is said.
+    """
+
+    scenario: Scenario | JobsScenario
+    absent: frozenset[str] = frozenset()
+    allocations: Mapping[str, Allocation] = field(default_factory=dict)
+
+    def run(self) -> dict[str, Result]:
+        """Return what comes of each job, by name.
+
+        Raises
+        ------
+        InputError
+            If the scenario asks for what the machine or the simulator does not have.
+        """
+        if isinstance(self.scenario, Scenario):
+            return {"": simulate(self.scenario, workload=_workload(self.scenario))}
+        names = [entry.job.name for entry in seeded_jobs(self.scenario)]
+        left = [name for name in names if name not in self.absent]
+        results = simulate_some(self.scenario, left, self.allocations)
+        return dict(zip(left, results, strict=True))
+
+    @property
+    def machine(self) -> Machine:
+        """The machine, with the scenario's changes made."""
+        if isinstance(self.scenario, Scenario):
+            return machine_of(self.scenario)
+        return machine_of_jobs(self.scenario)
+
+    def size(self) -> float:
+        """Return about how many bytes are simulated one by one: the longest runs have most."""
+        jobs: list[Scenario | Job] = (
+            [self.scenario]
+            if isinstance(self.scenario, Scenario)
+            else [entry.job for entry in seeded_jobs(self.scenario)]
+        )
+        return sum(map(bytes_to_move, jobs)) / self.scenario.rpcs_as_one
+
+    def listed(self) -> Case:
+        """Return the same with all jobs listed that a mix would draw, each with its seed."""
+        if isinstance(self.scenario, Scenario):
+            return self
+        jobs = tuple(
+            entry.job.model_copy(update={"seed": entry.seed})
+            for entry in seeded_jobs(self.scenario)
+        )
+        return replace(self, scenario=self.scenario.model_copy(update={"jobs": jobs, "mix": None}))
+
+    def with_machine(self, changes: Mapping[str, Any], slow: Mapping[str, float]) -> Case:
+        """Return the case on a machine with changes, and with parts that are slow, or quick."""
+        scenario = self.scenario
+        updates = {
+            "changes": {**scenario.changes, **changes},
+            "slow": {**scenario.slow, **slow},
+        }
+        return replace(self, scenario=scenario.model_copy(update=updates))
+
+    def with_hints(self, hints: str) -> Case:
+        """Return the case with hints for MPI-IO in all jobs, beside those that are there."""
+        if not hints:
+            return self
+        if isinstance(self.scenario, Scenario):
+            return replace(self, scenario=_hinted(self.scenario, hints))
+        jobs = tuple(_hinted(job, hints) for job in self.scenario.jobs)
+        return replace(self, scenario=self.scenario.model_copy(update={"jobs": jobs}))
+
+    def with_job(self, name: str, changed: Scenario) -> Case:
+        """Return the case with one of its jobs, and the machine, as a scenario of that job alone.
+
+        Parameters
+        ----------
+        name
+            Of the job; empty where there is only one.
+        changed
+            As ``scenario`` of its result, with changes.
+        """
+        if isinstance(self.scenario, Scenario):
+            return replace(self, scenario=changed)
+        own = {field: getattr(changed, field) for field in _OF_A_JOB}
+        jobs = tuple(
+            job.model_copy(update=own) if job.name == name else job for job in self.scenario.jobs
+        )
+        updates = {"jobs": jobs, "changes": changed.changes}
+        return replace(self, scenario=self.scenario.model_copy(update=updates))
+
+    def without_jobs(self, names: frozenset[str], results: Mapping[str, Result]) -> Case:
+        """Return the case without some jobs; the others get what they got in its run."""
+        allocations = {name: result.allocation for name, result in results.items()}
+        return replace(self, absent=names, allocations=allocations)
+
+
+def _hinted(job: Any, hints: str) -> Any:
+    """Return a job, or a scenario of one, with more hints in its environment."""
+    given = with_more_hints(job.environment.get(HINTS, ""), hints)
+    return job.model_copy(update={"environment": {**job.environment, HINTS: given}})
+
+
+def collective(result: Result) -> bool:
+    """Tell whether ranks of a job read or wrote through the aggregators of MPI-IO."""
+    return any(
+        way.collective
+        for _, record in result.mpi_records
+        for way in (record.counts.reads, record.counts.writes)
+    )
+
+
+def may_share_locks(result: Result) -> bool:
+    """Tell whether its aggregators can do with a group lock.
+
+    Whoever accesses such a file by himself waits for the group to leave it: for ever, if the file
+    is closed together.
+    """
+    return collective(result) and not any(
+        way.independent
+        for _, record in result.mpi_records
+        for way in (record.counts.reads, record.counts.writes)
+    )
+
+
+def seconds_of(results: Mapping[str, Result]) -> Seconds:
+    """Return how long the phases of jobs took; of a replay also each kind of its calls.
+
+    Of calls those of the rank that spent most time in them.
+    """
+    seconds: Seconds = {}
+    for job, result in results.items():
+        for part, name, stretches in result.activities:
+            took = sum(stretch.end - stretch.start for stretch in stretches)
+            seconds[Phase(job, part, name)] = took
+        if isinstance(result.outcome, ReplayOutcome):
+            seconds |= {
+                Phase(job, row.part, row.phase): row.seconds
+                for row in result.rows
+                if row.phase not in _NO_CALLS
+            }
+    return seconds
