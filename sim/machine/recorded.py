@@ -39,7 +39,7 @@ def _rpcs_under_way(bulk: BulkRpcs) -> Records:
     records["node"], records["ost"] = np.divmod(rpcs["channel"], bulk.osts)
     for name in ("object", "write", "bytes", "start", "arrived"):
         records[name] = rpcs[name]
-    for name in ("offset", "in_flight", "begun", "served"):
+    for name in ("offset", "in_flight", "pieces", "begun", "served"):
         records[name] = marks[name]
     records["gateway"] = -1
     records["ended"] = np.inf

@@ -43,6 +43,7 @@ RPC = np.dtype(  # a bulk (BRW) RPC
         ("write", "i4"),  # 1: a write; 0: a read
         ("in_flight", "i4"),  # RPCs of its OSC when it was sent, itself included
         ("gateway", "i4"),  # the LNET router of its last part; -1: none of its parts has come
+        ("pieces", "i4"),  # of the object in which its bytes lie, at most; 1 while it is under way
         ("bytes", "i8"),
         ("offset", "i8"),  # bytes: where in the object it begins
         ("start", "f8"),  # s: the OSC sends it

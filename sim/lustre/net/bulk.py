@@ -43,6 +43,7 @@ RPC_MARKS = np.dtype(  # what the recorder is to know of a BRW RPC besides
         ("begun", "f8"),  # s: block I/O begins; infinity before
         ("served", "f8"),  # the array can turn to another
         ("in_flight", "i4"),  # RPCs of its OSC when it was sent, itself included
+        ("pieces", "i4"),  # of the object in which its bytes lie, at most
     ],
     align=True,
 )
@@ -126,6 +127,7 @@ def mark_sent(bulk: BulkRpcs, rpc_id: int, offset: int, in_flight: int) -> None:
     marks = bulk.marks[rpc_id]
     marks.offset = offset
     marks.in_flight = in_flight
+    marks.pieces = 1
     marks.begun = marks.served = np.inf
     bulk.rpcs[rpc_id].arrived = np.inf
 
@@ -143,6 +145,7 @@ def add_rpc(bulk: BulkRpcs, message_id: int, now: float) -> None:
     row.write = rpc.write
     row.in_flight = marks.in_flight
     row.gateway = message.gateway
+    row.pieces = marks.pieces
     row.bytes = rpc.bytes
     row.offset = marks.offset
     row.start = rpc.start

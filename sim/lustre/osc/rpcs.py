@@ -259,6 +259,8 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
     channel = osc.channels[channel_id]
     channel.in_flight -= 1
     remember_life(osc.brw, rpc_id, message_id, now)
+    if osc.programs.recorder.on and rpc.write and rpc.windows >= 0:
+        osc.brw.bulk.marks[rpc_id].pieces = _pieces(osc.cache, rpc.windows)
     if rpc.write:
         written = now - osc.brw.lnet.control_latency  # the reply took that long
         osc.files.objects[rpc.object].written = max(osc.files.objects[rpc.object].written, written)
@@ -280,6 +282,22 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
     give(osc.brw.bulk.spare_rpcs, rpc_id)
     pump(osc, channel_id, now)
     return GONE
+
+
+@outlined
+def _pieces(cache: PageCache, first: int) -> int:
+    """Return in how many pieces the bytes of an RPC lie, at most; ``first`` is its first window."""
+    pieces = 0
+    stop = -1
+    window_id = first
+    while window_id >= 0:
+        window = cache.windows[window_id]
+        pieces += window.pieces
+        if window.low == stop:  # it goes on where the one before it ends
+            pieces -= 1
+        stop = window.high
+        window_id = window.next_of_rpc
+    return pieces
 
 
 @outlined
