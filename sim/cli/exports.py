@@ -116,6 +116,14 @@ EXPORTS: tuple[Export, ...] = (
         Wants.IF_THERE,
         verb="drew",
     ),
+    Export(
+        "tokio",
+        "FILE",
+        "Also write what the servers did over time, as HDF5 for TOKIO's pytokio.",
+        "sim.results.exports.tokio:write_tokio",
+        Takes.RUN,
+        Wants.RECORDING,
+    ),
 )
 
 

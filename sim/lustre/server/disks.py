@@ -159,12 +159,17 @@ def _seconds(lustre: Lustre, seed: int) -> Floats:
     spread = stream(seed, "OST speed").normal(1.0, lustre.ost_spread, lustre.osts)
     speed = np.maximum(spread, _SLOWEST)
     speed /= speed.mean()
-    fullness = stream(seed, "OST fullness").normal(
-        lustre.ost_fullness, lustre.fullness_spread, lustre.osts
+    beyond = np.clip(
+        (fullness_of(lustre, seed) - lustre.fullness_knee) / (1.0 - lustre.fullness_knee), 0.0, 1.0
     )
-    beyond = np.clip((fullness - lustre.fullness_knee) / (1.0 - lustre.fullness_knee), 0.0, 1.0)
     speed *= 1.0 - lustre.fullness_loss * beyond
     return np.array([1.0 / (lustre.ost_read_rate * speed), 1.0 / (lustre.ost_write_rate * speed)])
+
+
+def fullness_of(lustre: Lustre, seed: int) -> Floats:
+    """Return how full each OST is when the simulation begins: float64 (OSTs,), around 0 to 1."""
+    normal = stream(seed, "OST fullness")
+    return normal.normal(lustre.ost_fullness, lustre.fullness_spread, lustre.osts)
 
 
 def _jitter(lustre: Lustre) -> Floats:
