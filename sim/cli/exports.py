@@ -29,6 +29,7 @@ class Takes(Enum):
     ALL = "whatever the command leaves: a result, the jobs of a scenario, or a replay of a log"
     RUN = "a result of each run; of several jobs any one, as it tells what the machine did"
     JOB = "a result of each job of each run"
+    TOGETHER = "what ran together: the result of each run, or the jobs of a scenario"
 
 
 class Wants(Enum):
@@ -88,9 +89,18 @@ class Export(NamedTuple):
         if self.takes == Takes.ALL:
             yield from function(content, path, self.option)
             return
-        for title, result in _results(content, jobs=self.takes == Takes.JOB):
+        for title, result in self._parts(content):
             place = self._place(path, title)
             yield from function(result, place, self.option)
+
+    def _parts(self, content: Any) -> Iterator[tuple[str, Any]]:
+        """Yield what the function is called with, each with a title where there are several."""
+        from sim.run.jobs import JobsResult
+
+        if self.takes == Takes.TOGETHER and isinstance(content, JobsResult):
+            yield "", content
+        else:
+            yield from _results(content, jobs=self.takes == Takes.JOB)
 
     def _place(self, path: str, title: str) -> str:
         """Return where one of several results goes: ``DIR/TITLE``, or ``FILE-TITLE.suffix``."""
@@ -122,6 +132,14 @@ EXPORTS: tuple[Export, ...] = (
         "Also write what the servers did over time, as HDF5 for TOKIO's pytokio.",
         "sim.results.exports.tokio:write_tokio",
         Takes.RUN,
+        Wants.RECORDING,
+    ),
+    Export(
+        "proc",
+        "DIR",
+        "Also write brw_stats, rpc_stats, job_stats and the like, as below /proc/fs/lustre.",
+        "sim.results.exports.proc.folder:write_proc",
+        Takes.TOGETHER,
         Wants.RECORDING,
     ),
 )
