@@ -135,6 +135,14 @@ EXPORTS: tuple[Export, ...] = (
         Wants.RECORDING,
     ),
     Export(
+        "trace",
+        "FILE",
+        "Also write calls, waits and RPCs as a trace for ui.perfetto.dev: .json or .json.gz.",
+        "sim.results.exports.trace.file:write_trace",
+        Takes.TOGETHER,
+        Wants.RECORDING,
+    ),
+    Export(
         "proc",
         "DIR",
         "Also write brw_stats, rpc_stats, job_stats and the like, as below /proc/fs/lustre.",

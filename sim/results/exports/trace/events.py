@@ -1,0 +1,105 @@
+"""Events of a trace, in the form of Chrome's trace event format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+Event = dict[str, Any]
+"""A trace event: what JSON says of it."""
+
+_NANO_A_MICRO = 1000
+
+
+class Lane(NamedTuple):
+    """A line of a trace: what Chrome calls a thread of a process.
+
+    Attributes
+    ----------
+    group
+        Number of the process: a node, a router, a server.
+    number
+        Of the line in it.
+    """
+
+    group: int
+    number: int
+
+
+def micros(nanoseconds: int) -> float:
+    """Return a time as the format has it: in microseconds."""
+    return nanoseconds / _NANO_A_MICRO
+
+
+def slice_event(
+    lane: Lane, name: str, kind: str, start: int, end: int, said: Mapping[str, Any]
+) -> Event:
+    """Return what was done from when to when, in nanoseconds; `said` is shown on a click."""
+    return {
+        "ph": "X",
+        "name": name,
+        "cat": kind,
+        "pid": lane.group,
+        "tid": lane.number,
+        "ts": micros(start),
+        "dur": micros(end - start),
+        "args": dict(said),
+    }
+
+
+def arrow_event(phase: str, number: int, lane: Lane, time: int) -> Event:
+    """Return a place that an arrow passes: its start ``s``, a step ``t``, its end ``f``.
+
+    It belongs to the slice of that lane at that time, in nanoseconds.
+    """
+    event: Event = {
+        "ph": phase,
+        "name": "RPC",
+        "cat": "rpc",
+        "id": number,
+        "pid": lane.group,
+        "tid": lane.number,
+        "ts": micros(time),
+    }
+    if phase == "f":
+        event["bp"] = "e"  # it ends in the slice around it, not in the next one
+    return event
+
+
+def counter_event(group: int, name: str, time: int, values: Mapping[str, float]) -> Event:
+    """Return the values of a counter from a time on, in nanoseconds."""
+    return {
+        "ph": "C",
+        "name": name,
+        "pid": group,
+        "tid": 0,
+        "ts": micros(time),
+        "args": dict(values),
+    }
+
+
+def group_events(group: int, name: str) -> list[Event]:
+    """Return the events that name a group and put it in its place."""
+    return [
+        _about("process_name", Lane(group, 0), name=name),
+        _about("process_sort_index", Lane(group, 0), sort_index=group),
+    ]
+
+
+def lane_events(lane: Lane, name: str) -> list[Event]:
+    """Return the events that name a lane and put it in its place."""
+    return [
+        _about("thread_name", lane, name=name),
+        _about("thread_sort_index", lane, sort_index=lane.number),
+    ]
+
+
+def _about(what: str, lane: Lane, **said: Any) -> Event:
+    return {
+        "ph": "M",
+        "name": what,
+        "pid": lane.group,
+        "tid": lane.number,
+        "ts": 0,
+        "args": said,
+    }

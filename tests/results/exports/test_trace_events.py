@@ -1,0 +1,128 @@
+"""A run as a trace: what is in it, that it nests, and what is left out of a large one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from recorded_runs import RUNS, recorded, recording_of_run
+from trace_checks import check_trace
+
+from sim import Scenario, simulate
+from sim.config.errors import InputError
+from sim.plane.operations import Op
+from sim.results.exports.trace import sampling
+from sim.results.exports.trace.file import write_trace
+
+
+def trace_of(name: str, folder: Path) -> dict[str, Any]:
+    path = folder / "run.json"
+    assert write_trace(recorded(name), str(path), "--trace") == [str(path)]
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+def counts_of(document: dict[str, Any], **wanted: str) -> int:
+    return sum(
+        all(event.get(key) == value for key, value in wanted.items())
+        for event in document["traceEvents"]
+    )
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_trace_is_as_viewers_need_it(name: str, tmp_path: Path):
+    check_trace(trace_of(name, tmp_path))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_all_of_a_small_run_is_there(name: str, tmp_path: Path):
+    document, recording = trace_of(name, tmp_path), recording_of_run(name)
+    over = np.isfinite(recording.rpcs["ended"]).sum()
+    for kind in ("rpc", "bulk", "disk"):
+        assert counts_of(document, ph="X", cat=kind) == over
+    assert counts_of(document, ph="s") == counts_of(document, ph="f") == over
+    calls = Counter(recording.calls["op"].tolist())
+    for operation in (Op.READ, Op.WRITE, Op.CREATE, Op.FSYNC):
+        found = counts_of(document, ph="X", cat="call", name=operation.name.lower())
+        assert found == calls[operation]
+    assert document["otherData"]["ranks"] == "all 16"
+    assert document["otherData"]["recorded until (s)"] == "the end"
+
+
+def test_calls_say_what_they_moved(tmp_path: Path):
+    events = trace_of("own files", tmp_path)["traceEvents"]
+    written = [event for event in events if event["name"] == "write" and event["ph"] == "X"]
+    assert sum(event["args"]["bytes"] for event in written) == 16 * 3 << 20
+    assert {event["args"]["file"] for event in written} == {
+        f"testFile.00000000.{rank}" for rank in range(16)
+    }
+
+
+def test_waits_add_up_to_what_ranks_waited(tmp_path: Path):
+    events = trace_of("shared file", tmp_path)["traceEvents"]
+    seconds = sum(event["dur"] for event in events if event.get("cat") == "wait") / 1e6
+    assert seconds == pytest.approx(recorded("shared file").waits.sum(), rel=1e-4)
+
+
+def test_ranks_stand_at_their_nodes(tmp_path: Path):
+    document = trace_of("own files", tmp_path)
+    lanes, groups = {}, {}
+    for event in document["traceEvents"]:
+        if event["name"] == "thread_name":
+            lanes[event["pid"], event["tid"]] = event["args"]["name"]
+        elif event["name"] == "process_name":
+            groups[event["pid"]] = event["args"]["name"]
+    nodes = recorded("own files").allocation.nodes.tolist()
+    ranks = {name: groups[group] for (group, _), name in lanes.items() if name.startswith("rank ")}
+    assert ranks == {f"rank {rank}": f"nid{nodes[rank // 4]:05d}" for rank in range(16)}
+
+
+def test_counters_reach_the_most_that_were_in_flight(tmp_path: Path):
+    events = trace_of("own files", tmp_path)["traceEvents"]
+    lines = [
+        event["args"]
+        for event in events
+        if event["name"] == "RPCs in flight" and event["ph"] == "C"
+    ]
+    rpcs = recording_of_run("own files").rpcs
+    at_once = max(int(((rpcs["start"] <= at) & (rpcs["ended"] > at)).sum()) for at in rpcs["start"])
+    assert 0.8 * at_once <= max(line["write"] + line["read"] for line in lines) <= at_once
+    assert lines[0] == {"write": 0, "read": 0}
+
+
+def test_a_large_run_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sampling, "_OF_RANKS", 100)
+    monkeypatch.setattr(sampling, "_OF_RPCS", 80)
+    monkeypatch.setattr(sampling, "_OF_REQUESTS", 20)
+    document = trace_of("own files", tmp_path)
+    check_trace(document)
+    said = document["otherData"]
+    assert said["bulk RPCs"].endswith(" evenly spread")
+    assert said["small requests"].endswith(" evenly spread")
+    assert counts_of(document, ph="X", cat="rpc") <= 10
+    assert counts_of(document, ph="X", cat="request") <= 20
+    ranks = {e["args"]["name"] for e in document["traceEvents"] if e["name"] == "thread_name"}
+    shown = sorted(int(name.split()[1]) for name in ranks if name.startswith("rank "))
+    assert said["ranks"] == f"{len(shown)} of 16, evenly spread"
+    assert len(set(np.diff(shown))) <= 1
+    assert len(shown) < 16
+
+
+def test_compressed_it_is_the_same(tmp_path: Path):
+    trace_of("collective", tmp_path)
+    for name in ("a.json.gz", "b.json.gz"):
+        write_trace(recorded("collective"), str(tmp_path / name), "--trace")
+    packed = (tmp_path / "a.json.gz").read_bytes()
+    assert packed == (tmp_path / "b.json.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "run.json").read_bytes()
+
+
+def test_a_run_that_was_not_recorded_has_no_trace(tmp_path: Path):
+    scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
+    with pytest.raises(InputError, match="--trace: nothing of this run was recorded"):
+        write_trace(simulate(scenario), str(tmp_path / "x.json"), "--trace")
