@@ -75,6 +75,11 @@ class Export(NamedTuple):
         """As it is typed."""
         return f"--{self.name.replace('_', '-')}"
 
+    @property
+    def must_be_recorded(self) -> bool:
+        """Whether there is nothing to write of a run that was not recorded."""
+        return self.wants == Wants.RECORDING
+
     def check(self, path: str) -> None:
         """Raise InputError if nothing can be written there; make the folder if it is one."""
         if self.metavar == "DIR":
@@ -181,16 +186,19 @@ def check_exports(asked: Mapping[str, str]) -> None:
             export.check(asked[export.name])
 
 
-def check_recorded(content: Any, asked: Mapping[str, str], path: str) -> None:
-    """Raise InputError if a form is made of a recording that a kept result does not have."""
+def check_recorded(
+    content: Any, asked: Mapping[str, str], path: str, *, file_stats: bool = False
+) -> None:
+    """Raise InputError if what is asked for is told by a recording that a kept result lacks."""
     if all(result.recording is not None for _, result in _results(content, jobs=True)):
         return
-    for export in EXPORTS:
-        if export.name in asked and export.wants == Wants.RECORDING:
-            raise InputError(
-                f"{export.option}: {path} was kept without a recording; right would be a result "
-                "of a run with --record"
-            )
+    options = ["--file-stats"] if file_stats else []
+    options += [each.option for each in EXPORTS if each.name in asked and each.must_be_recorded]
+    if options:
+        raise InputError(
+            f"{options[0]}: {path} was kept without a recording; right would be a result of a run "
+            "with --record"
+        )
 
 
 def write_exports(content: Any, asked: Mapping[str, str]) -> None:

@@ -16,7 +16,9 @@ from sim.cli.running import (
 from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario, resolved_jobs_yaml
+from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.jobs_text import format_job_head, format_jobs
+from sim.results.json_text import json_text
 from sim.results.outputs import output_of
 from sim.results.progress import ProgressBar
 from sim.results.run_text import format_job_part, format_machine_part
@@ -52,7 +54,11 @@ def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone:
     _check_files(scenario)
     with ProgressBar() as progress:
         result = simulate_jobs(
-            scenario, alone=alone, record=keep.recorded, progress=progress, say=progress.say
+            scenario,
+            alone=alone,
+            record=keep.recorded,
+            progress=progress,
+            say=progress.say,
         )
     save_result(result, keep, view)
     for outcome in result.jobs:
@@ -68,21 +74,26 @@ def print_jobs(result: JobsResult, view: View) -> None:
     drawn the rows must do); then what the machine did.
     """
     if view.as_json:
-        from sim.results.jobs_json import format_jobs_json
+        from sim.results.jobs_json import jobs_document
 
-        click.echo(format_jobs_json(result), nl=False)
+        document = jobs_document(result)
+        if view.file_stats:
+            for job, outcome in zip(document["jobs"], result.jobs, strict=True):
+                add_file_stats(job["result"]["xc40io"], outcome.result)
+        click.echo(json_text(document), nl=False)
         return
     click.echo(format_jobs(result))
     for outcome in result.jobs:
         if not outcome.drawn:
-            _print_job(outcome, getstripe=view.getstripe)
+            _print_job(outcome, view)
     _print_machine(result, lustre_stats=view.lustre_stats)
 
 
-def _print_job(outcome: JobOutcome, *, getstripe: bool) -> None:
+def _print_job(outcome: JobOutcome, view: View) -> None:
     click.echo(format_job_head(outcome))
-    print_tables(output_of(outcome.result), getstripe=getstripe)
-    click.echo(format_job_part(outcome.result))
+    print_tables(output_of(outcome.result), getstripe=view.getstripe)
+    files = format_file_stats(outcome.result) if view.file_stats else ""
+    click.echo(format_job_part(outcome.result) + files)
 
 
 def _print_machine(result: JobsResult, *, lustre_stats: bool) -> None:

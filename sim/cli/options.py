@@ -28,6 +28,11 @@ _SHOWN = (
     click.option("--getstripe", is_flag=True, help="Also print the striping of the files."),
     click.option("--lustre-stats", is_flag=True, help="Also print what locks and page caches did."),
     click.option(
+        "--file-stats",
+        is_flag=True,
+        help="Also print how much of each file was read and written, and how fast.",
+    ),
+    click.option(
         "--mpiio-stats",
         is_flag=True,
         help="Also print MPI-IO's hints, aggregators, access counts and times, as MPICH_MPIIO_"
@@ -44,9 +49,9 @@ _SHOWN = (
     export_options,
 )
 
-NAMES = frozenset(("json", "getstripe", "lustre_stats", "mpiio_stats", "save", "record")).union(
-    export.name for export in EXPORTS
-)
+NAMES = frozenset(
+    ("json", "getstripe", "lustre_stats", "file_stats", "mpiio_stats", "save", "record")
+).union(export.name for export in EXPORTS)
 """Names of the options that say what becomes of a result."""
 
 
@@ -63,13 +68,14 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         as_json: bool,
         getstripe: bool,
         lustre_stats: bool,
+        file_stats: bool,
         mpiio_stats: bool,
         save: str | None,
         record: bool,
         **others: Any,
     ) -> Any:
-        view = View(as_json, getstripe, lustre_stats, mpiio_stats)
-        keep = Keep(save, record, exports_of(others))
+        view = View(as_json, getstripe, lustre_stats, mpiio_stats, file_stats=file_stats)
+        keep = Keep(save, record, exports_of(others), file_stats)
         return command(view=view, keep=keep, **others)
 
     decorated: Callable[..., Any] = viewed

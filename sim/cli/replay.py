@@ -125,9 +125,15 @@ def print_replay(report: ReplayReport, view: View) -> None:
     from sim.results.replay_text import format_replay
 
     if view.as_json:
-        from sim.results.replay_json import format_replay_json
+        from sim.results.file_stats import add_file_stats
+        from sim.results.json_text import json_text
+        from sim.results.replay_json import replay_document
 
-        click.echo(format_replay_json(report), nl=False)
+        document = replay_document(report)
+        if view.file_stats:
+            for told, run in zip(document["runs"], report.runs, strict=True):
+                add_file_stats(told["xc40io"], run)
+        click.echo(json_text(document), nl=False)
         return
     click.echo(format_replay(report, explain=view.explain))
     _print_more(report.runs[-1], view)
@@ -148,6 +154,10 @@ def _print_more(result: Result, view: View) -> None:
     if view.getstripe:
         click.echo(output_of(result).layouts())
     click.echo(format_run(result, lustre_stats=view.lustre_stats), nl=False)
+    if view.file_stats:
+        from sim.results.file_stats import format_file_stats
+
+        click.echo(format_file_stats(result), nl=False)
 
 
 def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]) -> Scenario:

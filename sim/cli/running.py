@@ -12,6 +12,7 @@ from sim.cli.keep import Keep
 from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
+from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.json_text import json_text
 from sim.results.output import Output
 from sim.results.outputs import output_of
@@ -73,10 +74,15 @@ def print_result(result: Result, view: View) -> None:
     """
     output = output_of(result)
     if view.as_json:
-        click.echo(json_text(output.document()), nl=False)
+        document = output.document()
+        if view.file_stats:
+            add_file_stats(document["xc40io"], result)
+        click.echo(json_text(document), nl=False)
         return
     print_tables(output, getstripe=view.getstripe)
     text = format_run(result, lustre_stats=view.lustre_stats)
+    if view.file_stats:
+        text += format_file_stats(result)
     click.echo(text, nl=False, err=output.machine_readable)
 
 

@@ -46,6 +46,11 @@ Options given here choose anew what is printed.
     help="Also print what locks and page caches did.",
 )
 @click.option(
+    "--file-stats/--no-file-stats",
+    default=None,
+    help="Also print what was read and written of each file.",
+)
+@click.option(
     "--explain/--no-explain",
     default=None,
     help="Of a replayed log, also print how the calls were reconstructed.",
@@ -59,9 +64,10 @@ def show(*, file: str, **asked: Any) -> None:
     exports = exports_of(asked)
     check_exports(exports)
     content, shown = load_saved(file)
-    check_recorded(content, exports, file)
     chosen = {name: value for name, value in asked.items() if value is not None}
-    _print(content, View(**{**shown, **chosen}))
+    view = View(**{**shown, **chosen})
+    check_recorded(content, exports, file, file_stats=view.file_stats)
+    _print(content, view)
     write_exports(content, exports)
 
 

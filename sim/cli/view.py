@@ -20,6 +20,8 @@ class View(NamedTuple):
         Also all that MPI-IO has to tell.
     explain
         Of a replay, also how the calls were reconstructed.
+    file_stats
+        Also what was read and written of each file, which is told by a recording.
     """
 
     as_json: bool = False
@@ -27,3 +29,4 @@ class View(NamedTuple):
     lustre_stats: bool = False
     mpiio_stats: bool = False
     explain: bool = False
+    file_stats: bool = False

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.results.json_text import json_text
 from sim.results.outputs import output_of
 from sim.results.run_json import simulator_document
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
 
 _OF_THE_MACHINE = ("version", "busiest", "stations", "lustre", "counts", "wall_seconds")
-
-
-def format_jobs_json(result: JobsResult) -> str:
-    """Print a run as JSON, with a newline at the end; see :func:`jobs_document`."""
-    return json_text(jobs_document(result))
 
 
 def jobs_document(result: JobsResult) -> dict[str, Any]:

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.results.json_text import json_text
 from sim.results.replay_report import ReplayReport
 from sim.results.replay_times import FileTimes, differences, outcome_of
 from sim.results.run_json import simulator_document
 from sim.run.result import Result
 from sim.workloads.darshan_log.recorded import Measured
-
-
-def format_replay_json(report: ReplayReport) -> str:
-    """Print a replay as JSON, with a newline at the end; see :func:`replay_document`."""
-    return json_text(replay_document(report))
 
 
 def replay_document(report: ReplayReport) -> dict[str, Any]:

@@ -1,0 +1,171 @@
+"""What was read and written of each file, as CrayPat lists it (``--file-stats``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sim.engine.types import Floats, Integers
+from sim.plane.operations import Op
+from sim.plane.recorder import Records
+from sim.results.columns import column_lines
+from sim.results.server_series import recording_of
+from sim.run.recording import Recording
+from sim.run.result import Result
+from topology.text import format_count
+
+OPTION = "--file-stats"
+"""The option that asks for them."""
+
+SHOWN = 20
+"""Files that have a line of their own; the others have one together."""
+
+_MEGA = 1e6
+
+
+class FileUse(NamedTuple):
+    """What the calls of the ranks did with a file, one way.
+
+    Attributes
+    ----------
+    file
+        Its name.
+    ranks
+        How many ranks read it, or wrote it.
+    calls
+        Reads or writes, I/O threads' among them.
+    bytes
+        That were really moved.
+    seconds
+        In these calls, those of all ranks added up.
+    """
+
+    file: str
+    ranks: int
+    calls: int
+    bytes: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Bytes/s of a rank while it was in these calls."""
+        return self.bytes / self.seconds if self.seconds > 0.0 else 0.0
+
+    @property
+    def bytes_a_call(self) -> float:
+        """Bytes of a call on average."""
+        return self.bytes / self.calls if self.calls else 0.0
+
+
+def file_uses(recording: Recording, way: Op) -> list[FileUse]:
+    """Return what was done with each file one way, the file with the longest calls first.
+
+    Parameters
+    ----------
+    recording
+        Of the run.
+    way
+        ``READ`` or ``WRITE``.
+    """
+    calls = recording.of_job(recording.calls)
+    calls = calls[calls["op"] == way]
+    files = len(recording.file_names)
+    columns = zip(
+        recording.file_names,
+        _ranks_of_each(recording, calls, files).tolist(),
+        np.bincount(calls["file"], minlength=files).tolist(),
+        _sums(calls["file"], calls["bytes"], files).tolist(),
+        _sums(calls["file"], calls["end"] - calls["start"], files).tolist(),
+        strict=True,
+    )
+    uses = [FileUse(*row[:3], int(row[3]), row[4]) for row in columns if row[2]]
+    return sorted(uses, key=lambda use: (-use.seconds, use.file))
+
+
+def _sums(file: Integers, values: Integers | Floats, files: int) -> Floats:
+    """Return the sum of some values by file; whole up to 2^53 bytes."""
+    sums: Floats = np.bincount(file, weights=values, minlength=files).astype(np.float64)
+    return sums
+
+
+def _ranks_of_each(recording: Recording, calls: Records, files: int) -> Integers:
+    """Return how many ranks there are in the calls of each file: int64 (files,)."""
+    pairs = np.stack([calls["file"], recording.ranks[calls["program"]]])
+    return np.bincount(np.unique(pairs, axis=1)[0], minlength=files)
+
+
+def format_file_stats(result: Result) -> str:
+    """Print the files as text below what a run prints: each line begins with ``#``.
+
+    Raises
+    ------
+    InputError
+        If the run was not recorded.
+    """
+    lines = file_stats_lines(recording_of(result, OPTION))
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines)
+
+
+def file_stats_lines(recording: Recording) -> Iterator[str]:
+    """Print the files that were read, and those that were written, a line each."""
+    for way, title, verb in ((Op.READ, "input", "read"), (Op.WRITE, "output", "written")):
+        uses = file_uses(recording, way)
+        if uses:
+            yield ""
+            yield f"File {title} by name: the times of all ranks added up, MB = 10^6 bytes"
+            yield from column_lines(_table(uses, verb), left=(6,))
+
+
+def _table(uses: Sequence[FileUse], verb: str) -> list[tuple[str, ...]]:
+    """Return the cells of a table: its head, all files together, then file by file."""
+    calls = "reads" if verb == "read" else "writes"
+    head = "time (s)", f"{verb} (MB)", "rate (MB/s)", calls, "bytes/call", "ranks", "file"
+    rows = [_cells(_together(uses, "total"), ranks=False)]
+    rows.extend(_cells(use) for use in uses[:SHOWN])
+    rest = uses[SHOWN:]
+    if rest:
+        name = f"{format_count(len(rest), 'other file')}"
+        rows.append(_cells(_together(rest, name), ranks=False))
+    return [head, *rows]
+
+
+def _together(uses: Sequence[FileUse], name: str) -> FileUse:
+    """Return several files as one; how many ranks used them is not told."""
+    calls, size = sum(use.calls for use in uses), sum(use.bytes for use in uses)
+    return FileUse(name, 0, calls, size, sum(use.seconds for use in uses))
+
+
+def _cells(use: FileUse, *, ranks: bool = True) -> tuple[str, ...]:
+    return (
+        f"{use.seconds:,.6f}",
+        f"{use.bytes / _MEGA:,.3f}",
+        f"{use.rate / _MEGA:,.3f}",
+        f"{use.calls:,}",
+        f"{use.bytes_a_call:,.2f}",
+        f"{use.ranks:,}" if ranks else "",
+        use.file,
+    )
+
+
+def add_file_stats(document: dict[str, Any], result: Result) -> None:
+    """Add the files of a run to what only a simulator knows of it, as JSON: ``file_stats``.
+
+    Raises
+    ------
+    InputError
+        If the run was not recorded.
+    """
+    document["file_stats"] = file_stats_document(recording_of(result, OPTION))
+
+
+def file_stats_document(recording: Recording) -> dict[str, list[dict[str, Any]]]:
+    """Arrange the files for JSON: ``read`` and ``written``; bytes, seconds, bytes/s."""
+    return {
+        name: [
+            use._asdict() | {"rate": use.rate, "bytes_a_call": use.bytes_a_call}
+            for use in file_uses(recording, way)
+        ]
+        for name, way in (("read", Op.READ), ("written", Op.WRITE))
+    }
