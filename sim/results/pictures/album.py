@@ -15,9 +15,12 @@ from sim.results.pictures.gantt import draw_gantt, gantt_of
 from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
 from sim.results.pictures.links import draw_links
 from sim.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
+from sim.results.pictures.mdt_operations import draw_mdt_operations, mdt_operations_of
+from sim.results.pictures.oss_load import draw_oss_load, oss_load_of
 from sim.results.pictures.queues import draw_queues, queues_of
 from sim.results.pictures.ranks import draw_ranks, rank_shares_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
+from sim.results.pictures.server_rates import draw_server_rates, server_rates_of
 from sim.results.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
@@ -107,6 +110,20 @@ def _of_machine(scene: Scene, nodes: Indices) -> Pictures:
     locks = lock_lanes_of(scene)
     if locks is not None:
         yield "locks", draw_lock_lanes(scene, locks)
+    yield from _of_servers(scene)
+
+
+def _of_servers(scene: Scene) -> Pictures:
+    """Yield what a centre's dashboards show of its servers."""
+    operations = mdt_operations_of(scene)
+    if operations is not None:
+        yield "mdt_operations", draw_mdt_operations(scene, operations)
+    rates = server_rates_of(scene)
+    if rates is not None:
+        yield "server_rates", draw_server_rates(scene, rates)
+    load = oss_load_of(scene)
+    if load is not None:
+        yield "oss_load", draw_oss_load(scene, load)
 
 
 def _of_ranks(result: Result, name: str, job: str = "") -> Pictures:

@@ -108,7 +108,7 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
         clock.edges, np.arange(rows + 1) - 0.5, share, cmap=_COLOURS, vmin=0, vmax=100
     )
     axes.grid(visible=False)
-    _name_rows(axes, heat.numbers, int(high / 0.17))
+    name_numbers(axes, heat.numbers, int(high / 0.17))
     name_axes(axes, "", machinery.name)
     clock.name_axis(axes)
     _scale(figure, axes, image)
@@ -116,7 +116,7 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     return figure
 
 
-def _name_rows(axes: Axes, numbers: tuple[int, ...], room: int) -> None:
+def name_numbers(axes: Axes, numbers: tuple[int, ...], room: int) -> None:
     """Write the numbers of some rows, as many as have room; the first row is above."""
     step = -(-len(numbers) // min(room, _TICKS))
     places = range(0, len(numbers), step)
