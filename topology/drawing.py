@@ -92,10 +92,10 @@ def load_figure(
 
 
 def _page(title: str, words: str) -> Figure:
-    """Return a figure with its heading and a line below it."""
+    """Return a figure with its heading and a line below it, each marked as what it is."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(16, 10), dpi=100, facecolor="white")
-    figure.text(0.02, 0.955, title, fontsize=22, weight="bold", color=TEXT_INK)
-    figure.text(0.02, 0.925, words, fontsize=13, color=TEXT_INK)
+    figure.text(0.02, 0.955, title, fontsize=22, weight="bold", color=TEXT_INK, gid="title")
+    figure.text(0.02, 0.925, words, fontsize=13, color=TEXT_INK, gid="setup")
     return figure

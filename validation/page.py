@@ -9,12 +9,12 @@ from pathlib import Path
 
 from sim.config.errors import InputError
 from sim.results.pictures.sheet import NARROW, WIDE, Heading
+from sim.results.pictures.svg import inline_svg
 from validation.cache import code_hash
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
 from validation.figures.gallery import Drawn, all_charts, draw
-from validation.figures.svg import inline_svg
 from validation.page_style import STYLE
 from validation.quantity import NUMBER, natural
 from validation.report import ROLES, Report, Summary

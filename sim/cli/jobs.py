@@ -15,25 +15,16 @@ from sim.cli.running import (
 )
 from sim.cli.view import View
 from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario, resolved_jobs_yaml
+from sim.config.jobs import JobsScenario
 from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.jobs_text import format_job_head, format_jobs
 from sim.results.json_text import json_text
 from sim.results.outputs import output_of
 from sim.results.progress import ProgressBar
 from sim.results.run_text import format_job_part, format_machine_part
-from sim.run.jobs import JobOutcome, JobsResult, machine_of_jobs, seeded_jobs, simulate_jobs
+from sim.run.jobs import JobOutcome, JobsResult, seeded_jobs, simulate_jobs
 from sim.run.submission import in_job
 from sim.workloads.catalogue import workload_of
-
-
-def complete_yaml(scenario: JobsScenario) -> str:
-    """Return a scenario with nothing left to a default or to chance: drawn jobs are listed."""
-    jobs = tuple(
-        (job.model_copy(update={"workload": workload_of(job.workload).asked()}), seed)
-        for job, _, seed in seeded_jobs(scenario)
-    )
-    return resolved_jobs_yaml(scenario, machine_of_jobs(scenario), jobs)
 
 
 def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone: bool) -> None:

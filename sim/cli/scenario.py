@@ -49,7 +49,7 @@ def run(
     from sim.config.errors import InputError
     from sim.config.files import shipped
     from sim.config.jobs import JobsScenario, load_jobs
-    from sim.config.scenario import machine_of, resolved_yaml
+    from sim.config.scenario import machine_of
 
     if name is None:
         raise InputError(
@@ -65,19 +65,20 @@ def run(
         scenario, seed=seed, assignments=assignments, hints=hints, environment=environment
     )
     if isinstance(scenario, JobsScenario):
-        from sim.cli.jobs import complete_yaml, run_jobs_and_print
+        from sim.cli.jobs import run_jobs_and_print
 
         if only_print:
-            click.echo(complete_yaml(scenario), nl=False)
+            from sim.run.complete import complete_jobs_yaml
+            from sim.run.jobs import machine_of_jobs
+
+            click.echo(complete_jobs_yaml(scenario, machine_of_jobs(scenario)), nl=False)
         else:
             run_jobs_and_print(scenario, view, keep, alone=alone)
         return
     if only_print:
-        from sim.workloads.catalogue import workload_of
+        from sim.run.complete import complete_yaml
 
-        updates = {"workload": workload_of(scenario.workload).asked()}
-        complete = scenario.model_copy(update=updates)
-        click.echo(resolved_yaml(complete, machine_of(scenario)), nl=False)
+        click.echo(complete_yaml(scenario, machine_of(scenario)), nl=False)
         return
     from sim.cli.running import run_and_print
 

@@ -37,8 +37,19 @@ def format_machine(machine: Machine, fabric: Fabric) -> str:
     str
         GB = 10^9 bytes and GiB = 2^30 bytes; rates are payload, of each direction of a link.
     """
+    lines = [machine.title, *textwrap.wrap(machine.description, _WIDTH)]
+    for title, rows in machine_sections(machine, fabric).items():
+        lines += ["", title, *_aligned(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def machine_sections(machine: Machine, fabric: Fabric) -> dict[str, list[Row]]:
+    """Return the tables of :func:`format_machine` by their titles: what something is, and how much.
+
+    Figures have their units.
+    """
     network = machine.network
-    sections = {
+    return {
         f"Network: Cray {network.interconnect} {network.kind}": [
             (fact.label, f"{fact.value:,.6g} {fact.unit}".rstrip()) for fact in describe(fabric)
         ],
@@ -48,10 +59,6 @@ def format_machine(machine: Machine, fabric: Fabric) -> str:
         "Metadata servers": _mds_rows(machine.lustre.mds),
         **_elsewhere(machine),
     }
-    lines = [machine.title, *textwrap.wrap(machine.description, _WIDTH)]
-    for title, rows in sections.items():
-        lines += ["", title, *_aligned(rows)]
-    return "\n".join(lines) + "\n"
 
 
 def _elsewhere(machine: Machine) -> dict[str, list[Row]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from drawn_charts import drawn, invented, records_of
@@ -13,13 +12,12 @@ from matplotlib.figure import Figure
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.results.pictures.sheet import INK, Heading
+from sim.results.pictures.sheet import Heading
 from sim.studies.processes import Failure
 from validation.figures import Drawn, all_charts, charts_named, draw, draw_all
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
 from validation.figures.hdf5 import published_points
-from validation.figures.svg import inline_svg
 from validation.record import RunRecord
 from validation.simulation import Ended, Simulations
 from validation.target import load_targets
@@ -198,36 +196,6 @@ def test_matplotlib_is_imported_only_when_something_is_drawn() -> None:
     code = "import sys, validation.figures as f; f.all_charts(); print('matplotlib' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "False"
-
-
-# -------------------------------------------------------------------------------------------- SVG
-
-
-def test_svg_is_one_element_that_takes_the_colour_of_the_text() -> None:
-    text = inline_svg(drawn(CHART), "one", "What is shown & how")
-    root = ElementTree.fromstring(text)
-    assert root.tag.endswith("svg")
-    assert root.get("aria-label") == "What is shown & how"
-    assert root.get("width") is None
-    assert INK not in text
-    assert "currentColor" in text
-    assert text == inline_svg(drawn(CHART), "one", "What is shown & how")
-
-
-def test_two_figures_in_a_page_share_no_names() -> None:
-    names = []
-    for name in ("one", "two"):
-        root = ElementTree.fromstring(inline_svg(drawn(CHART), name, ""))
-        own = {found for element in root.iter() if (found := element.get("id"))}
-        used = {
-            reference[1:]
-            for element in root.iter()
-            for key, reference in element.items()
-            if key.endswith("href")
-        }
-        assert used <= own
-        names.append(own)
-    assert names[0].isdisjoint(names[1])
 
 
 def test_records_are_enough_to_draw() -> None:

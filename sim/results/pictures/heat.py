@@ -105,7 +105,13 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     figure, (axes,) = sheet(heading, width=WIDE, height=high, rows=len(names), left=left)
     share = np.ma.masked_equal(100 * heat.busy, 0.0)  # what is masked is not painted
     image = axes.pcolormesh(
-        clock.edges, np.arange(rows + 1) - 0.5, share, cmap=_COLOURS, vmin=0, vmax=100
+        clock.edges,
+        np.arange(rows + 1) - 0.5,
+        share,
+        cmap=_COLOURS,
+        vmin=0,
+        vmax=100,
+        rasterized=True,  # as SVG it would be an element a cell
     )
     axes.grid(visible=False)
     name_numbers(axes, heat.numbers, int(high / 0.17))

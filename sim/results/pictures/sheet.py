@@ -26,6 +26,9 @@ OTHER = "#009e73"
 FAINT = 0.18
 """Opacity of the lines of a grid."""
 
+ROLES = ("title", "setup", "caption")
+"""What the words around the axes of a figure are: the fields of a :class:`Heading`."""
+
 NARROW, WIDE = 6.4, 9.2
 """Inches of a figure that fits on a small screen, and of one that has to be scrolled there."""
 
@@ -94,9 +97,14 @@ def sheet(
     below = labels + (_FOOT if lines else 0.0) + _LINE * len(lines)
     tall = (_HEAD if heading.title else _EDGE) + _ROW * rows + height + below
     figure = Figure(figsize=(width, tall), dpi=_DPI, facecolor="white")
-    figure.text(0.15 / width, 1 - 0.14 / tall, heading.title, size=12.5, weight="bold", **_TOP)
-    figure.text(0.15 / width, 1 - 0.40 / tall, heading.setup, size=9.5, **_TOP)
-    figure.text(0.15 / width, 0.1 / tall, "\n".join(lines), size=8.5, color=INK, va="bottom")
+    edge = 0.15 / width
+    words = (
+        figure.text(edge, 1 - 0.14 / tall, heading.title, size=12.5, weight="bold", **_TOP),
+        figure.text(edge, 1 - 0.40 / tall, heading.setup, size=9.5, **_TOP),
+        figure.text(edge, 0.1 / tall, "\n".join(lines), size=8.5, **_BOTTOM),
+    )
+    for written, role in zip(words, ROLES, strict=True):
+        written.set_gid(role)
     each = (width - left - _RIGHT - _GAP * (panels - 1)) / panels
     axes = []
     for panel in range(panels):
@@ -121,12 +129,28 @@ def stacked(figure: Figure, axes: Axes, parts: int, gap: float = 0.14) -> list[A
     return [*upper, axes]
 
 
+def take_heading(figure: Figure) -> Heading:
+    """Return what stands around the axes of a figure, and leave it out of the figure.
+
+    For a page, which writes it as text. A figure marks these words by their roles, as
+    :func:`sheet` does.
+    """
+    found: dict[str, str] = {}
+    for words in figure.texts:
+        role = words.get_gid()
+        if role in ROLES:
+            found[role] = " ".join(words.get_text().split("\n"))
+            words.set_visible(False)
+    return Heading(**found)
+
+
 def name_panel(axes: Axes, name: str) -> None:
     """Write what one of several axes shows above it, in a row left free there."""
     axes.set_title(name, size=9.5, color=INK, loc="left", pad=5)
 
 
 _TOP: dict[str, Any] = {"color": INK, "va": "top"}
+_BOTTOM: dict[str, Any] = {"color": INK, "va": "bottom"}
 
 
 def _plain(axes: Axes) -> Axes:
