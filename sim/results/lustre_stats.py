@@ -52,10 +52,16 @@ def lustre_lines(stats: Mapping[Stat, int]) -> Iterator[str]:
     """Print the counts, one a line, aligned, sizes in MB = 10^6 bytes."""
     yield "Lustre's locks and page caches on all nodes (MB = 10^6 bytes)"
     width = max(len(label) for label, _ in WORDS.values())
+    for label, number, meaning in lustre_rows(stats):
+        aligned = number if number.endswith(" MB") else f"{number}   "
+        yield f"{label:<{width}} {aligned:>16}  {meaning}"
+
+
+def lustre_rows(stats: Mapping[Stat, int]) -> Iterator[tuple[str, str, str]]:
+    """Yield what each count is called, its number, and what it counts; sizes in MB."""
     for stat, (label, meaning) in WORDS.items():
         count = stats[stat]
-        number = f"{count / 1e6:,.1f} MB" if stat in _BYTES else f"{count:,}   "
-        yield f"{label:<{width}} {number:>16}  {meaning}"
+        yield label, f"{count / 1e6:,.1f} MB" if stat in _BYTES else f"{count:,}", meaning
 
 
 def lustre_counts(stats: Mapping[Stat, int]) -> dict[str, int]:

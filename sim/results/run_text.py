@@ -43,7 +43,7 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
         whenever the same scenario runs. GB = 10^9 bytes; times in simulated seconds.
     """
     lines = [
-        *_activity_lines(result, [_job_line(result)]),
+        *_activity_lines(result, [job_line(result)]),
         "",
         *_station_lines(result),
         "",
@@ -139,7 +139,8 @@ def _commented(text: str) -> list[str]:
     return [line.replace("\u00a0%", " %") for line in wrapped]
 
 
-def _job_line(result: Result) -> str:
+def job_line(result: Result) -> str:
+    """Say in a sentence where a job ran, and what was not as usual there."""
     scenario = result.scenario
     changes = "".join(f", {name} = {value}" for name, value in scenario.changes.items())
     placement, cores = scenario.placement.policy, scenario.cores

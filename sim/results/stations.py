@@ -171,6 +171,18 @@ class Load:
         return NEXT_STEPS[self.last.cause]
 
 
+def phase_name(load: Load, found: Sequence[Load]) -> str:
+    """Return what a kind of phase is called; with its test where there are several."""
+    several = len({other.test_id for other in found}) > 1
+    return f"test {load.test_id}, {load.access}" if several else load.access
+
+
+def bound_by(result: Result) -> tuple[str, ...]:
+    """Say of each kind of phase what bound it: a sentence each."""
+    found = loads(result)
+    return tuple(f"{phase_name(load, found).capitalize()}: {load.sentence()}" for load in found)
+
+
 class Busiest(NamedTuple):
     """The station of a kind with the most seconds of service.
 

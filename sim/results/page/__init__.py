@@ -1,0 +1,1 @@
+"""A run, several jobs or a study as one HTML page that needs nothing else."""

@@ -1,0 +1,39 @@
+"""The machine of a run in a page: what it consists of, and what the run changes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sim.config.machine import Machine
+from sim.results.machine_text import machine_sections
+from sim.results.page.content import Fold, Paragraph, Part, Table
+from sim.run.fabric import fabric_of
+
+
+def machine_parts(
+    machine: Machine, changes: Mapping[str, Any], slow: Mapping[str, float]
+) -> list[Part]:
+    """Return what a machine is.
+
+    Parameters
+    ----------
+    machine
+        With the changes made.
+    changes
+        New values that the scenario gives it, by dotted path.
+    slow
+        How many times as long its slow parts take, by name.
+    """
+    parts: list[Part] = [Paragraph(f"{machine.title}: {' '.join(machine.description.split())}")]
+    if changes:
+        rows = [[name, str(value)] for name, value in changes.items()]
+        parts.append(Table("What the scenario changes of it", ["parameter", "value"], rows, (0, 1)))
+    if slow:
+        rows = [[name, f"{factor:g} times as long"] for name, factor in slow.items()]
+        parts.append(Table("Its slow parts", ["part", "a service takes"], rows, (0, 1)))
+    tables = [
+        Table(title, ["what", "how much"], rows, (0, 1))
+        for title, rows in machine_sections(machine, fabric_of(machine)).items()
+    ]
+    return [*parts, Fold("What it consists of", tables)]

@@ -1,0 +1,103 @@
+"""The page of a run of one job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sim.results.outputs import output_of
+from sim.results.page.content import (
+    Fold,
+    Listing,
+    Page,
+    Paragraph,
+    Part,
+    Points,
+    Section,
+)
+from sim.results.page.drawing import picture_parts
+from sim.results.page.machine_tables import machine_parts
+from sim.results.page.run_tables import (
+    counts_table,
+    files_table,
+    phases_table,
+    run_cards,
+    stations_table,
+    waits_table,
+)
+from sim.results.page.scenario_parts import scenario_parts
+from sim.results.pictures.album import pictures_of
+from sim.results.run_text import job_line
+from sim.results.stations import bound_by
+from sim.run.result import Result
+
+
+def run_page(result: Result, first: Sequence[Section] = ()) -> Page:
+    """Return the page of a run.
+
+    Parameters
+    ----------
+    result
+        The run.
+    first
+        What is to stand before all else, such as an explanation.
+    """
+    scenario = result.scenario
+    return Page(
+        title=scenario.title or result.workload.title,
+        setup=job_line(result),
+        description=" ".join(scenario.description.split()),
+        cards=run_cards(result),
+        sections=[
+            *first,
+            Section("what-bound-it", "What bound it", binding_parts(result)),
+            Section("pictures", "Pictures", picture_parts(pictures_of(result))),
+            Section("phases", "Phases", phase_parts(result)),
+            Section("time", "Where the time went", time_parts(result)),
+            Section("files", "Files", list(_present(files_table(result)))),
+            *machine_sections_of(result),
+        ],
+        version=result.version,
+    )
+
+
+def machine_sections_of(result: Result) -> list[Section]:
+    """Return the last sections: the machine, and the scenario to run again."""
+    scenario, machine = result.scenario, result.machine
+    return [
+        Section("machine", "Machine", machine_parts(machine, scenario.changes, scenario.slow)),
+        Section("scenario", "Scenario, to run it again", scenario_parts(scenario, machine)),
+    ]
+
+
+def binding_parts(result: Result) -> list[Part]:
+    """Return what went wrong, what bound each kind of phase, and what else is to be known."""
+    parts: list[Part] = []
+    if result.troubles:
+        parts.append(Points([trouble.text for trouble in result.troubles], alert=True))
+    sentences = bound_by(result)
+    if sentences:
+        parts.append(Points(sentences))
+    if result.notes:
+        parts += [Paragraph("Notes:"), Points(result.notes)]
+    return parts
+
+
+def phase_parts(result: Result) -> list[Part]:
+    """Return the rows of the workload, and what it printed."""
+    parts: list[Part] = list(_present(phases_table(result)))
+    answer = output_of(result).answer
+    if answer:
+        parts.append(Fold("What the program printed", [Listing("Standard output", answer)]))
+    return parts
+
+
+def time_parts(result: Result) -> list[Part]:
+    """Return where the time of the ranks went, and how busy what was."""
+    parts: list[Part] = [waits_table(result), *_present(stations_table(result))]
+    return [*parts, Fold("Lustre's locks and page caches, counted", [counts_table(result)])]
+
+
+def _present(part: Part | None) -> Iterator[Part]:
+    """Yield a part if there is one."""
+    if part is not None:
+        yield part

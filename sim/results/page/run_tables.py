@@ -1,0 +1,210 @@
+"""The tables of a run in a page: phases, where the time went, busiest stations, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sim.config.units import format_bytes, format_rate, format_seconds
+from sim.machine.filesystem import FileSet
+from sim.results.lustre_stats import lustre_rows
+from sim.results.page.content import Card, Table
+from sim.results.stations import Load, busiest, loads, phase_name
+from sim.results.waits import Wait, waits
+from sim.run.result import Result
+from sim.workloads.row import Figure, Row
+from topology.text import format_count
+
+_MIB = 2**20
+_MOST_ROWS = 400
+_MOST_FILES = 50
+_MOST_CARDS = 8
+_MOST_PHASES = 6
+_OSTS_NAMED = 12
+_WORTH = 0.0005  # share of the time that a cause is worth a row
+
+
+def run_cards(result: Result) -> list[Card]:
+    """Return the numbers that matter most: the rate of each kind of phase, the time, the data."""
+    cards = []
+    for name, rows in _by_phase(result).items():
+        moved, seconds = sum(row.bytes for row in rows), sum(row.seconds for row in rows)
+        if not moved or not seconds:
+            continue
+        note = f"{moved / seconds / _MIB:,.6g} MiB/s; {moved / 1e9:,.4g} GB in {_time(seconds)}"
+        if len(rows) > 1:
+            best = max(row.bandwidth or 0.0 for row in rows)
+            note += f" in {len(rows):,} steps, the best {format_rate(best, 4)}"
+        cards.append(Card(name, format_rate(moved / seconds, 4), note))
+    return [
+        *cards[:_MOST_CARDS],
+        Card("time of the job", _time(result.simulated), "simulated, from its begin to its end"),
+        Card("bulk RPCs", f"{result.rpcs:,}", f"{result.bulk_bytes / 1e9:,.4g} GB, of all jobs"),
+    ]
+
+
+def _by_phase(result: Result) -> dict[str, list[Row]]:
+    """Return the rows of each kind of phase, by what it is called."""
+    several = len({row.part for row in result.rows}) > 1
+    found: dict[str, list[Row]] = {}
+    for row in result.rows:
+        name = f"test {row.part}, {row.phase}" if several else row.phase
+        found.setdefault(name, []).append(row)
+    return found
+
+
+def phases_table(result: Result) -> Table | None:
+    """Return a row for each phase of each step; None if the workload has no rows."""
+    if not result.rows:
+        return None
+    shown = result.rows[:_MOST_ROWS]
+    several = len({row.part for row in shown}) > 1
+    figures = list(dict.fromkeys(name for row in shown for name in row.figures))
+    part = ["test"] if several else []
+    heads = [*part, "step", "phase", "start", "time", "longest rank", "data", "rate", *figures]
+    rows = [[*([str(row.part)] if several else []), *_cells(row, figures)] for row in shown]
+    note = "Time: from the begin of the first rank to the end of the last one."
+    if len(result.rows) > len(shown):
+        note += f" The first {len(shown):,} of {len(result.rows):,} rows."
+    words = range(len(part) + 2)
+    return Table("Phases, in the order of their begin", heads, rows, words, note=note)
+
+
+def _cells(row: Row, figures: Sequence[str]) -> Iterator[str]:
+    yield from (row.step, row.phase, f"{row.start:.4f} s", _time(row.seconds), _time(row.longest))
+    yield format_bytes(row.bytes, 4) if row.bytes else ""
+    yield "" if row.bandwidth is None else format_rate(row.bandwidth, 4)
+    yield from (_figure(row.figures.get(name)) for name in figures)
+
+
+def _figure(figure: Figure | None) -> str:
+    """Write one more number of a row, with its unit."""
+    if figure is None:
+        return ""
+    value, unit = figure
+    if unit == "bytes":
+        return format_bytes(int(value), 4)
+    if unit == "seconds":
+        return _time(value)
+    return format_rate(value, 4) if unit == "bytes/s" else f"{value:,.6g}"
+
+
+def _time(seconds: float) -> str:
+    return format_seconds(seconds, 4)
+
+
+def waits_table(result: Result) -> Table:
+    """Return what the ranks waited for: of the whole job, and of each kind of phase.
+
+    The shares of a column add up to 100 %: what is too small for a row has one together.
+    """
+    columns: dict[str, tuple[float, Sequence[Wait]]] = {
+        "whole job": (result.simulated, waits(result))
+    }
+    found = loads(result)
+    for load in found[:_MOST_PHASES]:
+        columns[phase_name(load, found)] = (phase_seconds(result, load), load.waits)
+    shares = {
+        name: {wait.words: wait.share for wait in listed} for name, (_, listed) in columns.items()
+    }
+    causes = _rows_of([listed for _, listed in columns.values()])
+    rows = [[words, *(_share(of.get(words, 0.0)) for of in shares.values())] for words in causes]
+    rest = [
+        sum(of.values()) - sum(of.get(words, 0.0) for words in causes) for of in shares.values()
+    ]
+    if any(share >= _WORTH for share in rest):
+        rows.append(["anything else", *map(_share, rest)])
+    rows.append(["all of it", *(_share(sum(of.values())) for of in shares.values())])
+    heads = ["a rank waited for", *(f"{name} ({_time(s)})" for name, (s, _) in columns.items())]
+    note = ""
+    if len(found) > _MOST_PHASES:
+        note = f"The first {_MOST_PHASES} of {len(found):,} kinds of phases."
+    title = "Where the time of a rank went, on average"
+    return Table(title, heads, rows, total=True, note=note)
+
+
+def _rows_of(columns: Sequence[Sequence[Wait]]) -> list[str]:
+    """Return the causes that are worth a row, in the order of the first column, then the next."""
+    return list(
+        dict.fromkeys(wait.words for listed in columns for wait in listed if wait.share >= _WORTH)
+    )
+
+
+def phase_seconds(result: Result, load: Load) -> float:
+    """Return the seconds that all phases of a kind took."""
+    return sum(
+        stretch.end - stretch.start
+        for activity in result.activities
+        if (activity.part, activity.name) == (load.test_id, load.access)
+        for stretch in activity.stretches
+    )
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= _WORTH else "0"
+
+
+def stations_table(result: Result) -> Table | None:
+    """Return the busiest station of each kind; None if none served anything."""
+    found = busiest(result)
+    if not found:
+        return None
+    phases = list(found[0].shares)
+    few = len(phases) <= _MOST_PHASES
+    heads = [f"busy in {phase}" for phase in phases] if few else ["first service", "last service"]
+    rows = []
+    for use, shares in found:
+        when = [f"{use.first:.4f} s", f"{use.last:.4f} s"]
+        busy = [_share(share) for share in shares.values()]
+        served = f"{use.bytes / 1e9:,.4g} GB" if use.bytes else ""
+        waited = format_seconds(use.waiting / use.requests, 3)
+        rows.append([use.name, *(busy if few else when), served, f"{use.requests:,}", waited])
+    return Table(
+        "The busiest station of each kind, from node to server",
+        ["station", *heads, "served", "requests", "mean wait"],
+        rows,
+        note="Busy: share of the time of the phase in which it served. Mean wait: in its queue.",
+    )
+
+
+def counts_table(result: Result) -> Table:
+    """Return what the extent locks and the page caches did."""
+    return Table(
+        "Lustre's locks and page caches, on all nodes",
+        ["count", "number", "meaning"],
+        list(lustre_rows(result.stats)),
+        words=(0, 2),
+        note="MB = 10^6 bytes.",
+    )
+
+
+def files_table(result: Result) -> Table | None:
+    """Return the files that the job made, those of a shape together; None if it made none."""
+    if not result.files:
+        return None
+    kind = result.scenario.target.kind
+    rows = [
+        [name, f"{len(files.osts):,}", *([] if kind == "ssd" else _layout(files))]
+        for name, files in list(result.files.items())[:_MOST_FILES]
+    ]
+    note = ""
+    if len(result.files) > _MOST_FILES:
+        note = f"The first {_MOST_FILES} of {format_count(len(result.files), 'name')}."
+    heads = ["name", "files"]
+    if kind != "ssd":
+        targets = "OSTs" if kind == "lustre" else "service nodes"
+        heads += ["objects each", "stripe size", f"{targets} used", "which"]
+    return Table("Files that the job made", heads, rows, words=(0, 5), note=note)
+
+
+def _layout(files: FileSet) -> list[str]:
+    """Return how files of a shape are striped, and over which targets."""
+    osts = np.unique(files.osts).tolist()
+    more = f" and {len(osts) - _OSTS_NAMED:,} more" if len(osts) > _OSTS_NAMED else ""
+    return [
+        f"{files.stripe_count:,}",
+        format_bytes(files.stripe_size),
+        f"{len(osts):,}",
+        ", ".join(map(str, osts[:_OSTS_NAMED])) + more,
+    ]

@@ -1,0 +1,135 @@
+"""The page of a run: its figures are those of the result, and its scenario is the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sim import JobsResult, Result, load, simulate, simulate_jobs
+from sim.config.jobs import JobsScenario, load_jobs
+from sim.config.scenario import Workload, load_scenario
+from sim.config.units import parse_rate
+from sim.results.page.content import Fold, Listing, Page, Part, Picture, Points, Table
+from sim.results.page.export import page_of, write
+from sim.results.page.rendering import render
+from sim.results.pictures.album import pictures_of
+from sim.results.waits import waits
+from sim.workloads.trouble import Trouble
+
+
+def parts_of(page: Page) -> Iterator[Part]:
+    """Yield all parts of a page, those that are folded away too."""
+
+    def inside(parts: Sequence[Part]) -> Iterator[Part]:
+        for part in parts:
+            yield part
+            if isinstance(part, Fold):
+                yield from inside(part.parts)
+
+    for section in page.sections:
+        yield from inside(section.parts)
+
+
+def table(page: Page, title: str) -> Table:
+    (found,) = [part for part in parts_of(page) if isinstance(part, Table) and part.title == title]
+    return found
+
+
+def scenario_of(page: Page, folder: Path) -> Path:
+    """Save the complete scenario of a page."""
+    (text,) = [
+        part.text
+        for part in parts_of(page)
+        if isinstance(part, Listing) and part.title == "scenario.yaml"
+    ]
+    path = folder / "scenario.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_pictures_of_the_album_are_there_with_their_words(run: Result, page: Page):
+    pictures = [part for part in parts_of(page) if isinstance(part, Picture)]
+    assert [picture.name for picture in pictures] == [name for name, _ in pictures_of(run)]
+    assert all(picture.title and picture.setup for picture in pictures)
+    assert all(bool(picture.svg) != bool(picture.image) for picture in pictures)
+
+
+def test_shares_of_every_column_add_up(run: Result, page: Page):
+    found = table(page, "Where the time of a rank went, on average")
+    *causes, total = [list(row[1:]) for row in found.rows]
+    assert total == ["100.0 %"] * len(total)
+    for column in zip(*causes, strict=True):
+        shares = [float(cell.removesuffix(" %")) for cell in column]
+        assert sum(shares) == pytest.approx(100.0, abs=0.05 * len(shares))
+    longest = waits(run)[0]
+    assert [longest.words, f"{100 * longest.share:.1f} %"] == list(found.rows[0][:2])
+
+
+def test_phases_have_the_figures_of_the_result(run: Result, page: Page):
+    rows = table(page, "Phases, in the order of their begin").rows
+    assert [(row[0], row[1]) for row in rows] == [(row.step, row.phase) for row in run.rows]
+    cards = {card.name: card for card in page.cards}
+    writes = [row for row in run.rows if row.phase == "write"]
+    moved, seconds = sum(row.bytes for row in writes), sum(row.seconds for row in writes)
+    assert parse_rate(cards["write"].value) == pytest.approx(moved / seconds, rel=1e-3)
+    assert f"{moved / 1e9:,.4g} GB" in cards["write"].note
+
+
+def test_the_complete_scenario_is_the_run(run: Result, page: Page, tmp_path: Path):
+    again = simulate(load_scenario(scenario_of(page, tmp_path)))
+    assert [row.seconds for row in again.rows] == [row.seconds for row in run.rows]
+    assert again.events == run.events
+    assert (again.waits == run.waits).all()
+
+
+def test_the_complete_scenario_of_jobs_is_their_run(
+    jobs: JobsResult, jobs_page: Page, tmp_path: Path
+):
+    scenario = load_jobs(scenario_of(jobs_page, tmp_path))
+    assert isinstance(scenario, JobsScenario)
+    again = simulate_jobs(scenario, alone=False)
+    assert [outcome.end for outcome in again.jobs] == [outcome.end for outcome in jobs.jobs]
+
+
+def test_a_page_of_jobs_tells_of_each_and_of_the_machine(jobs: JobsResult, jobs_page: Page):
+    page = jobs_page
+    rows = table(page, "What each job took").rows
+    assert [row[0] for row in rows] == ["one", "two"]
+    assert [float(row[-1]) for row in rows] == pytest.approx(
+        [outcome.slowdown for outcome in jobs.jobs], abs=5e-4
+    )
+    pictures = [part.name for part in parts_of(page) if isinstance(part, Picture)]
+    assert {"bandwidth", "ranks-one", "ranks-two"} <= set(pictures)
+    folded = [part.title for part in parts_of(page) if isinstance(part, Fold)]
+    assert sum(title.startswith("Job ") for title in folded) == 2
+
+
+def test_troubles_and_notes_stand_first(run: Result):
+    troubled = replace(
+        run, troubles=(Trouble("LOST", 1, 1, "Bytes were lost."),), notes=("A note.",)
+    )
+    alert, *others = [part for part in parts_of(page_of(troubled)) if isinstance(part, Points)]
+    assert alert.alert
+    assert list(alert.sentences) == ["Bytes were lost."]
+    assert list(others[-1].sentences) == ["A note."]
+
+
+def test_the_same_run_gives_the_same_page_also_when_it_was_kept(
+    run: Result, page: Page, tmp_path: Path
+):
+    kept, target = tmp_path / "kept.xc40io", tmp_path / "page.html"
+    simulate(run.scenario).save(kept)
+    assert write(load(kept), str(target), "--html") == [str(target)]
+    assert target.read_text(encoding="utf-8") == render(page)
+
+
+def test_a_scenario_whose_file_has_gone_is_told_of(run: Result, tmp_path: Path):
+    lost = run.scenario.model_copy(
+        update={"workload": Workload(kernel={"name": str(tmp_path / "gone.yaml")})}
+    )
+    html = render(page_of(replace(run, scenario=lost, outcome=None)))
+    assert "There is no complete scenario" in html
+    assert "gone.yaml" in html
