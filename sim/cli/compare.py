@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
+from sim.cli.face import typed_command
+from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Target
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from sim.config.scenario import Scenario, Target
+    from sim.results.page.content import Page
+    from sim.studies.targets import Cell, Crossing
 
 _KINDS = ("lustre", "ssd", "bb", "home")
 _PLOTS = ("svg", "png", "pdf")
@@ -34,6 +42,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 )
 @click.option("--node-counts", help="Numbers of nodes, as in 16,64,256.  [default: --nodes]")
 @click.option("--plot", metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf.")
+@form_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- IOR ARGUMENTS]")
@@ -42,6 +51,8 @@ def compare(
     targets: str,
     node_counts: str | None,
     plot: str | None,
+    plots: str | None,
+    html: str | None,
     as_json: bool,
     assignments: tuple[str, ...],
     arguments: tuple[str, ...],
@@ -60,6 +71,8 @@ def compare(
     kind = _kind_of_plot(plot)
     if plot is not None:
         check_writable(plot, "--plot")
+    forms = Forms(plots, html)
+    forms.check()
     scenario = describe(Workload(ior=arguments), assignments, job | {"target": "lustre"})
     counts = counts or [scenario.nodes]
     for target in chosen:  # what cannot be is said before anything is run
@@ -75,6 +88,20 @@ def compare(
             draw_comparison(draft, kind, title, cells, found)
     text = comparison_document(cells, found)
     click.echo(text if as_json else format_comparison(title, cells, found), nl=False)
+    forms.draw(lambda: [("comparison", _figure(title, cells, found))])
+    forms.write(lambda: _page(scenario, title, cells, found))
+
+
+def _figure(title: str, cells: Sequence[Cell], found: Sequence[Crossing]) -> Figure:
+    from sim.studies.comparison_plot import comparison_figure
+
+    return comparison_figure(title, cells, found)
+
+
+def _page(scenario: Scenario, title: str, cells: Sequence[Cell], found: Sequence[Crossing]) -> Page:
+    from sim.studies.comparison_page import comparison_page
+
+    return comparison_page(scenario, title, typed_command(), cells, found)
 
 
 def _targets(text: str, job: dict[str, Any]) -> list[Target]:

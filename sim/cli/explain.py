@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
+from sim.cli.face import typed_command
+from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.figure import Figure
+
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
+    from sim.results.page.content import Page
+    from sim.studies.explanation import Explanation
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -40,6 +48,7 @@ _FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
 @described
 @options.changes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@form_options
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes to run in.  [default: one a processor]"
 )
@@ -51,6 +60,8 @@ def explain(
     *,
     assignments: tuple[str, ...],
     as_json: bool,
+    plots: str | None,
+    html: str | None,
     jobs: int | None,
     arguments: tuple[str, ...],
     **job: Any,
@@ -63,12 +74,34 @@ def explain(
     from sim.studies.explanation_text import explanation_document, format_explanation
 
     scenario = _scenario(context, assignments, job, arguments)
+    forms = Forms(plots, html)
+    forms.check()
     with ProgressBar("runs") as progress:
         explanation = explain_run(scenario, jobs=jobs or processors(), progress=progress)
     if as_json:
         click.echo(json_text(explanation_document(explanation)), nl=False)
     else:
         click.echo(format_explanation(explanation), nl=False)
+    forms.draw(lambda: _pictures(explanation))
+    forms.write(lambda: _page(explanation))
+
+
+def _pictures(explanation: Explanation) -> Iterator[tuple[str, Figure]]:
+    """Yield the pictures of the answers, then those of the run."""
+    from sim.results.pictures.album import pictures_of, pictures_of_jobs
+    from sim.run.result import Result
+    from sim.studies.explained_run import explained_run
+    from sim.studies.explanation_plot import explanation_pictures
+
+    yield from explanation_pictures(explanation)
+    run = explained_run(explanation)
+    yield from pictures_of(run) if isinstance(run, Result) else pictures_of_jobs(run)
+
+
+def _page(explanation: Explanation) -> Page:
+    from sim.studies.explanation_page import explanation_page
+
+    return explanation_page(explanation, typed_command())
 
 
 def _scenario(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import Any, NoReturn
 
@@ -10,6 +11,7 @@ import click
 
 from sim.config.errors import FailureError, InputError
 
+_TYPED = "xc40io.typed"
 _FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130  # 130 is how a shell reports SIGINT
 
 
@@ -21,6 +23,19 @@ class Face(click.Group):
     interrupt in one line and status 130; a reader of standard output that went away (``| head``) in
     status 1 without a word.
     """
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Make the context of the command, which remembers what was typed."""
+        typed = shlex.join([info_name or "xc40io", *args])
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta[_TYPED] = typed
+        return context
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run the command line and exit."""
@@ -43,6 +58,12 @@ class Face(click.Group):
             status = _say(error.strerror or str(error), _FAILED)
             _discard_output()
         sys.exit(status)
+
+
+def typed_command() -> str:
+    """Return the command line that is being run, as it can be typed again."""
+    typed: str = click.get_current_context().meta[_TYPED]
+    return typed
 
 
 def _sentence(error: InputError | click.ClickException) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sim.results.json_text import json_text
 from sim.studies.targets import ACCESSES, Cell, Crossing, Fastest, always_fastest
+from topology.text import format_count
 
 NAMES = {
     "lustre": "Lustre",
@@ -31,18 +32,21 @@ def format_comparison(title: str, cells: Sequence[Cell], found: Sequence[Crossin
         rows = {(cell.nodes, cell.kind): cell.rates.get(access) for cell in cells}
         for nodes in dict.fromkeys(cell.nodes for cell in cells):
             numbers = "".join(_number(rows.get((nodes, kind))) for kind in kinds)
-            lines.append(f"{f'{nodes:,} nodes':<14}{numbers}")
+            lines.append(f"{format_count(nodes, 'node'):<14}{numbers}")
         lines.append("")
-    lines += _verdicts(cells, found)
-    lines += [
-        f"TROUBLE ({NAMES[cell.kind]}, {cell.nodes:,} nodes): {text}"
-        for cell in cells
-        for text in cell.troubles
-    ]
+    lines += verdicts(cells, found)
+    lines += [f"TROUBLE {text}" for text in troubles(cells)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _verdicts(cells: Sequence[Cell], found: Sequence[Crossing]) -> Iterator[str]:
+def troubles(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield what went wrong, and in which run."""
+    for cell in cells:
+        for text in cell.troubles:
+            yield f"({NAMES[cell.kind]}, {format_count(cell.nodes, 'node')}): {text}"
+
+
+def verdicts(cells: Sequence[Cell], found: Sequence[Crossing]) -> Iterator[str]:
     """Say of each access where one target overtakes another, and which is always the fastest."""
     for access in ACCESSES:
         name = access.value.capitalize()

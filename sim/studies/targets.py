@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from sim.config.scenario import Scenario, Target
+from sim.results.stations import bound_by
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.parameters import Access
@@ -32,12 +33,15 @@ class Cell:
         Bytes/s by access, the best of the repetitions; none for an access that was not made.
     troubles
         What went wrong, a sentence each.
+    bound
+        What bound each kind of phase, a sentence each.
     """
 
     kind: str
     nodes: int
     rates: Mapping[Access, float]
     troubles: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def compare(
             changes = {"nodes": nodes, "target": target}
             result = simulate(scenario.model_copy(update=changes))
             texts = tuple(trouble.text for trouble in result.troubles)
-            cells.append(Cell(target.kind, nodes, _rates(result), texts))
+            cells.append(Cell(target.kind, nodes, _rates(result), texts, bound_by(result)))
     return cells
 
 

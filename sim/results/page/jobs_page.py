@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.jobs_text import node_text
 from sim.results.page.content import Card, Fold, Page, Part, Section, Table
@@ -18,8 +20,11 @@ _TOLD = 40
 """Jobs that are told of by themselves at most; the tables have all."""
 
 
-def jobs_page(result: JobsResult) -> Page:
-    """Return the page of several jobs: what each took, what the machine did, each by itself."""
+def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Page:
+    """Return the page of several jobs: what each took, what the machine did, each by itself.
+
+    ``first`` is what is to stand before all else, such as an explanation.
+    """
     scenario, whole = result.scenario, result.whole
     count = format_count(len(result.jobs), "job")
     alone = any(outcome.alone is not None for outcome in result.jobs)
@@ -33,6 +38,7 @@ def jobs_page(result: JobsResult) -> Page:
         description=" ".join(scenario.description.split()),
         cards=_cards(result),
         sections=[
+            *first,
             Section("jobs", "Jobs", [_jobs_table(result), _phases_table(result)]),
             Section("pictures", "Pictures", picture_parts(pictures_of_jobs(result))),
             Section("each-job", "Each job", _each(result)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ def _albums(content: Result | JobsResult | ReplayReport) -> Iterator[tuple[str, 
 
 
 def write_pictures(
-    folder: str | Path, pictures: Pictures, option: str, prefix: str = ""
+    folder: str | Path, pictures: Iterable[tuple[str, Figure]], option: str, prefix: str = ""
 ) -> list[Path]:
     """Write pictures into a folder as PNG, each whole or not at all; return the files.
 
