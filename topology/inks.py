@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#c3cad3", "#8e6bbf", "#f3722c", "#eef0f2"
+COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#bdc5cf", "#8e6bbf", "#f3722c", "#eef0f2"
 TEXT_INK, EDGE_INK = "#22262b", "#7b8592"
 
 

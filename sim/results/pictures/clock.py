@@ -12,7 +12,7 @@ import numpy as np
 from sim.config.units import format_seconds
 from sim.engine.types import Floats, Integers
 from sim.results.pictures.scene import Lane
-from sim.results.pictures.sheet import INK, READ, WRITE
+from sim.results.pictures.sheet import INK, READ, SMALL, WRITE
 from sim.results.stations import Windows, merged
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _COLUMNS = 240
 _BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
 _ROW = 0.24  # inches of a lane
 _SHADE = 0.05  # opacity of what lies behind the curves
-_OTHER = "#8a929c"
 
 
 @dataclass(frozen=True)
@@ -153,4 +152,4 @@ def _colour(name: str) -> str:
     """Return the colour of a lane: that of writes, of reads or of what is neither."""
     if "write" in name.lower():
         return WRITE
-    return READ if "read" in name.lower() else _OTHER
+    return READ if "read" in name.lower() else SMALL

@@ -11,18 +11,18 @@ from sim.config.units import format_seconds
 from sim.engine.types import Integers
 from sim.plane.causes import Cause
 from sim.results.pictures.clock import Clock
-from sim.results.pictures.ranks import (
-    CAUSE_LINE,
-    OTHER_CAUSES,
+from sim.results.pictures.ranks import CAUSE_LINE, OTHER_CAUSES, SHOWN, name_causes, rank_shares_of
+from sim.results.pictures.scene import few, lanes_of, setup_of
+from sim.results.pictures.sheet import (
     PALETTE,
     REST,
-    SHOWN,
     SMALL,
-    name_causes,
-    rank_shares_of,
+    WIDE,
+    Heading,
+    name_axes,
+    room_for,
+    sheet,
 )
-from sim.results.pictures.scene import few, lanes_of, setup_of
-from sim.results.pictures.sheet import WIDE, Heading, name_axes, room_for, sheet
 from sim.results.waits import AT_WORDS
 from sim.run.recording import Recording
 from sim.run.result import Result

@@ -11,7 +11,16 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.results.pictures.scene import setup_of
-from sim.results.pictures.sheet import INK, WIDE, Heading, name_axes, sheet
+from sim.results.pictures.sheet import (
+    INK,
+    PALETTE,
+    REST,
+    SMALL,
+    WIDE,
+    Heading,
+    name_axes,
+    sheet,
+)
 from sim.results.waits import WORDS
 from sim.run.result import Result
 from topology.text import format_count
@@ -31,8 +40,6 @@ OTHER_CAUSES = "anything else"
 
 _NAMED = 7
 _WORTH = 0.005  # share of all time that a cause is worth a name
-PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
-SMALL, REST = "#8a929c", "#e3e6ea"
 _WAITS_FOR_OTHERS = "other ranks to end the phase, or the next phase to begin"
 
 

@@ -23,6 +23,12 @@ GB = 1e9
 INK = "#22262b"
 WRITE, READ = "#0072b2", "#e69f00"
 OTHER = "#009e73"
+PALETTE = (WRITE, READ, OTHER, "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+"""Colours of kinds that have no order, in the order in which they are given out."""
+
+SMALL, REST = "#565c64", "#e3e6ea"
+"""Of all small kinds together, dark so that no pink looks like it; of having nothing to do."""
+
 FAINT = 0.18
 """Opacity of the lines of a grid."""
 
