@@ -155,6 +155,14 @@ EXPORTS: tuple[Export, ...] = (
         Takes.TOGETHER,
         Wants.RECORDING,
     ),
+    Export(
+        "html",
+        "FILE",
+        "Also write a page of it: pictures, tables and the scenario, in one file for a browser.",
+        "sim.results.page.export:write",
+        Takes.ALL,
+        Wants.IF_THERE,
+    ),
 )
 
 
