@@ -24,7 +24,7 @@ def test_names_are_told_and_the_output_is_the_same(xc40io, tmp_path):
     result = xc40io(*IOR, "--json", "--plots", str(folder), *WRITE)
     assert result.exit_code == 0, result.stderr
     names = [
-        *("bandwidth.png", "gantt.png", "links.png", "lnet_routers.png", "locks.png"),
+        *("bandwidth.png", "gantt.png", "groups.png", "links.png", "lnet_routers.png", "locks.png"),
         *("osts.png", "queues.png", "ranks.png"),
     ]
     assert drawn(folder) == names

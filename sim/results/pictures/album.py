@@ -12,6 +12,7 @@ from sim.archive.files import replacing
 from sim.engine.types import Indices
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
 from sim.results.pictures.gantt import draw_gantt, gantt_of
+from sim.results.pictures.groups import draw_groups, traffic_of
 from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
 from sim.results.pictures.links import draw_links
 from sim.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
@@ -101,6 +102,9 @@ def _of_machine(scene: Scene, nodes: Indices) -> Pictures:
         heat = heat_of(scene, machinery)
         if heat is not None:
             yield name, draw_heat(scene, machinery, heat)
+    traffic = traffic_of(scene)
+    if traffic is not None:
+        yield "groups", draw_groups(scene, traffic)
     links = draw_links(scene, nodes)
     if links is not None:
         yield "links", links

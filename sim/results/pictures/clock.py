@@ -121,14 +121,16 @@ class Clock:
         transform = axes.get_xaxis_transform()
         axes.broken_barh(spans, (0, 1), transform=transform, color=INK, alpha=_SHADE, linewidth=0)
 
-    def draw_lanes(self, figure: Figure, axes: Axes, lanes: Sequence[Lane]) -> Axes:
+    def draw_lanes(
+        self, figure: Figure, axes: Axes, lanes: Sequence[Lane], *, gap: float = 0.05
+    ) -> Axes:
         """Show above the axes, in rows left free there, what the ranks did when.
 
-        Returns the axes of these rows.
+        Returns the axes of these rows; ``gap``: inches between both.
         """
         box, tall = axes.get_position(), figure.get_figheight()
         high = _ROW * len(lanes) / tall
-        strip = figure.add_axes((box.x0, box.y1 + 0.05 / tall, box.width, high))
+        strip = figure.add_axes((box.x0, box.y1 + gap / tall, box.width, high))
         for row, lane in enumerate(lanes):
             colour = _colour(lane.name)
             strip.broken_barh(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,26 +104,38 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     left = max(room_for(names), 0.72)
     high = min(max(0.05 * rows, 1.2), 6.0)
     figure, (axes,) = sheet(heading, width=WIDE, height=high, rows=len(names), left=left)
-    share = np.ma.masked_equal(100 * heat.busy, 0.0)  # what is masked is not painted
-    image = axes.pcolormesh(
-        clock.edges,
-        np.arange(rows + 1) - 0.5,
-        share,
-        cmap=_COLOURS,
-        vmin=0,
-        vmax=100,
-        rasterized=True,  # as SVG it would be an element a cell
-    )
-    axes.grid(visible=False)
+    image = paint(axes, clock, 100 * heat.busy, 100.0)
     name_numbers(axes, heat.numbers, int(high / 0.17))
     name_axes(axes, "", machinery.name)
     clock.name_axis(axes)
-    _scale(figure, axes, image)
+    add_scale(figure, axes, image, "busy (%)")
     clock.draw_lanes(figure, axes, scene.lanes)
     return figure
 
 
-def name_numbers(axes: Axes, numbers: tuple[int, ...], room: int) -> None:
+def paint(axes: Axes, clock: Clock, values: Floats, most: float) -> QuadMesh:
+    """Paint a row for each row of values and a column for each span of time; 0 is not painted.
+
+    Parameters
+    ----------
+    values
+        float64 (rows, columns).
+    most
+        What has the darkest colour.
+    """
+    axes.grid(visible=False)
+    return axes.pcolormesh(
+        clock.edges,
+        np.arange(len(values) + 1) - 0.5,
+        np.ma.masked_equal(values, 0.0),  # what is masked is not painted
+        cmap=_COLOURS,
+        vmin=0.0,
+        vmax=most,
+        rasterized=True,  # as SVG it would be an element a cell
+    )
+
+
+def name_numbers(axes: Axes, numbers: Sequence[int], room: int) -> None:
     """Write the numbers of some rows, as many as have room; the first row is above."""
     step = -(-len(numbers) // min(room, _TICKS))
     places = range(0, len(numbers), step)
@@ -130,12 +143,12 @@ def name_numbers(axes: Axes, numbers: tuple[int, ...], room: int) -> None:
     axes.set_ylim(len(numbers) - 0.5, -0.5)
 
 
-def _scale(figure: Figure, axes: Axes, image: QuadMesh) -> None:
+def add_scale(figure: Figure, axes: Axes, image: QuadMesh, label: str) -> None:
     """Make room at the right of the axes for the scale of the colours."""
     box, wide = axes.get_position(), figure.get_figwidth()
     axes.set_position((box.x0, box.y0, box.width - 0.75 / wide, box.height))
     place = (box.x1 - 0.6 / wide, box.y0, 0.12 / wide, box.height)
     bar = figure.colorbar(image, cax=figure.add_axes(place))
-    bar.set_label("busy (%)", size=9.5, color=INK)
+    bar.set_label(label, size=9.5, color=INK)
     bar.ax.tick_params(labelsize=9, colors=INK)
     bar.outline.set_visible(False)

@@ -11,7 +11,7 @@ from sim import Result
 from sim.config.errors import InputError
 from sim.results.pictures.album import pictures_of, write_pictures
 
-NAMES = {"bandwidth.png", "osts.png", "lnet_routers.png", "links.png", "ranks.png"}
+NAMES = {"bandwidth.png", "osts.png", "lnet_routers.png", "groups.png", "links.png", "ranks.png"}
 
 
 def test_pictures_are_whole_and_the_same_every_time(lustre: Result, tmp_path: Path):

@@ -1,0 +1,197 @@
+"""A picture of what the groups of a dragonfly moved over time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sim.engine.types import Floats, Indices
+from sim.plane.stations import StationKind
+from sim.results.pictures.clock import Clock
+from sim.results.pictures.heat import add_scale, name_numbers, paint
+from sim.results.pictures.scene import Scene
+from sim.results.pictures.sheet import (
+    GB,
+    WIDE,
+    Heading,
+    name_axes,
+    name_panel,
+    room_for,
+    sheet,
+    stacked,
+)
+from sim.run.fabric import fabric_of
+from topology import Fabric
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ROUTER = re.compile(r"LNET router (\d+) ")
+_ROW = 0.16  # inches of a group
+_LEAST = 0.5  # inches of a panel
+_GAP = 0.4  # inches above a panel for its name
+_EDGE = 0.1  # inches of these between the name and what is above it
+_NODES, _ROUTERS = "compute nodes of the group", "LNET routers of the group"
+
+
+class Traffic(NamedTuple):
+    """What one kind of ends in each group moved.
+
+    Attributes
+    ----------
+    name
+        Of the ends.
+    groups
+        int32 (rows,): which groups, ascending: those that moved anything.
+    rates
+        float64 (rows, columns): bytes/s, both ways together.
+    """
+
+    name: str
+    groups: Indices
+    rates: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTraffic:
+    """What moved to and from the groups.
+
+    Attributes
+    ----------
+    clock
+        The columns.
+    panels
+        The compute nodes, if the run was recorded, then the LNET routers.
+    """
+
+    clock: Clock
+    panels: tuple[Traffic, ...]
+
+
+def traffic_of(scene: Scene) -> GroupTraffic | None:
+    """Return what moved between the groups of a dragonfly and the file system.
+
+    None if it is no dragonfly, or nothing passed its LNET routers. The bytes of an LNET router are
+    counted when its Aries interface begins with them; those of compute nodes, which only a
+    recording tells, are spread over the time in which an RPC's data is on its way.
+    """
+    fabric = fabric_of(scene.result.machine)
+    if fabric.kind != "dragonfly":
+        return None
+    at_routers = _at_routers(scene, fabric)
+    if at_routers is None:
+        return None
+    clock, rates = at_routers
+    panels = [_traffic(_ROUTERS, rates)]
+    if scene.result.recording is not None:
+        panels.insert(0, _traffic(_NODES, _at_nodes(scene, fabric, clock)))
+    return GroupTraffic(clock, tuple(panel for panel in panels if len(panel.groups)))
+
+
+def _traffic(name: str, rates: Floats) -> Traffic:
+    """Return the groups that moved anything."""
+    groups = np.flatnonzero(rates.any(axis=1)).astype(np.int32)
+    return Traffic(name, groups, rates[groups])
+
+
+def _at_routers(scene: Scene, fabric: Fabric) -> tuple[Clock, Floats] | None:
+    """Return bytes/s at the LNET routers of each group; None if none moved anything."""
+    bins: dict[int, Floats] = {}
+    width = 0.0
+    for use in scene.result.stations():
+        found = _ROUTER.match(use.name)
+        if use.kind is StationKind.LNET and found is not None:
+            line = scene.result.timeline(use.name)
+            width = line.width
+            group = int(fabric.router_group[fabric.lnet_router[int(found[1])]])
+            bins[group] = bins.get(group, 0.0) + line.bytes
+    if not bins:
+        return None
+    clock = Clock.of(scene.end, width)
+    rates = np.zeros((fabric.groups, clock.columns))
+    for group, line_bytes in bins.items():
+        rates[group] = clock.sums(line_bytes) / clock.width
+    return clock, rates
+
+
+def _at_nodes(scene: Scene, fabric: Fabric, clock: Clock) -> Floats:
+    """Return bytes/s at the compute nodes of each group."""
+    recording = scene.result.recording
+    assert recording is not None
+    rpcs = recording.rpcs
+    since = np.where(rpcs["write"] == 1, rpcs["start"], rpcs["served"])
+    until = np.where(rpcs["write"] == 1, rpcs["arrived"], rpcs["ended"])
+    known = np.isfinite(until) & (until > since)
+    groups = fabric.router_group[fabric.node_router[recording.nodes[rpcs["node"]]]][known]
+    speed = rpcs["bytes"][known] / (until - since)[known]
+    rates = np.zeros((fabric.groups, clock.columns))
+    for group in np.unique(groups):
+        own = groups == group
+        moved = moved_by(clock, since[known][own], until[known][own], speed[own])
+        rates[group] = moved / clock.width
+    return rates
+
+
+def moved_by(clock: Clock, since: Floats, until: Floats, speed: Floats) -> Floats:
+    """Return the bytes in each column of transfers at constant speed: float64 (columns,).
+
+    Parameters
+    ----------
+    since, until
+        float64 (transfers,): from when to when, in simulated seconds.
+    speed
+        float64 (transfers,): bytes/s.
+    """
+    edges = np.arange(clock.columns + 1) * clock.width
+    total = np.zeros(len(edges))  # that have moved until each edge
+    for moment, sign in ((since, 1.0), (until, -1.0)):
+        order = np.argsort(moment, kind="stable")
+        before = np.searchsorted(moment[order], edges, side="right")
+        speeds = np.concatenate(([0.0], np.cumsum(speed[order])))
+        begun = np.concatenate(([0.0], np.cumsum(speed[order] * moment[order])))
+        total += sign * (speeds[before] * edges - begun[before])
+    moved = np.diff(total)
+    return np.where(moved < 1.0, 0.0, moved)  # what is less than a byte is rounding
+
+
+def draw_groups(scene: Scene, traffic: GroupTraffic) -> Figure:
+    """Draw a row for each group, a column for each span of time, the darker the more bytes/s."""
+    clock, panels = traffic.clock, traffic.panels
+    heading = Heading(
+        "What the groups of the dragonfly moved to and from the file system over time",
+        scene.setup,
+        f"Mean over each {clock.column_words}, both ways together; white is nothing. Each panel "
+        "has a scale of its own. Of groups that moved nothing there is no row. "
+        "GB\u00a0=\u00a010^9\u00a0bytes.",
+    )
+    names = [lane.name for lane in scene.lanes]
+    high = max(_ROW * max(len(panel.groups) for panel in panels), _LEAST)
+    figure, (lowest,) = sheet(
+        heading,
+        width=WIDE,
+        height=(high + _GAP) * len(panels) - _GAP,
+        rows=len(names) + 1,
+        left=max(room_for(names), 0.72),
+    )
+    drawn = stacked(figure, lowest, len(panels), _GAP)
+    for panel, axes in zip(panels, drawn, strict=True):
+        _draw_panel(figure, axes, clock, panel)
+    for axes in drawn[:-1]:
+        axes.set_xlabel("")
+    clock.draw_lanes(figure, drawn[0], scene.lanes, gap=_GAP - _EDGE)
+    return figure
+
+
+def _draw_panel(figure: Figure, axes: Axes, clock: Clock, panel: Traffic) -> None:
+    """Draw the rows of one kind of ends, with a scale of their own."""
+    rates = panel.rates / GB
+    image = paint(axes, clock, rates, float(rates.max()))
+    name_numbers(axes, panel.groups.tolist(), len(panel.groups))
+    name_panel(axes, panel.name)
+    name_axes(axes, "", "group")
+    clock.name_axis(axes)
+    add_scale(figure, axes, image, "GB/s")
