@@ -7,8 +7,10 @@ names.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -29,6 +31,9 @@ _OPTIONS = (
     "--force-color-profile=srgb",
     "--remote-debugging-pipe",
 )
+
+_PATIENCE = 120  # seconds
+_ASIDE = 10  # the least number of a copy of a pipe's end, out of the way of those it replaces
 
 
 def chromium() -> str | None:
@@ -62,9 +67,9 @@ class Browser:
         our_in, their_out = os.pipe()
 
         def as_three_and_four() -> None:
-            given_in, given_out = os.dup(their_in), os.dup(their_out)
-            os.dup2(given_in, 3)
-            os.dup2(given_out, 4)
+            aside = [fcntl.fcntl(end, fcntl.F_DUPFD, _ASIDE) for end in (their_in, their_out)]
+            for end, wanted in zip(aside, (3, 4), strict=True):
+                os.dup2(end, wanted)
 
         self._process = subprocess.Popen(
             [program, *_OPTIONS, f"--user-data-dir={self._profile.name}", "about:blank"],
@@ -167,6 +172,8 @@ class Browser:
     def _read(self) -> dict[str, Any]:
         """Return the next message, and note what it tells."""
         while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._in], [], [], _PATIENCE)
+            assert ready, f"the browser has said nothing for {_PATIENCE} s"
             piece = os.read(self._in.fileno(), 1 << 16)
             assert piece, "the browser has gone"
             self._buffer += piece
