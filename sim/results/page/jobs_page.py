@@ -61,7 +61,7 @@ def _cards(result: JobsResult) -> list[Card]:
         Card(
             "time of all", format_seconds(result.simulated, 4), "simulated, to the last job's end"
         ),
-        Card("bulk RPCs", f"{whole.rpcs:,}", f"{whole.bulk_bytes / 1e9:,.4g} GB"),
+        Card("bulk RPCs", f"{whole.rpcs:,}", f"{whole.bulk_bytes / 1e9:,.4g} GB moved"),
     ]
     slowed = [
         (outcome.slowdown, outcome.job.name)

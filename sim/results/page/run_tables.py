@@ -40,7 +40,7 @@ def run_cards(result: Result) -> list[Card]:
     return [
         *cards[:_MOST_CARDS],
         Card("time of the job", _time(result.simulated), "simulated, from its begin to its end"),
-        Card("bulk RPCs", f"{result.rpcs:,}", f"{result.bulk_bytes / 1e9:,.4g} GB, of all jobs"),
+        Card("bulk RPCs", f"{result.rpcs:,}", f"{result.bulk_bytes / 1e9:,.4g} GB moved"),
     ]
 
 

@@ -15,10 +15,10 @@ STRIPING = {"count": 4, "size": "1m"}
 
 @pytest.fixture(scope="session")
 def run() -> Result:
-    """A run that writes to the disks and reads back from there, twice."""
+    """A recorded run that writes to the disks and reads back from there, twice."""
     job = {"nodes": 4, "ppn": 4, "striping": STRIPING, "title": "Write <i>and</i> read & more"}
     changes = {"lustre.ost_spread": 0.0}
-    return simulate(Scenario(machine="theta", workload=IOR, changes=changes, **job))
+    return simulate(Scenario(machine="theta", workload=IOR, changes=changes, **job), record=True)
 
 
 @pytest.fixture(scope="session")

@@ -121,7 +121,7 @@ def test_the_same_run_gives_the_same_page_also_when_it_was_kept(
     run: Result, page: Page, tmp_path: Path
 ):
     kept, target = tmp_path / "kept.xc40io", tmp_path / "page.html"
-    simulate(run.scenario).save(kept)
+    simulate(run.scenario, record=True).save(kept)
     assert write(load(kept), str(target), "--html") == [str(target)]
     assert target.read_text(encoding="utf-8") == render(page)
 

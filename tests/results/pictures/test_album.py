@@ -36,7 +36,7 @@ def test_what_has_nothing_to_show_is_left_out(home: Result):
 def test_a_recording_adds_what_happened_when(recorded: Result):
     names = [name for name, _ in pictures_of(recorded)]
     assert names == [
-        *("bandwidth", "osts", "lnet_routers", "links", "queues", "locks"),
+        *("bandwidth", "osts", "lnet_routers", "groups", "links", "queues", "locks"),
         *("mdt_operations", "server_rates", "oss_load", "ranks", "gantt"),
     ]
 
