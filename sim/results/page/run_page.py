@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sim.results.kernel_text import format_options
 from sim.results.outputs import output_of
 from sim.results.page.content import (
     Fold,
@@ -45,7 +46,7 @@ def run_page(result: Result, first: Sequence[Section] = ()) -> Page:
     return Page(
         title=scenario.title or result.workload.title,
         setup=job_line(result),
-        description=" ".join(scenario.description.split()),
+        description=" ".join(scenario.description.split()) or _options(result),
         cards=run_cards(result),
         sections=[
             *first,
@@ -58,6 +59,13 @@ def run_page(result: Result, first: Sequence[Section] = ()) -> Page:
         ],
         version=result.version,
     )
+
+
+def _options(result: Result) -> str:
+    """Say how a kernel was asked for; of IOR the title tells."""
+    if result.scenario.workload.kernel is None:
+        return ""
+    return f"Options of the kernel: {format_options(result)}"
 
 
 def machine_sections_of(result: Result) -> list[Section]:

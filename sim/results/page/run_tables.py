@@ -10,7 +10,7 @@ from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.machine.filesystem import FileSet
 from sim.results.lustre_stats import lustre_rows
 from sim.results.page.content import Card, Table
-from sim.results.stations import Load, busiest, loads, phase_name
+from sim.results.stations import Load, busiest, loads, merged, phase_name
 from sim.results.waits import Wait, waits
 from sim.run.result import Result
 from sim.workloads.row import Figure, Row
@@ -26,10 +26,14 @@ _WORTH = 0.0005  # share of the time that a cause is worth a row
 
 
 def run_cards(result: Result) -> list[Card]:
-    """Return the numbers that matter most: the rate of each kind of phase, the time, the data."""
+    """Return the numbers that matter most: the rate of each kind of phase, the time, the data.
+
+    The rate is over the time in which any rank was at it.
+    """
     cards = []
     for name, rows in _by_phase(result).items():
-        moved, seconds = sum(row.bytes for row in rows), sum(row.seconds for row in rows)
+        moved = sum(row.bytes for row in rows)
+        seconds = sum(stop - start for start, stop in merged([(of.start, of.end) for of in rows]))
         if not moved or not seconds:
             continue
         note = f"{moved / seconds / _MIB:,.6g} MiB/s; {moved / 1e9:,.4g} GB in {_time(seconds)}"
