@@ -138,6 +138,7 @@ class FileSystem:
         """
         now = self.environment.now
         operations, bounds = batch.listing()
+        self.plane.note_library_calls(batch, operations)
         if self._of_one_node:
             self._place_files(operations, np.repeat(batch.programs, np.diff(bounds)))
         number = self.plane.submit(batch.programs, operations, bounds, now, batch.transfers)

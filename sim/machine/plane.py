@@ -26,11 +26,12 @@ from sim.mpi.exchange import GATE, TRANSFER
 from sim.mpi.transfers import drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
 from sim.node.extents import NO_END
-from sim.plane.batch import Transfers, most_at_once, refer_from
+from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
-from sim.plane.operations import OPERATION, Op
+from sim.plane.library_calls import LIBRARY_CALL
+from sim.plane.operations import OPERATION, Op, Operations
 from sim.plane.recorder import Records
 from sim.plane.waited import Waited, waited_of
 from sim.storage.dvs.tables import MOUNT
@@ -74,6 +75,8 @@ class Plane:
         self._live_transfers = 0  # that were left when the ended ones were last dropped
         self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
         self.pace: Floats | None = None
+        self._tags = 0  # of the library calls so far
+        self._library_calls: list[npt.NDArray[Any]] = []
         prepare([start_programs, place, run], tables)
 
     @property
@@ -314,6 +317,29 @@ class Plane:
         exchange.meetings = enlarge_table(exchange.meetings, first + count)
         exchange.meetings.head[first:] = -1
         return first
+
+    def note_library_calls(self, batch: Batch, operations: Operations) -> None:
+        """Keep what the library calls of a batch asked for, if it is to be recorded.
+
+        Parameters
+        ----------
+        batch
+            Whose calls.
+        operations
+            Its operations, yet to be submitted: each gets the tag that its call has among all.
+        """
+        if not self.tables.recorder.on:
+            return
+        of_calls = operations["tag"] > 0
+        operations["tag"][of_calls] += self._tags
+        for call in batch.library_calls:
+            self._tags += 1
+            self._library_calls.append(call.parts(batch.programs, self._tags))
+
+    @property
+    def library_calls(self) -> npt.NDArray[Any]:
+        """What the calls of I/O libraries asked for so far: ``LIBRARY_CALL`` records."""
+        return np.concatenate([np.zeros(0, LIBRARY_CALL), *self._library_calls])
 
     def submit(
         self,

@@ -22,6 +22,7 @@ from sim.mpi.rounds import meet
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
+from sim.plane.library_calls import CREATING, READING, WRITING, LibraryCall, LibraryOp, Pieces
 from sim.plane.operations import Op
 
 PREALLOCATION_PIECE = 16 * 2**20
@@ -124,8 +125,14 @@ class MpiFile:
         """
         self.counts = self._no_counts()
         self._writing.locked.clear()
-        costs, first = self._costs, self.aggregators[:1]
         self._lock_mode = self.hints.cray_cb_write_lock_mode if writing else 0
+        mode = (WRITING if writing else READING) | (CREATING if create else 0)
+        with batch.calling(self._call(LibraryOp.OPEN)._replace(mode=mode)):
+            self._open(batch, create=create)
+
+    def _open(self, batch: Batch, *, create: bool) -> None:
+        """Add what the ranks do to open the file."""
+        costs, first = self._costs, self.aggregators[:1]
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
         if create:
             self._do(batch, Op.CREATE, first, Timer.OPEN)
@@ -137,10 +144,11 @@ class MpiFile:
 
     def close(self, batch: Batch) -> None:
         """Close the file (``MPI_File_close``): meet, give back the group lock, close."""
-        self._meet(batch, self._costs.barrier(), Timer.OPEN)
-        if self._lock_mode == 1:
-            self._do(batch, Op.GROUP_UNLOCK, self.open_ranks, Timer.LOCK)
-        self._do(batch, Op.CLOSE, self.open_ranks, Timer.OPEN)
+        with batch.calling(self._call(LibraryOp.CLOSE)):
+            self._meet(batch, self._costs.barrier(), Timer.OPEN)
+            if self._lock_mode == 1:
+                self._do(batch, Op.GROUP_UNLOCK, self.open_ranks, Timer.LOCK)
+            self._do(batch, Op.CLOSE, self.open_ranks, Timer.OPEN)
         self._is_open[:] = False
 
     def write_at_all(self, batch: Batch, accesses: Accesses) -> None:
@@ -149,6 +157,11 @@ class MpiFile:
         The hints say how: two-phase, one-sided, with aggregation inside the nodes, or, if
         collective buffering is off or not worth while, every rank by itself.
         """
+        with batch.calling(self._call(LibraryOp.WRITE, accesses)):
+            self._write_together(batch, accesses)
+
+    def _write_together(self, batch: Batch, accesses: Accesses) -> None:
+        """Add what a collective write makes the ranks do."""
         hints, switch = self.hints, self.hints.romio_cb_write
         if not _goes_through_aggregators(
             switch, worth_while=self._is_interleaved_or_small(accesses)
@@ -169,6 +182,11 @@ class MpiFile:
         Cray's library as it does for writes. ROMIO's Lustre driver has no one-sided reads: they are
         two-phase whatever ``read_method`` says.
         """
+        with batch.calling(self._call(LibraryOp.READ, accesses)):
+            self._read_together(batch, accesses)
+
+    def _read_together(self, batch: Batch, accesses: Accesses) -> None:
+        """Add what a collective read makes the ranks do."""
         switch = self.hints.romio_cb_read
         if self._reading.mpi.library == "cray":
             worth_while = self._is_interleaved_or_small(accesses)
@@ -194,7 +212,8 @@ class MpiFile:
 
     def sync(self, batch: Batch) -> None:
         """Make durable what was written (``MPI_File_sync``): an fsync by whoever has it open."""
-        self._do(batch, Op.FSYNC, self.open_ranks, Timer.SYNC)
+        with batch.calling(self._call(LibraryOp.SYNC)):
+            self._do(batch, Op.FSYNC, self.open_ranks, Timer.SYNC)
 
     def set_size(self, batch: Batch, size: int) -> None:
         """Set the size in bytes (``MPI_File_set_size``): the first aggregator truncates it.
@@ -259,9 +278,12 @@ class MpiFile:
         self._open_by(batch, np.unique(accesses.rank))
         if each:
             direction.add_independent(accesses.rank, accesses.bytes)
-            independent.call_each(batch, self._writing, accesses, self.counts, writing=writing)
-        else:
-            direction.add_independent(np.unique(accesses.rank), accesses.bytes)
+            with batch.calling():
+                independent.call_each(batch, self._writing, accesses, self.counts, writing=writing)
+            return
+        direction.add_independent(np.unique(accesses.rank), accesses.bytes)
+        kind = LibraryOp.WRITE if writing else LibraryOp.READ
+        with batch.calling(self._call(kind, accesses, collective=False)):
             independent.access(batch, self._writing, accesses, self.counts, writing=writing)
 
     def _do_without(
@@ -309,6 +331,15 @@ class MpiFile:
     def _lock(self, batch: Batch, ranks: Integers) -> None:
         """Take the group lock of the file at some ranks."""
         self._do(batch, Op.GROUP_LOCK, ranks, Timer.LOCK, group=self.number + 1)
+
+    def _call(
+        self, op: LibraryOp, accesses: Accesses | None = None, *, collective: bool = True
+    ) -> LibraryCall:
+        """Return a call of the ranks; one without accesses is alone if there is but one rank."""
+        if accesses is None:
+            together = self.communicator.size > 1
+            return LibraryCall(op, self.number, self.communicator.owners, together)
+        return LibraryCall(op, self.number, self.communicator.owners, collective, Pieces(*accesses))
 
     def _do(self, batch: Batch, kind: Op, ranks: Integers, timer: Timer, **columns: int) -> None:
         """Add one operation of some ranks on the file."""

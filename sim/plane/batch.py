@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Indices, Integers
+from sim.plane.library_calls import ALONE, OWN, LibraryCall
 from sim.plane.operations import Op, Operations, join_operations, make_operations
 
 
@@ -64,10 +67,18 @@ class Batch:
     ----------
     programs
         int64 (n,): the numbers of the programs.
+
+    Attributes
+    ----------
+    library_calls
+        The calls of a library that operations are part of; those of the first have the tag 1.
     """
 
     def __init__(self, programs: Integers) -> None:
         self.programs = programs
+        self.library_calls: list[LibraryCall] = []
+        self._tag = OWN
+        self._tags: list[int] = []
         self._owners: list[Integers] = []
         self._operations: list[Operations] = []
         self._transfers: list[Transfers] = []
@@ -102,6 +113,21 @@ class Batch:
         """Let programs do operations that have been made already: ``owner`` as for :meth:`add`."""
         self._owners.append(owner)
         self._operations.append(operations)
+        self._tags.append(self._tag)
+
+    @contextmanager
+    def calling(self, call: LibraryCall | None = None) -> Iterator[None]:
+        """Let all operations that are added meanwhile be part of one call of a library.
+
+        Without a ``call``, each of their reads, writes and others is a call of the library.
+        """
+        if call is not None:
+            self.library_calls.append(call)
+        self._tag = ALONE if call is None else len(self.library_calls)
+        try:
+            yield
+        finally:
+            self._tag = OWN
 
     def listing(self) -> tuple[Operations, Integers]:
         """Return all operations, program after program, and the bounds of each program (n + 1)."""
@@ -109,7 +135,12 @@ class Batch:
         order = np.argsort(owners, kind="stable")
         counts = np.bincount(owners, minlength=len(self.programs))
         bounds = np.concatenate(([0], np.cumsum(counts)))
-        return join_operations(self._operations)[order], bounds
+        operations = join_operations(self._operations)
+        if any(self._tags):
+            lengths = [len(part) for part in self._operations]
+            tags = np.repeat(np.array(self._tags, np.int32), lengths)
+            operations["tag"] = np.where(tags == OWN, operations["tag"], tags)
+        return operations[order], bounds
 
     def add_transfers(
         self,

@@ -66,7 +66,8 @@ def drop_call(programs: Programs, program_id: int, moved: int, now: float) -> No
     if programs.recorder.on:
         kind = programs.operations[programs.rows[program_id].op].kind
         file = programs.operations[programs.rows[program_id].op].file
+        tag = programs.operations[programs.rows[program_id].op].tag
         start = start_of_call(programs, program_id)
         called = programs.recorder.called[program_id]
-        add_call(programs.recorder, program_id, kind, file, start, moved, called, now)
+        add_call(programs.recorder, program_id, kind, file, tag, start, moved, called, now)
     programs.rows[program_id].call += 1

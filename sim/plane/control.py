@@ -158,7 +158,8 @@ def _record_operation(programs: Programs, program_id: int, now: float) -> None:
         return
     file = operation.file if _ON_FILE[kind] else -1
     offset = operation.offset if _HAS_OFFSET[kind] else 0
-    add_call(programs.recorder, program_id, kind, file, offset, 0, program.timed_since, now)
+    since = program.timed_since
+    add_call(programs.recorder, program_id, kind, file, operation.tag, offset, 0, since, now)
 
 
 @outlined

@@ -45,7 +45,7 @@ class Op(IntEnum):
 
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
-_EVERY = ("timer",)
+_EVERY = ("timer", "tag")
 
 COLUMNS: dict[Op, frozenset[str]] = {
     kind: frozenset((*_EVERY, *columns))
@@ -91,7 +91,8 @@ _COLUMNS = {
     "stride": "i8",  # bytes from one call to the next
     "count": "i8",  # calls
     "seconds": "f8",
-    "timer": "i8",  # the column of the program's timers that its time is added to
+    "timer": "i4",  # the column of the program's timers that its time is added to
+    "tag": "i4",  # the library's call that it is part of (sim.plane.library_calls)
 }
 _IN_PLACE_OF = {  # columns of operations that are no calls, and where they lie
     "mark": "offset",

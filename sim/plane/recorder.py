@@ -27,6 +27,7 @@ CALL = np.dtype(  # a call of a program on a file, or an operation that is none
         ("program", "i4"),
         ("op", "i4"),  # an Op
         ("file", "i4"),  # -1: it names none
+        ("tag", "i4"),  # the library's call that it is part of (sim.plane.library_calls)
         ("offset", "i8"),  # bytes: where in the file it begins
         ("bytes", "i8"),  # that were really moved
         ("start", "f8"),  # s
@@ -258,6 +259,7 @@ def add_call(
     program_id: int,
     kind: int,
     file: int,
+    tag: int,
     offset: int,
     size: int,
     start: float,
@@ -268,6 +270,7 @@ def add_call(
     call.program = program_id
     call.op = kind
     call.file = file
+    call.tag = tag
     call.offset = offset
     call.bytes = size
     call.start = start

@@ -70,7 +70,8 @@ class JobRun:
         recording: Recording | None = None
         notes = (*job.notes, *workload.notes(job))
         if recorded is not None:
-            recording = recording_of(recorded, plane, job.all_ranks, job.files.ever)
+            programs = placed.submission.programs
+            recording = recording_of(recorded, plane, job.all_ranks, programs, job.files.ever)
             notes += recording.notes()
         waited = job.all_ranks.waited(plane)
         return Result(

@@ -43,7 +43,7 @@ class Recording:
         int32 (programs,): the rank of the job that each program of the data plane belongs to;
         -1 for those of other jobs.
     threads
-        int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads.
+        int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads and helpers.
     program_node
         int32 (programs,): the node of each program, by its position in ``nodes``.
     file_names
@@ -52,6 +52,9 @@ class Recording:
     objects
         int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
         an OST where the file is not on Lustre.
+    library_calls
+        ``LIBRARY_CALL`` records (:mod:`sim.plane.library_calls`): what ranks asked MPI-IO for; the
+        operations that came of it have the same ``tag`` in ``calls``.
     stopped
         From when on nothing was recorded, as there were too many records; None if all is there.
     """
@@ -67,6 +70,7 @@ class Recording:
     program_node: Indices
     file_names: tuple[str, ...]
     objects: Indices
+    library_calls: Records
     stopped: float | None = None
 
     def of_job(self, records: Records) -> Records:
@@ -93,13 +97,14 @@ class Recorded(NamedTuple):
     ----------
     logs
         The records, log by log.
-    nodes, objects, stopped
+    nodes, objects, library_calls, stopped
         As in :class:`Recording`.
     """
 
     logs: dict[str, Records]
     nodes: Indices
     objects: Indices
+    library_calls: Records
     stopped: float | None
 
 
@@ -111,11 +116,16 @@ def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
     logs = plane.take_records()
     if logs is None:
         return None
-    return Recorded(logs, nodes, _objects(plane), plane.recorded_until)
+    objects, library_calls = _objects(plane), plane.library_calls
+    return Recorded(logs, nodes, objects, library_calls, plane.recorded_until)
 
 
 def recording_of(
-    recorded: Recorded, plane: Plane, ranks: Ranks, files: Iterable[tuple[str, FileSet]]
+    recorded: Recorded,
+    plane: Plane,
+    ranks: Ranks,
+    programs: int,
+    files: Iterable[tuple[str, FileSet]],
 ) -> Recording:
     """Return what has been recorded as one job sees it.
 
@@ -125,17 +135,15 @@ def recording_of(
         What all jobs have in common.
     plane
         The data plane at the end of the run.
-    ranks
-        The ranks of the job.
+    ranks, programs
+        The ranks of the job, and how many programs each has: itself, and its threads or helpers.
     files
         All files that it has ever made, with their names.
     """
-    programs = len(plane.tables.programs.rows)
-    rank, thread = np.full(programs, -1, np.int32), np.zeros(programs, np.int32)
-    rank[ranks.programs] = np.arange(len(ranks))
-    if ranks.threads > 1:
-        rank[ranks.followers] = np.arange(len(ranks))[:, None]
-        thread[ranks.followers] = 1 + np.arange(ranks.threads)
+    every = len(plane.tables.programs.rows)
+    rank, thread = np.full(every, -1, np.int32), np.zeros(every, np.int32)
+    own = ranks.programs[:, None] + np.arange(programs)
+    rank[own], thread[own] = np.arange(len(ranks))[:, None], np.arange(programs)
     return Recording(
         **recorded.logs,
         nodes=recorded.nodes,
@@ -144,6 +152,7 @@ def recording_of(
         program_node=plane.tables.programs.rows.node.copy(),
         file_names=_file_names(plane, files),
         objects=recorded.objects,
+        library_calls=recorded.library_calls,
         stopped=recorded.stopped,
     )
 

@@ -80,7 +80,8 @@ class ApartBackend:
         self._inner.transfer(self._template(), begin[:1], end[:1])  # it counts what it sees
         rank, _, offset = self._task.calls(begin, end)
         timers = (Timer.INDEPENDENT, Timer.SYNC)
-        add_calls(batch, self._task, rank, self._task.file[rank], offset, timers=timers)
+        with batch.calling():
+            add_calls(batch, self._task, rank, self._task.file[rank], offset, timers=timers)
 
     def sync(self, batch: Batch) -> None:
         """Let every rank bring its file to the disks."""
@@ -117,6 +118,9 @@ class ApartBackend:
         repeated = np.tile(operations, ranks)
         of_file = np.isin(repeated["kind"], list(ON_FILES))
         repeated["file"][of_file] = np.repeat(self._task.file, each)[of_file]
+        repeated["tag"][repeated["tag"] > 0] += len(batch.library_calls)
+        every, files = self._task.ranks.all, self._task.file
+        batch.library_calls += [call.repeated(every, files) for call in template.library_calls]
         rank = np.repeat(self._task.ranks.all, each)
         if template.transfers:
             first, transfers = self._add_transfers(batch, template)

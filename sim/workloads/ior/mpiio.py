@@ -227,6 +227,7 @@ class MpiioBackend:
         """Let ranks do what the test asks for after each call: an fsync (``-Y``), a delay."""
         test, number = self._task.test, self._file.number
         if test.fsync_per_write and self._task.writes:
-            batch.add(Op.FSYNC, rank, file=number, timer=Timer.SYNC)
+            with batch.calling():
+                batch.add(Op.FSYNC, rank, file=number, timer=Timer.SYNC)
         if test.call_delay:
             batch.add(Op.THINK, rank, seconds=test.call_delay)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sim.engine.types import Floats, Integers
 from sim.mpi.timers import Timer
+from sim.plane.library_calls import ALONE, OWN
 from sim.plane.operations import (
     Op,
     Operations,
@@ -142,6 +143,7 @@ class Assembler:
             operations[column] = rows[column]
         file = rows["file"].astype(np.int64) - NO_FILE
         operations["timer"] = _CODES[rows["mpi"], rows["op"]] + file * _FILE_STEP
+        operations["tag"] = np.where(rows["mpi"], ALONE, OWN)
         waits = np.flatnonzero(rows["seconds"] > 0.0)
         if not len(waits):
             return Listed(operations, rank, position)

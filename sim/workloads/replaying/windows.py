@@ -102,6 +102,7 @@ class Planner:
             call = int(self._call[stop])
             batch = self._plan_one(call)
             listed, bounds = batch.listing()
+            self._job.filesystem.plane.note_library_calls(batch, listed)
             listed["timer"] = self._codes(call, listed["timer"])
             refer_from(listed, moved)
             operations.append(listed)
