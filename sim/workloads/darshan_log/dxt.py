@@ -153,7 +153,10 @@ def _turn(place: Integers) -> Integers:
 
 
 def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
-    """Put the closes and opens between sessions where nobody used the file for longest."""
+    """Put the closes and opens between sessions where nobody used the file for longest.
+
+    The last open ended before the calls that follow, and after it there was no other.
+    """
     count = len(sessions.opened)
     if count == 1 or len(rows.rank) < 2:
         return sessions
@@ -161,9 +164,15 @@ def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
     start = rows.start[order]
     end = np.maximum.accumulate((rows.start + rows.took)[order])
     pauses = start[1:] - end[:-1]
+    known = np.searchsorted(start, sessions.opened[-1] + sessions.took) - 1
+    if 0 <= known < len(pauses):
+        pauses[known] = max(float(pauses[known]), 1e-12)
+        pauses = np.where(np.arange(len(pauses)) > known, 0.0, pauses)
+        pauses[known] += float(pauses.max())
     widest = np.sort(np.argsort(pauses)[::-1][: count - 1])
     widest = widest[pauses[widest] > 0.0]
-    opened = np.concatenate((sessions.opened[:1], start[1:][widest]))
+    reopened = np.maximum(start[1:][widest] - sessions.took, end[:-1][widest])
+    opened = np.concatenate((sessions.opened[:1], reopened))
     closed = np.concatenate((end[:-1][widest], sessions.closed[-1:]))
     opened = np.pad(opened, (0, count - len(opened)), mode="edge")
     closed = np.pad(closed, (0, count - len(closed)), mode="edge")

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Integers
+from sim.engine.types import Floats, Integers
 from sim.workloads.darshan_log.counters import SHARED, Counters, Direction
+from sim.workloads.darshan_log.dxt import between_pauses
 from sim.workloads.darshan_log.pieces import (
     Holes,
     contiguous_pieces,
@@ -20,10 +21,11 @@ from sim.workloads.darshan_log.pieces import (
     interleaved_pieces,
 )
 from sim.workloads.darshan_log.posix import DIRECTIONS, counted
-from sim.workloads.darshan_log.rows import Rows, join, keep_in_sessions, make_rows, spread
+from sim.workloads.darshan_log.rows import Rows, join, keep_in_sessions, make_rows, spread, take
 from sim.workloads.darshan_log.sessions import Sessions, sessions_of
 from sim.workloads.darshan_log.sharing import calls_spread, collective_matrix, deal, place
 from sim.workloads.darshan_log.sizes import sizes_of
+from sim.workloads.darshan_log.syncs import joined_with, syncs_after
 from sim.workloads.trace.block import TraceOp
 
 CREATE_MODE = 1
@@ -74,6 +76,8 @@ class MpiFileCalls:
         Of the reads and of the writes, where there are any.
     sessions_of_data
         When the file was open, where DXT tells it better than the counters.
+    busy
+        The reads, writes and syncs, where DXT tells of them.
     """
 
     record: Counters
@@ -82,6 +86,7 @@ class MpiFileCalls:
     stripe: int
     holes: dict[str, Holes] = field(default_factory=dict)
     sessions_of_data: Sessions | None = None
+    busy: Rows | None = None
     _calls: int = 0
 
     @property
@@ -112,11 +117,13 @@ class MpiFileCalls:
         count = self.record.total("COLL_OPENS") // members or -(-opens // members)
         return sessions_of(self.record, count, 2 * opens)
 
-    def rows(self, *, data: Rows | None = None) -> Rows:
-        """Return all calls; the reads and writes from ``data``, if they are known from DXT."""
+    def rows(self) -> Rows:
+        """Return all calls; the reads and writes that DXT knows, if they have been settled."""
         sessions = self.sessions_of_data or self.sessions()
-        calls = [data] if data is not None else [self._data(*way) for way in DIRECTIONS]
-        calls.append(self._syncs())
+        if self.busy is None:
+            calls = [*(self._data(*way) for way in DIRECTIONS), self._syncs()]
+        else:
+            calls = [self.busy]
         calls = [keep_in_sessions(part, sessions.opened, sessions.closed) for part in calls]
         return join(
             [
@@ -136,7 +143,9 @@ class MpiFileCalls:
         members, opens = self.members, self.record.total("COLL_OPENS")
         full, alone = divmod(opens, len(members))
         alone += self.record.total("INDEP_OPENS")
-        start = sessions.opened if op is TraceOp.OPEN else sessions.closed
+        start, took = self._opening(sessions)
+        if op is TraceOp.CLOSE:
+            start, took = sessions.closed, np.full(len(sessions.closed), sessions.took)
         kind = np.full((full, len(members)), op)
         if op is TraceOp.OPEN and self.creates:
             kind[:1] = TraceOp.CREATE
@@ -144,7 +153,7 @@ class MpiFileCalls:
             rank=np.tile(members, full),
             op=kind.ravel(),
             start=np.repeat(start[:full], len(members)),
-            took=sessions.took,
+            took=np.repeat(took[:full], len(members)),
             coll=np.repeat(self.number(full), len(members)),
             mpi=1,
         )
@@ -156,10 +165,21 @@ class MpiFileCalls:
             rank=members[member],
             op=first,
             start=start[np.minimum(turn, len(start) - 1)],
-            took=sessions.took,
+            took=took[np.minimum(turn, len(start) - 1)],
             mpi=1,
         )
         return join([together, apart])
+
+    def _opening(self, sessions: Sessions) -> tuple[Floats, Floats]:
+        """Return when the file was opened, and for how long: (sessions,) each.
+
+        Of the last open Darshan knows when it ended.
+        """
+        took = np.full(len(sessions.opened), sessions.took)
+        window = self.record.window("OPEN")
+        if window is not None and self.busy is not None:
+            took[-1] = max(window[1] - float(sessions.opened[-1]), sessions.took)
+        return sessions.opened, took
 
     def _syncs(self) -> Rows:
         """Return the calls of MPI_File_sync: of all ranks, evenly among the writes."""
@@ -168,10 +188,49 @@ class MpiFileCalls:
         member, turn = deal(count, len(members))
         start = calls_spread(-(-count // len(members)), window, 0.0)
         op = np.full(count, TraceOp.FSYNC)
-        full = count - count % len(members)
+        full = count - count % len(members) if self.record.total("COLL_OPENS") else 0
         coll = np.full(count, -1, np.int64)
         coll[:full] = self.number(full // len(members))[turn[:full]]
         return make_rows(rank=members[member], op=op, start=start[turn], coll=coll, mpi=1)
+
+    def settle(self, data: Rows) -> None:
+        """Put syncs, opens and closes where DXT shows pauses between reads and writes.
+
+        A rank that comes to a close when it has done its last call waits there for the others: the
+        time of opens and closes is first of all what they waited. So its last call before a close
+        is taken to last until the file is closed, since the rank does not compute meanwhile. Where
+        there is less of that time, the ranks were elsewhere for the rest, and did compute.
+        """
+        syncs = self._syncs_after(data)
+        sessions = between_pauses(self.sessions(), join([data, *syncs]))
+        busy = joined_with(data, syncs)
+        place = np.searchsorted(self.members, busy.rank)
+        session = np.searchsorted(sessions.opened, busy.start, side="right") - 1
+        key = place * len(sessions.opened) + np.maximum(session, 0)
+        last = np.flatnonzero(np.append(key[1:] != key[:-1], True)[: len(key)])
+        closed = sessions.closed[np.maximum(session[last], 0)]
+        waits = np.maximum(closed - (busy.start + busy.took)[last], 0.0)
+        seconds, waited = self.record.seconds("F_META_TIME"), float(waits.sum())
+        busy.took[last] += waits * min(1.0, seconds / max(waited, 1e-30))
+        opens = 2 * len(sessions.opened) * len(self.members)
+        self.sessions_of_data = sessions._replace(took=max(seconds - waited, 0.0) / opens)
+        self.busy = busy
+
+    def _syncs_after(self, data: Rows) -> list[Rows]:
+        """Return the calls of MPI_File_sync where DXT tells of the writes before them.
+
+        MPI-IO has each rank that has the file open sync it for itself. Where only aggregators did,
+        it is a call of all ranks, and MPI-IO finds out whose it is.
+        """
+        if self.below.total("FSYNCS") < self.record.total("SYNCS"):
+            return [self._syncs()]
+        return syncs_after(
+            take(data, np.lexsort((data.start, data.rank))),
+            self.members,
+            self.record.total("SYNCS"),
+            self.record.seconds("F_WRITE_TIME"),
+            mpi=1,
+        )
 
     def _data(self, direction: Direction, op: TraceOp) -> Rows:
         """Return the reads or the writes: the smallest sizes are those of independent calls."""

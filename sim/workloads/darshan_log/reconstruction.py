@@ -18,10 +18,10 @@ from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.engine.types import Integers
 from sim.workloads.darshan_log import explanation
+from sim.workloads.darshan_log.around import rows_around
 from sim.workloads.darshan_log.counters import SHARED, Counters
 from sim.workloads.darshan_log.dxt import (
     Segments,
-    between_pauses,
     mark_collective,
     missing,
     rest_of,
@@ -178,18 +178,38 @@ def _posix_file(log: DarshanLog, number: int, records: Counters, dxt: Segments) 
     """Return the calls of a file that was accessed through POSIX alone."""
     segments = dxt.of(number)
     creates = _is_new(records)
-    parts = [
-        posix_rows(records.take(np.array([row])), log.ranks, creates=creates and row == 0)
-        for row in range(len(records))
-    ]
-    rows = join(parts)
-    story = explanation.of_posix(records, log.ranks)
     if len(segments.rank):
         known, lacking = _completed(segments, records)
-        others = rows.op > TraceOp.WRITE
-        rows = join([take(rows, others), *known])
+        rows = _with_others(join(known), records, log, creates=creates)
         story = explanation.of_dxt("POSIX", len(segments.rank), lacking)
+    else:
+        parts = [
+            posix_rows(records.take(np.array([row])), log.ranks, creates=creates and row == 0)
+            for row in range(len(records))
+        ]
+        rows = join(parts)
+        story = explanation.of_posix(records, log.ranks)
     return FileCalls(number, _file(log, number, rows, creates=creates), rows, story)
+
+
+def _with_others(data: Rows, records: Counters, log: DarshanLog, *, creates: bool) -> Rows:
+    """Return reads and writes, and what the records of POSIX count besides.
+
+    Ranks are not made to meet at barriers where they also meet in calls of MPI-IO, since it is not
+    known in which order.
+    """
+    meets = not len(log.mpiio)
+    data = take(data, np.lexsort((data.start, data.rank)))
+    before, after = [], []
+    for row in range(len(records)):
+        record, mine = records.take(np.array([row])), data
+        if int(record.rank[0]) != SHARED:
+            low = np.searchsorted(data.rank, record.rank[0], side="left")
+            mine = take(data, slice(low, np.searchsorted(data.rank, record.rank[0], side="right")))
+        rows = rows_around(mine, record, log.ranks, creates=creates and row == 0, meets=meets)
+        before.append(rows[0])
+        after.append(rows[1])
+    return join([*before, data, *after])
 
 
 def _completed(segments: Rows, records: Counters) -> tuple[list[Rows], int]:
@@ -217,8 +237,8 @@ def _mpi_file(
         if len(segments.rank):
             story = (*explanation.dxt_unused(len(segments.rank)), *story)
     else:
-        calls.sessions_of_data = between_pauses(calls.sessions(), data)
-        rows = calls.rows(data=data)
+        calls.settle(data)
+        rows = calls.rows()
         story = explanation.of_dxt("MPI-IO", len(segments.rank), lacking)
     everyone = bool((records.rank == SHARED).any())
     file = _file(

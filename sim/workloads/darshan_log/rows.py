@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Indices, Integers
-from sim.workloads.trace.block import TraceBlock, take_rows
+from sim.workloads.trace.block import TraceBlock, TraceOp, take_rows
 
 
 class Rows(NamedTuple):
@@ -97,6 +97,7 @@ def merge(parts: Sequence[Rows]) -> list[TraceBlock]:
     """
     rows = join(parts)
     file = np.repeat(np.arange(len(parts)), [len(part.rank) for part in parts]).astype(np.int32)
+    file[rows.op == TraceOp.BARRIER] = -1
     coll = _numbered(file, rows.coll)
     order = np.lexsort((np.arange(len(file)), rows.start))
     rows = take(rows, order)
