@@ -132,6 +132,14 @@ EXPORTS: tuple[Export, ...] = (
         verb="drew",
     ),
     Export(
+        "darshan",
+        "FILE",
+        "Also write it as a Darshan log, as if the simulated job had run with Darshan.",
+        "sim.results.darshan_log.write:write",
+        Takes.JOB,
+        Wants.RECORDING,
+    ),
+    Export(
         "tokio",
         "FILE",
         "Also write what the servers did over time, as HDF5 for TOKIO's pytokio.",
