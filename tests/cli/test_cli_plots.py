@@ -25,7 +25,8 @@ def test_names_are_told_and_the_output_is_the_same(xc40io, tmp_path):
     assert result.exit_code == 0, result.stderr
     names = [
         *("bandwidth.png", "gantt.png", "groups.png", "links.png", "lnet_routers.png", "locks.png"),
-        *("osts.png", "queues.png", "ranks.png"),
+        *("mdt_operations.png", "oss_load.png", "osts.png", "queues.png", "ranks.png"),
+        "server_rates.png",
     ]
     assert drawn(folder) == names
     assert sorted(result.stderr.splitlines()) == [f"xc40io: drew {folder / name}" for name in names]

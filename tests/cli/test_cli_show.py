@@ -124,14 +124,14 @@ def altered(version: int = 1, name: str = "result of xc40io", extra: object = No
         ({"other.json": b"{}"}, "this is no result of xc40io"),
         ({"content.json": b"["}, "this is no result of xc40io"),
         ({"content.json": altered(name="recipe")}, "this is no result of xc40io"),
-        ({"content.json": altered(2)}, "version 2 of its format and was written by xc40io 9.9"),
+        ({"content.json": altered(3)}, "version 3 of its format and was written by xc40io 9.9"),
         (
             {"content.json": altered(extra={"is": "Oracle", "has": {}})},
             "written by xc40io 9.9: it holds a Oracle",
         ),
         (
             {"content.json": altered(extra={"is": "Stretch", "has": {"start": 0.0}})},
-            "its Stretch lacks end",
+            "its Stretch lacks doing, end",
         ),
         ({"content.json": altered(extra={"column": "x"})}, "the file is damaged"),
         ({"content.json": altered(extra=3)}, "there is no result"),

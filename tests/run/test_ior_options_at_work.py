@@ -36,7 +36,7 @@ def test_a_kept_file_is_opened_anew_with_or_without_direct_io(tmp_path: Path) ->
         "writeFile=0\nreadFile=1\nRUN\nuseO_DIRECT=1\nRUN\nuseO_DIRECT=0\nRUN\nIOR STOP\n"
     )
     tests = simulate(scenario(f"-f {script}")).outcome.tests
-    copied = [outcome.records[0].waits[Cause.COPY] > 0.0 for outcome in tests]
+    copied = [outcome.records[0].stretch.waits[Cause.COPY] > 0.0 for outcome in tests]
     assert copied == [True, True, False, True]
 
 

@@ -46,5 +46,5 @@ def test_each_test_of_a_script_has_its_own_memory(tmp_path: Path) -> None:
     runs = "memoryPerNode=1792m\nRUN\nmemoryPerNode=0\nRUN\n"
     script.write_text(f"IOR START\n{settings}{runs}IOR STOP\n")
     tight, roomy = run(f"-f {script}").outcome.tests
-    assert tight.records[1].waits[Cause.TRANSFER] > 0.0  # the read went to the servers
-    assert roomy.records[1].waits[Cause.TRANSFER] == 0.0
+    assert tight.records[1].stretch.doing[Cause.TRANSFER] > 0.0  # the read went to the servers
+    assert roomy.records[1].stretch.doing[Cause.TRANSFER] == 0.0

@@ -10,7 +10,7 @@ import pytest
 from sim import Result, Scenario, simulate
 from sim.plane.causes import Cause
 from sim.results.pictures.gantt import draw_gantt, gantt_of
-from sim.results.waits import WORDS
+from sim.results.waits import AT_WORDS
 
 
 def test_a_column_has_the_colour_of_what_took_most_of_it(recorded: Result):
@@ -18,7 +18,7 @@ def test_a_column_has_the_colour_of_what_took_most_of_it(recorded: Result):
     assert found is not None
     assert recorded.recording is not None
     spans = recorded.recording.spans
-    cause_of = {words: cause for cause, words in WORDS.items()}
+    cause_of = {words: cause for cause, words in AT_WORDS.items()}
     width, seen = found.clock.width, 0
     for row, (rank, _) in enumerate(found.rows.tolist()):
         own = spans[recorded.recording.ranks[spans["program"]] == rank]
