@@ -252,7 +252,11 @@ def simulate_jobs(
 
 
 def simulate_some(
-    scenario: JobsScenario, names: Collection[str], allocations: Mapping[str, Allocation] = _NONE
+    scenario: JobsScenario,
+    names: Collection[str],
+    allocations: Mapping[str, Allocation] = _NONE,
+    *,
+    record: bool = False,
 ) -> list[Result]:
     """Run some of the jobs of a scenario together; return a result for each, in their order.
 
@@ -264,6 +268,8 @@ def simulate_some(
         Of those that are to run; the others are not there.
     allocations
         What each gets, by name: with what it got in a run of all jobs, only the others are missing.
+    record
+        Whether to record what each did.
 
     Raises
     ------
@@ -273,7 +279,7 @@ def simulate_some(
     machine = machine_of_jobs(scenario)
     jobs = [entry for entry in seeded_jobs(scenario) if entry.job.name in names]
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
-    results = _run(scenario, machine, jobs, allocations)
+    results = _run(scenario, machine, jobs, allocations, record=record)
     at_work = _at_work(results)
     return [dataclasses.replace(result, at_work=at_work) for result in results]
 

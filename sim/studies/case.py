@@ -87,8 +87,8 @@ class Case:
     absent: frozenset[str] = frozenset()
     allocations: Mapping[str, Allocation] = field(default_factory=dict)
 
-    def run(self) -> dict[str, Result]:
-        """Return what comes of each job, by name.
+    def run(self, *, record: bool = False) -> dict[str, Result]:
+        """Return what comes of each job, by name; ``record``: with a recording.
 
         Raises
         ------
@@ -96,10 +96,11 @@ class Case:
             If the scenario asks for what the machine or the simulator does not have.
         """
         if isinstance(self.scenario, Scenario):
-            return {"": simulate(self.scenario, workload=_workload(self.scenario))}
+            workload = _workload(self.scenario)
+            return {"": simulate(self.scenario, workload=workload, record=record)}
         names = [entry.job.name for entry in seeded_jobs(self.scenario)]
         left = [name for name in names if name not in self.absent]
-        results = simulate_some(self.scenario, left, self.allocations)
+        results = simulate_some(self.scenario, left, self.allocations, record=record)
         return dict(zip(left, results, strict=True))
 
     @property

@@ -18,6 +18,7 @@ from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
+from sim.results.critical_path import CriticalPath, critical_paths
 from sim.results.stations import Load, loads, outliers
 from sim.run.result import Result
 from sim.studies.case import Case, Phase, Seconds, collective, may_share_locks, seconds_of
@@ -85,6 +86,8 @@ class PhaseExplanation:
     load
         The busiest station, and what the ranks waited for; of one kind of a replay's calls that of
         the whole replay.
+    path
+        The critical path of the longest of its repetitions; None for a replay's calls.
     seconds
         That it took, all its repetitions together.
     without
@@ -95,6 +98,7 @@ class PhaseExplanation:
 
     phase: Phase
     load: Load
+    path: CriticalPath | None
     seconds: float
     without: tuple[Tried, ...]
     changed: tuple[Tried, ...]
@@ -173,9 +177,9 @@ def explain(
         If the scenario asks for what the machine or the simulator does not have.
     """
     whole = Case(scenario)
-    results = whole.run()
+    results = whole.run(record=True)
     explained = _explained(scenario, results)
-    told = _told(explained)
+    told, paths = _told(explained), _paths(explained)
     base = seconds_of(results)
     trials = _trials(whole.listed(), results, explained, [one.load for one in told])
     ended: dict[str, Seconds] = {}
@@ -192,6 +196,7 @@ def explain(
         PhaseExplanation(
             phase,
             load,
+            paths.get(phase),
             base[phase],
             without=_best(trials, ended, base, phase, changes=False),
             changed=_best(trials, ended, base, phase, changes=True),
@@ -231,6 +236,15 @@ def _told(explained: Mapping[str, Result]) -> list[_Told]:
             if load is not None and seconds[phase] >= _WORTH_A_LOOK * most
         ]
     return told
+
+
+def _paths(explained: Mapping[str, Result]) -> dict[Phase, CriticalPath]:
+    """Return the critical path of each kind of phase."""
+    return {
+        Phase(job, activity.part, activity.name): path
+        for job, result in explained.items()
+        for activity, path in critical_paths(result)
+    }
 
 
 def _trials(

@@ -52,6 +52,7 @@ def _phase_lines(phase: PhaseExplanation, *, several: bool) -> Iterator[str]:
     words = f"test {part}, {name}" if several else name
     head = f"Job {job}, {words}" if job else words[:1].upper() + words[1:]
     yield f"{head}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
+    yield from _path(phase)
     yield f"  {verdict(phase)}"
     if said := beside(phase):
         yield f"  {said}"
@@ -71,6 +72,15 @@ def _waited(phase: PhaseExplanation) -> str:
     waits = [wait for wait in phase.load.waits if wait.share >= 0.01][:_WAITS]
     waited = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in waits)
     return f". Ranks waited for {waited}" if waited else ""
+
+
+def _path(phase: PhaseExplanation) -> Iterator[str]:
+    """Say what the critical path of a phase mostly consists of."""
+    if phase.path is None:
+        return
+    shares = [share for share in phase.path.shares() if share.share >= 0.01][:_WAITS]
+    said = "; ".join(f"{one.what} {100 * one.share:.0f} % ({one.where})" for one in shares)
+    yield f"  Its critical path: {said}."
 
 
 def verdict(phase: PhaseExplanation) -> str:
@@ -143,6 +153,8 @@ def explanation_document(explanation: Explanation) -> dict[str, Any]:
                 "advice": advice(phase),
                 "beside": beside(phase),
                 "waits": [] if phase.of_calls else [asdict(wait) for wait in phase.load.waits],
+                "doing": [] if phase.of_calls else [asdict(wait) for wait in phase.load.doing],
+                "critical_path": _path_document(phase),
                 "without": [asdict(one) | {"helps": one.helps} for one in phase.without],
                 "with": [asdict(one) | {"helps": one.helps} for one in phase.changed],
             }
@@ -150,3 +162,7 @@ def explanation_document(explanation: Explanation) -> dict[str, Any]:
         ],
         "refused": [{"change": words, "reason": reason} for words, reason in explanation.refused],
     }
+
+
+def _path_document(phase: PhaseExplanation) -> list[dict[str, Any]]:
+    return [] if phase.path is None else [share._asdict() for share in phase.path.shares()]
