@@ -5,8 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import simpy
+
+from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
+from sim.engine.environment import Environment
 from sim.run.machine import Progress, build_machine
 from sim.run.recording import recorded_by
 from sim.run.result import Result
@@ -106,7 +111,27 @@ def run_jobs(
     )
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
-    environment.run(until=environment.all_of(processes))
+    _run(environment, environment.all_of(processes))
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)
     return [run.result(stations, recorded, began) for run in built.runs]
+
+
+def _run(environment: Environment, done: simpy.Event) -> None:
+    """Run everything until all is done.
+
+    Raises
+    ------
+    InputError
+        If nothing is left that could happen before.
+    """
+    try:
+        environment.run(until=done)
+    except RuntimeError as error:
+        if done.triggered or environment.peek() < np.inf:
+            raise
+        raise InputError(
+            f"after {environment.now:.4g} simulated s ranks wait for each other for ever; right "
+            "would be, of a file that has a group lock (cray_cb_write_lock_mode=1), no rank that "
+            "accesses it by itself before it is closed"
+        ) from error

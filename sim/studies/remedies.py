@@ -121,13 +121,16 @@ def remedies(name: str, case: Case, result: Result, causes: Collection[Cause]) -
         What the ranks waited for, as far as it is worth a look.
     """
     patient = _Patient(name, case, result)
-    return [one for on, make in _KINDS if on.intersection(causes) for one in make(patient)]
+    kinds = [make for on, make in _KINDS if on.intersection(causes)]
+    if result.scenario.target.kind != "lustre":
+        kinds = [make for make in kinds if make not in _OF_LUSTRE]
+    return [one for make in kinds for one in make(patient)]
 
 
 def _striping(patient: _Patient) -> Iterator[Remedy]:
     """Yield other stripe counts and sizes."""
     files = patient.result.files.values()
-    if patient.scenario.target.kind != "lustre" or not files:
+    if not files:
         return
     osts = patient.machine.lustre.osts
     counts = {each.stripe_count for each in files}
@@ -253,3 +256,5 @@ _KINDS: tuple[tuple[set[Cause], Callable[[_Patient], Iterator[Remedy]]], ...] = 
     ({Cause.OSC, Cause.CACHE, Cause.FLUSH}, _client),
     (_BULK, _hardware),
 )
+_OF_LUSTRE = (_striping, _aggregation, _own_files, _client, _hardware)
+"""Changes that mean nothing to files on SSDs or behind service nodes."""

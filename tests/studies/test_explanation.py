@@ -244,6 +244,12 @@ def test_on_theta_everything_that_is_tried_can_be_made():
     assert "42 LNET routers for data in place of 28" in {one.words for one in phase.changed}
 
 
+def test_files_on_local_ssds_are_not_told_of_osts():
+    phase = first(described("-w -e -F -b 8m -t 1m", 1, 1, nodes=2, target="ssd"))
+    assert "the nodes' SSDs" in phase.without[0].words
+    assert {one.words for one in phase.changed} == {"the same ranks on 4 nodes, 2 on each"}
+
+
 @pytest.mark.parametrize("part", PARTS, ids=[part.key for part in PARTS])
 def test_every_part_can_be_done_without(part):
     case = Case(described("-a MPIIO -c -w -r -C -e -b 4m -t 1m", 4, 1, nodes=2))

@@ -385,3 +385,28 @@ def test_starts_must_be_known_to_be_kept() -> None:
     blocks = [rows(TraceOp.STAT, file=0)]
     with pytest.raises(InputError, match="no row says when it began"):
         replay(blocks, [TraceFile("a")], timing="start")
+
+
+def test_an_independent_call_below_a_group_lock_is_told_and_no_defect(tmp_path):
+    path = tmp_path / "job.csv"
+    path.write_text(
+        "rank,op,file,offset,length,coll,api\n"
+        "0,create,/scratch/out,,,1,mpiio\n"
+        "1,create,/scratch/out,,,1,mpiio\n"
+        "0,write,/scratch/out,0,1048576,2,mpiio\n"
+        "1,write,/scratch/out,1048576,1048576,2,mpiio\n"
+        "1,write,/scratch/out,0,1048576,,mpiio\n"
+        "0,close,/scratch/out,,,3,mpiio\n"
+        "1,close,/scratch/out,,,3,mpiio\n",
+        encoding="utf-8",
+    )
+    group = "*:cray_cb_write_lock_mode=1:romio_no_indep_rw=true"
+    described = {
+        "machine": "theta",
+        "nodes": 2,
+        "ppn": 1,
+        "environment": {"MPICH_MPIIO_HINTS": group},
+        "workload": {"kernel": {"name": "replay", "trace": str(path)}},
+    }
+    with pytest.raises(InputError, match="ranks wait for each other for ever; right would be"):
+        simulate(Scenario.model_validate(described))
