@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANEL = 1.35  # inches
+_COLOURS = WRITE, READ, OTHER, "#cc79a7"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +78,18 @@ def queues_of(scene: Scene) -> Queues | None:
 
 
 def _rpcs(clock: Clock, rpcs: Records) -> Queue:
-    """Return where RPCs were; of those that have not arrived the time at the OST is at infinity."""
+    """Return where RPCs were.
+
+    When an array has turned to the next RPC it may still be a while until the one before has its
+    reply: heads settle, parity is written; then comes the way back.
+    """
     return Queue(
         "RPCs",
         {
             "at the disks": _mean(clock, rpcs, "begun", "served"),
             "waiting at their OST": _mean(clock, rpcs, "arrived", "begun"),
-            "on their way": _mean(clock, rpcs, "start", "arrived")
-            + _mean(clock, rpcs, "served", "ended"),
+            "on their way there": _mean(clock, rpcs, "start", "arrived"),
+            "until the reply or the data": _mean(clock, rpcs, "served", "ended"),
         },
     )
 
@@ -125,7 +130,7 @@ def draw_queues(scene: Scene, found: Queues) -> Figure:
     panels = stacked(figure, axes, count)
     for panel, queue in zip(panels, found.queues, strict=True):
         base = np.zeros(clock.columns)
-        for (name, part), colour in zip(queue.parts.items(), (WRITE, READ, OTHER), strict=False):
+        for (name, part), colour in zip(queue.parts.items(), _COLOURS, strict=False):
             panel.stairs(
                 base + part, clock.edges, baseline=base, fill=True, color=colour, label=name
             )
