@@ -109,6 +109,17 @@ def test_an_array_that_is_there_twice_is_kept_once():
     assert back["c"].shape == (10, 100)
 
 
+@pytest.mark.parametrize("size", [0, 3, 1000])
+def test_records_come_back_field_by_field(size: int):
+    layout = np.dtype([("op", "i4"), ("bytes", "i8"), ("mode", "i4"), ("end", "f8")], align=True)
+    records = np.zeros(size, layout)
+    records["op"], records["bytes"] = 7, np.arange(size)
+    records["end"] = np.where(np.arange(size) % 2, np.inf, 0.1)
+    back = there_and_back(records)
+    assert back.dtype == layout
+    np.testing.assert_array_equal(back, records)
+
+
 def test_many_texts_are_a_column():
     packer, texts = Packer(HOMES), tuple(f"OST {number}" for number in range(100))
     packed = packer.pack({"few": ("a", "b"), "many": texts})
