@@ -11,7 +11,7 @@ from sim.engine.types import Floats, Integers
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
 from sim.results.columns import column_lines
-from sim.results.server_series import recording_of
+from sim.results.server_series import named, recording_of
 from sim.run.recording import Recording
 from sim.run.result import Result
 from topology.text import format_count
@@ -73,7 +73,7 @@ def file_uses(recording: Recording, way: Op) -> list[FileUse]:
     calls = calls[calls["op"] == way]
     files = len(recording.file_names)
     columns = zip(
-        recording.file_names,
+        (named(recording, file) for file in range(files)),
         _ranks_of_each(recording, calls, files).tolist(),
         np.bincount(calls["file"], minlength=files).tolist(),
         _sums(calls["file"], calls["bytes"], files).tolist(),

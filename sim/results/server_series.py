@@ -57,6 +57,11 @@ def recording_of(result: Result, option: str) -> Recording:
     return result.recording
 
 
+def named(recording: Recording, file: int) -> str:
+    """Return the name of a file, or its number where the workload has no name for it."""
+    return recording.file_names[file] or f"file {file}"
+
+
 def end_of(result: Result) -> float:
     """Return when a run ended, in simulated seconds: its jobs, and what they left to be done."""
     table = result.station_table

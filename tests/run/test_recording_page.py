@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sim.lustre import locks, requests
+from sim.plane.library_calls import LIBRARY_CALL
 from sim.plane.recorder import LOGS, MOST_RECORDS
 from sim.run.recording import Recording
 
@@ -26,6 +27,11 @@ def test_each_log_is_described_column_by_column(name: str) -> None:
     section = PAGE.split(f"\n### {name}\n")[1].split("\n#")[0]
     layout, _ = LOGS[name]
     assert first_cells(section) == list(layout.names or ())
+
+
+def test_library_calls_are_described_column_by_column() -> None:
+    section = PAGE.split("\n### library_calls\n")[1].split("\n#")[0]
+    assert first_cells(section) == list(LIBRARY_CALL.names or ())
 
 
 def test_what_stands_beside_the_logs_is_described() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sim.engine.types import Integers
 from sim.plane.recorder import Records
-from sim.results.server_series import recording_of
+from sim.results.server_series import named, recording_of
 from sim.run.jobs import JobsResult
 from sim.run.recording import Recording
 from sim.run.result import Result
@@ -74,8 +75,6 @@ def view_of(content: Result | JobsResult, option: str) -> MachineView:
     columns = {
         name: np.full(programs, NOBODY, np.int64) for name in ("job", "rank", "thread", "node")
     }
-    files = [""] * len(first.file_names)
-    job_of_file = np.full(len(files), NOBODY, np.int64)
     for number, (job, recording) in enumerate(zip(jobs, recordings, strict=True)):
         own = np.flatnonzero(recording.ranks >= 0)
         rank = recording.ranks[own]
@@ -83,10 +82,7 @@ def view_of(content: Result | JobsResult, option: str) -> MachineView:
         columns["rank"][own] = rank
         columns["thread"][own] = recording.threads[own]
         columns["node"][own] = job.allocation.nodes[rank // job.scenario.ppn]
-        for file, name in enumerate(recording.file_names):
-            if name:
-                files[file] = f"{names[number]}: {name}" if names[number] else name
-                job_of_file[file] = number
+    job_of_file = _job_of_files(recordings, columns["job"])
     return MachineView(
         result=jobs[0],
         recording=first,
@@ -97,5 +93,28 @@ def view_of(content: Result | JobsResult, option: str) -> MachineView:
         rank=columns["rank"],
         thread=columns["thread"],
         node=columns["node"],
-        file_names=tuple(files),
+        file_names=tuple(
+            _file_name(number, job, names, recordings)
+            for number, job in enumerate(job_of_file.tolist())
+        ),
     )
+
+
+def _job_of_files(recordings: Sequence[Recording], job_of_program: Integers) -> Integers:
+    """Return the job of each file: of one without a name, that whose ranks call on it."""
+    files = len(recordings[0].file_names)
+    if len(recordings) == 1:
+        return np.zeros(files, np.int64)
+    calls = recordings[0].calls
+    calls = calls[calls["file"] >= 0]
+    found = np.full(files, NOBODY, np.int64)
+    np.maximum.at(found, calls["file"], job_of_program[calls["program"]])
+    for job, recording in enumerate(recordings):
+        found[np.array([bool(name) for name in recording.file_names], bool)] = job
+    return found
+
+
+def _file_name(number: int, job: int, names: Sequence[str], recordings: Sequence[Recording]) -> str:
+    """Return the name of a file, behind that of its job where there are several."""
+    name = named(recordings[max(job, 0)], number)
+    return f"{names[job]}: {name}" if job >= 0 and names[job] else name

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+import numpy as np
+
 from sim.config.machine import Machine
+from sim.plane.stations import StationKind
 from sim.run.station_table import StationTable
 
 _LONGEST = 8  # letters of the name of a file system (LUSTRE_MAXFSNAME)
@@ -45,8 +48,8 @@ def client_host(node: int) -> str:
 def mds_numbers(table: StationTable) -> Mapping[int, int]:
     """Return which MDS each station of MDS threads is, by the number of the station."""
     found = {}
-    for number, name in zip(table.number.tolist(), table.names, strict=True):
-        match = _MDS.fullmatch(name)
+    for position in np.flatnonzero(table.kind == StationKind.MDS).tolist():
+        match = _MDS.fullmatch(table.names[position])  # not the locks of its directories
         if match is not None:
-            found[number] = int(match[1])
+            found[int(table.number[position])] = int(match[1])
     return found

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from recorded_runs import RUNS, recorded, recording_of_run
 from trace_checks import check_trace
 
@@ -37,6 +40,37 @@ def counts_of(document: dict[str, Any], **wanted: str) -> int:
 @pytest.mark.parametrize("name", RUNS)
 def test_a_trace_is_as_viewers_need_it(name: str, tmp_path: Path):
     check_trace(trace_of(name, tmp_path))
+
+
+IOR = st.builds(
+    "-a {} -w -b {}k -t {}k -s {} {}".format,
+    st.sampled_from(["POSIX", "MPIIO", "MPIIO -c"]),
+    st.sampled_from([256, 1024]),
+    st.sampled_from([32, 128]),
+    st.integers(1, 3),
+    st.sets(st.sampled_from(["-e", "-r", "-F", "-k"])).map(sorted).map(" ".join),
+)
+
+
+@given(IOR, st.sampled_from([1, 3]), st.integers(1, 2))
+@settings(max_examples=15)
+def test_any_run_makes_a_trace_that_nests(ior: str, ppn: int, threads: int):
+    scenario = Scenario(
+        machine="theta",
+        nodes=2,
+        ppn=ppn,
+        cores={"threads": threads if "POSIX" in ior else 1},
+        striping={"count": 2, "size": "256k"},
+        workload={"ior": ior},
+    )
+    result = simulate(scenario, record=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.json")
+        write_trace(result, str(path), "--trace")
+        document = json.loads(path.read_text())
+    check_trace(document)
+    seconds = sum(e["dur"] for e in document["traceEvents"] if e.get("cat") == "wait") / 1e6
+    assert seconds <= result.simulated * 2 * ppn * (threads + 1) + 1e-6
 
 
 @pytest.mark.parametrize("name", RUNS)

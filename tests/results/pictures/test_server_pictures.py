@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_runs import recorded, recording_of_run
 
-from sim import Result
+from sim import Result, Scenario, simulate
 from sim.plane.operations import Op
 from sim.results.pictures.mdt_operations import draw_mdt_operations, mdt_operations_of
 from sim.results.pictures.oss_load import draw_oss_load, mean_load, oss_load_of
@@ -63,6 +63,29 @@ def test_rates_have_a_panel_for_each_way_and_one_scale(scene: Scene):
     assert len(limits) == 1
     assert written.get_position().x1 < read.get_position().x0
     assert scale.get_position().x1 < 0.95
+
+
+def test_lines_part_the_osts_of_different_servers():
+    scenario = Scenario(
+        machine="theta",
+        changes={"lustre.osts_per_oss": 4},
+        nodes=1,
+        ppn=1,
+        striping={"count": 12, "size": "1m"},
+        workload={"ior": "-w -e -b 24m -t 1m"},
+    )
+    scene = scene_of(simulate(scenario, record=True))
+    found = server_rates_of(scene)
+    assert found is not None
+    assert len(found.numbers) == 12
+    axes, _ = draw_server_rates(scene, found).axes
+    _, lines = axes.collections
+    servers = [number // 4 for number in found.numbers]
+    between = [path.vertices[0][1] for path in lines.get_paths()]
+    assert between == [place + 0.5 for place in range(11) if servers[place] != servers[place + 1]]
+    load = oss_load_of(scene)
+    assert load is not None
+    assert len(load.loads) == len(set(servers))
 
 
 def test_what_was_not_recorded_has_no_such_pictures(lustre: Result):
