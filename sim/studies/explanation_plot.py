@@ -68,7 +68,8 @@ def phase_title(explanation: Explanation, phase: PhaseExplanation) -> str:
 def _groups(phase: PhaseExplanation) -> list[_Group]:
     """Return the bars of a phase: parts of the path, then changes by who can make them."""
     colours = {Kind.SETTING: WRITE, Kind.PROGRAM: OTHER, Kind.MACHINE: READ}
-    groups = [_Group("without a part of the path", INK, phase.without[:_SHOWN], "without")]
+    part = "without a part of the path" + (", or another job" if phase.others else "")
+    groups = [_Group(part, INK, phase.without[:_SHOWN], "without")]
     for kind, colour in colours.items():
         tried = [one for one in phase.changed if one.kind == kind][:_SHOWN]
         groups.append(_Group(f"with a change of {kind.value}", colour, tried, "with"))

@@ -21,6 +21,7 @@ COMMANDS = {
     "log": ("replay", "LOG", "--stripe-count", "2"),
     "compare": ("compare", "--targets", "lustre,home", "--nodes", "1", "--html", "PAGE", *WRITE),
     "explain": ("explain", "--nodes", "1", "--ppn", "1", "--html", "PAGE", "--jobs", "1", *WRITE),
+    "explain-jobs": ("explain", "JOBS", "--jobs", "1"),
 }
 SHOWN = {
     "ior": "What bound it",
@@ -31,6 +32,7 @@ SHOWN = {
     "log": "The log and the replay",
     "compare": "Which is the fastest",
     "explain": "Why, and what would help: write",
+    "explain-jobs": "Why, and what would help: job a, write",
 }
 
 
