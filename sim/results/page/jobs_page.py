@@ -10,7 +10,13 @@ from sim.results.page.content import Card, Fold, Page, Part, Section, Table
 from sim.results.page.drawing import picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_page import binding_parts, phase_parts
-from sim.results.page.run_tables import counts_table, files_table, stations_table, waits_table
+from sim.results.page.run_tables import (
+    counts_table,
+    files_table,
+    path_tables,
+    stations_table,
+    waits_table,
+)
 from sim.results.page.scenario_parts import jobs_scenario_parts
 from sim.results.pictures.album import pictures_of_jobs
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
@@ -148,5 +154,6 @@ def _job(outcome: JobOutcome) -> list[Part]:
         *binding_parts(result),
         *phase_parts(result),
         waits_table(result),
+        *path_tables(result),
         *([] if files is None else [files]),
     ]

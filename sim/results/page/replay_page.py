@@ -8,7 +8,7 @@ from sim.results.page.content import Card, Fold, Listing, Page, Paragraph, Part,
 from sim.results.page.drawing import picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_page import binding_parts
-from sim.results.page.run_tables import run_cards, stations_table, waits_table
+from sim.results.page.run_tables import path_tables, run_cards, stations_table, waits_table
 from sim.results.pictures.album import pictures_of
 from sim.results.replay_report import ReplayReport
 from sim.results.replay_text import explanation_lines, format_replay
@@ -74,7 +74,8 @@ def _run_sections(run: Result, name: str, *, several: bool) -> list[Section]:
     place = f"{name.replace(' ', '-')}-" if several else ""
     title = f" ({name})" if several else ""
     busiest = stations_table(run)
-    time: list[Part] = [waits_table(run), *([] if busiest is None else [busiest])]
+    time: list[Part] = [waits_table(run), *path_tables(run)]
+    time += [] if busiest is None else [busiest]
     return [
         Section(
             f"{place}bound",

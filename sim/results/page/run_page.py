@@ -19,7 +19,9 @@ from sim.results.page.drawing import picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_tables import (
     counts_table,
+    doing_table,
     files_table,
+    path_tables,
     phases_table,
     run_cards,
     stations_table,
@@ -101,7 +103,8 @@ def phase_parts(result: Result) -> list[Part]:
 
 def time_parts(result: Result) -> list[Part]:
     """Return where the time of the ranks went, and how busy what was."""
-    parts: list[Part] = [waits_table(result), *_present(stations_table(result))]
+    parts: list[Part] = [waits_table(result), *_present(doing_table(result))]
+    parts += [*path_tables(result), *_present(stations_table(result))]
     return [*parts, Fold("Lustre's locks and page caches, counted", [counts_table(result)])]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.machine.filesystem import FileSet
+from sim.results.critical_path import critical_paths
 from sim.results.lustre_stats import lustre_rows
 from sim.results.page.content import Card, Table
 from sim.results.stations import Load, busiest, loads, merged, phase_name
@@ -103,12 +104,69 @@ def waits_table(result: Result) -> Table:
 
     The shares of a column add up to 100 %: what is too small for a row has one together.
     """
-    columns: dict[str, tuple[float, Sequence[Wait]]] = {
-        "whole job": (result.simulated, waits(result))
-    }
     found = loads(result)
-    for load in found[:_MOST_PHASES]:
-        columns[phase_name(load, found)] = (phase_seconds(result, load), load.waits)
+    columns: Columns = {"whole job": (result.simulated, waits(result))}
+    columns |= _of_phases(result, found, [load.waits for load in found])
+    return _causes_table(
+        "Where the time of a rank went, on average", "a rank waited for", columns, len(found)
+    )
+
+
+def doing_table(result: Result) -> Table | None:
+    """Return what the ranks were at while they waited, phase by phase; None if there is none.
+
+    The shares of a column add up to 100 %.
+    """
+    found = loads(result)
+    if not found:
+        return None
+    columns = _of_phases(result, found, [load.doing for load in found])
+    return _causes_table("What a rank was at meanwhile", "a rank was at", columns, len(found))
+
+
+def path_tables(result: Result) -> list[Table]:
+    """Return what the critical path of each kind of phase consists of; none without a recording."""
+    found = critical_paths(result)
+    several = len({activity.part for activity, _ in found}) > 1
+    tables = []
+    for activity, path in found[:_MOST_PHASES]:
+        name = f"test {activity.part}, {activity.name}" if several else activity.name
+        rows = [
+            [
+                share.what,
+                share.where + (f" and {share.places - 1:,} more" if share.places > 1 else ""),
+                _share(share.share),
+                _time(share.seconds),
+                f"{share.times:,}",
+            ]
+            for share in path.shares()
+            if share.share >= _WORTH
+        ]
+        tables.append(
+            Table(
+                f"Critical path of {name}, {_time(path.end - path.start)}",
+                ["what followed on what", "mostly at", "share", "time", "times"],
+                rows,
+                words=(0, 1),
+                note="Up to the end of the last rank: none of it can take longer without the "
+                "phase taking longer.",
+            )
+        )
+    return tables
+
+
+Columns = dict[str, tuple[float, Sequence[Wait]]]
+"""Seconds of a column, and what they went into, by the name of the column."""
+
+
+def _of_phases(result: Result, found: Sequence[Load], listed: Sequence[Sequence[Wait]]) -> Columns:
+    """Return a column for each of the first kinds of phases."""
+    pairs = zip(found[:_MOST_PHASES], listed, strict=False)
+    return {phase_name(load, found): (phase_seconds(result, load), of) for load, of in pairs}
+
+
+def _causes_table(title: str, head: str, columns: Columns, phases: int) -> Table:
+    """Return a row for each cause, and one for all; ``phases``: how many kinds there are."""
     shares = {
         name: {wait.words: wait.share for wait in listed} for name, (_, listed) in columns.items()
     }
@@ -120,11 +178,10 @@ def waits_table(result: Result) -> Table:
     if any(share >= _WORTH for share in rest):
         rows.append(["anything else", *map(_share, rest)])
     rows.append(["all of it", *(_share(sum(of.values())) for of in shares.values())])
-    heads = ["a rank waited for", *(f"{name} ({_time(s)})" for name, (s, _) in columns.items())]
+    heads = [head, *(f"{name} ({_time(s)})" for name, (s, _) in columns.items())]
     note = ""
-    if len(found) > _MOST_PHASES:
-        note = f"The first {_MOST_PHASES} of {len(found):,} kinds of phases."
-    title = "Where the time of a rank went, on average"
+    if phases > _MOST_PHASES:
+        note = f"The first {_MOST_PHASES} of {phases:,} kinds of phases."
     return Table(title, heads, rows, total=True, note=note)
 
 

@@ -12,6 +12,7 @@ from sim import JobsResult, Result, load, simulate, simulate_jobs
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import Workload, load_scenario
 from sim.config.units import parse_rate
+from sim.results.critical_path import critical_paths
 from sim.results.page.content import Fold, Listing, Page, Part, Picture, Points, Table
 from sim.results.page.export import page_of, write
 from sim.results.page.rendering import render
@@ -58,14 +59,29 @@ def test_all_pictures_of_the_album_are_there_with_their_words(run: Result, page:
 
 
 def test_shares_of_every_column_add_up(run: Result, page: Page):
-    found = table(page, "Where the time of a rank went, on average")
-    *causes, total = [list(row[1:]) for row in found.rows]
-    assert total == ["100.0 %"] * len(total)
-    for column in zip(*causes, strict=True):
-        shares = [float(cell.removesuffix(" %")) for cell in column]
-        assert sum(shares) == pytest.approx(100.0, abs=0.05 * len(shares))
+    for title in ("What a rank was at meanwhile", "Where the time of a rank went, on average"):
+        found = table(page, title)
+        *causes, total = [list(row[1:]) for row in found.rows]
+        assert total == ["100.0 %"] * len(total)
+        for column in zip(*causes, strict=True):
+            shares = [float(cell.removesuffix(" %")) for cell in column]
+            assert sum(shares) == pytest.approx(100.0, abs=0.05 * len(shares))
     longest = waits(run)[0]
     assert [longest.words, f"{100 * longest.share:.1f} %"] == list(found.rows[0][:2])
+
+
+def test_critical_paths_are_those_of_the_recording(run: Result, page: Page):
+    paths = critical_paths(run)
+    found = [
+        part
+        for part in parts_of(page)
+        if isinstance(part, Table) and part.title.startswith("Critical path of ")
+    ]
+    assert len(found) == len(paths) == 2
+    for shown, (activity, path) in zip(found, paths, strict=True):
+        assert shown.title.startswith(f"Critical path of {activity.name}, ")
+        assert shown.rows[0][0] == path.shares()[0].what
+        assert sum(float(row[2].removesuffix(" %")) for row in shown.rows) > 99.0
 
 
 def test_phases_have_the_figures_of_the_result(run: Result, page: Page):
