@@ -136,10 +136,11 @@ def _striping(patient: _Patient) -> Iterator[Remedy]:
     counts = {each.stripe_count for each in files}
     sizes = {each.stripe_size for each in files}
     count, size = max(counts), max(sizes)
-    several = "" if len(counts) == 1 else f"1 to {count}, "
+    several = len(counts) > 1
+    present = f"{min(counts)} to {count}" if several else f"{count}"
     alike = None if len(sizes) > 1 else size  # else each file keeps its own
     for more in sorted({min(2 * count, osts), osts, max(count // 4, 1)} - counts):
-        yield _restriped(patient, more, alike, f"{more} stripes in place of {several or count}")
+        yield _restriped(patient, more, alike, f"{more} stripes in place of {present}")
     of_size = format_bytes(size) if alike else "those of the files"
     for mebibytes in _SIZES:
         if (other := mebibytes * _MIB) != alike:

@@ -158,3 +158,11 @@ def test_every_open_has_its_close_and_no_call_comes_before(data: Rows, each: int
         closes = of_rank(take(after, after.op == TraceOp.CLOSE), rank)
         assert opens.start[0] <= calls.start[0] + 1e-9
         assert closes.start[-1] >= (calls.start + calls.took).max()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.6, 60.0])
+def test_a_file_is_closed_before_it_is_opened_again(seconds: float) -> None:
+    before, after = opened_and_closed(F_META_TIME=seconds)
+    for rank in range(RANKS):
+        again = of_rank(take(before, before.op == TraceOp.OPEN), rank).start[-1]
+        assert again > of_rank(take(after, after.op == TraceOp.CLOSE), rank).start[0]

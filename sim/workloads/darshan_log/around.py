@@ -129,7 +129,7 @@ def _meeting(times: _Times, took: float) -> tuple[_Times, Rows]:
     reopened = np.maximum(times.begin.reshape(-1, ranks)[1:].min(axis=1) - took, ended.max(axis=1))
     start = ended + (reopened - ended.max(axis=1))[:, None]
     opened = times.opened.copy()
-    opened[ranks:] = np.repeat(reopened, ranks)
+    opened[ranks:] = np.repeat(np.nextafter(reopened, np.inf), ranks)
     barriers = make_rows(
         rank=times.rank[ranks:],
         op=np.full(start.size, TraceOp.BARRIER, np.int8),
@@ -187,8 +187,8 @@ def _times_of(busy: Rows, members: Integers, opens: int, sessions: Sessions) -> 
         known = own.key[place] == key
         lag = max(float(sessions.closed[-1]) - float(own.end.max()), 0.0)
         closed = np.where(known, own.end[place] + np.where(own.is_last[place], lag, 0.0), closed)
-        before = np.where(turn > 0, own.end[np.maximum(place - 1, 0)], 0.0)
-        reopened = np.maximum(own.begin[place] - sessions.took, before)
+        after = np.nextafter(own.end[np.maximum(place - 1, 0)], np.inf)  # the close goes first
+        reopened = np.maximum(own.begin[place] - sessions.took, after)
         opened = np.where(known & (turn > 0), reopened, opened)
         begin[known] = own.begin[place[known]]
     took = np.full(opens, sessions.took)

@@ -171,7 +171,8 @@ def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
         pauses[known] += float(pauses.max())
     widest = np.sort(np.argsort(pauses)[::-1][: count - 1])
     widest = widest[pauses[widest] > 0.0]
-    reopened = np.maximum(start[1:][widest] - sessions.took, end[:-1][widest])
+    after = np.nextafter(end[:-1][widest], np.inf)  # the close goes first
+    reopened = np.maximum(start[1:][widest] - sessions.took, after)
     opened = np.concatenate((sessions.opened[:1], reopened))
     closed = np.concatenate((end[:-1][widest], sessions.closed[-1:]))
     opened = np.pad(opened, (0, count - len(opened)), mode="edge")

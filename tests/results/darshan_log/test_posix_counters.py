@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 from darshan_model import FileRecord, most_frequent, seen
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.plane.library_calls import LibraryOp
+from sim.results.darshan_log.job import JobHead, Mount
 from sim.results.darshan_log.layers import LAYER_CALL, STAT
+from sim.results.darshan_log.library import log_file
 from sim.results.darshan_log.mpiio import mpiio_records
 from sim.results.darshan_log.posix import posix_records
 from sim.results.darshan_log.records import Records
 from sim.workloads.darshan_log.counters import SHARED
+from sim.workloads.darshan_log.log import read_log
 
 STRIPE = 1 << 20
 ALIGNMENT = np.full(3, STRIPE)
@@ -132,3 +135,29 @@ def test_mpiio_counts_collective_and_independent_calls_apart(made: Any, flags: l
     hinted = ((made["op"] == LibraryOp.OPEN) & (made["file"] == 0)).sum()
     assert records.counters["HINTS"].sum() == hinted
     assert records.counters["SYNCS"].sum() == (made["op"] == LibraryOp.SYNC).sum()
+
+
+@settings(max_examples=3)
+@given(calls())
+def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, made: Any) -> None:
+    path = tmp_path_factory.mktemp("log") / "log.darshan"
+    identity = np.array([11, 22, 33], np.uint64)
+    posix, mpiio = posix_records(made, 3, ALIGNMENT), mpiio_records(made, 3, {1})
+    head = JobHead(
+        1, 7, 3, 100.0, 102.5, {"h": "cb_nodes=2"}, "./app -w", [Mount("/lus", "lustre")]
+    )
+    with log_file(path) as log:
+        log.put_head(head)
+        log.put_names({int(number): f"/lus/{number}" for number in identity})
+        log.put_counters("POSIX", posix, identity)
+        log.put_counters("MPI-IO", mpiio, identity)
+    found = read_log(path)
+    assert (found.ranks, found.job_id, found.run_time) == (3, 7, 2.5)
+    assert (found.executable, found.mounts) == ("./app -w", [("/lus", "lustre")])
+    assert found.names == {int(number): f"/lus/{number}" for number in identity}
+    for records, read in ((posix, found.posix), (mpiio, found.mpiio)):
+        np.testing.assert_array_equal(read.number, identity[records.file])
+        np.testing.assert_array_equal(read.rank, records.rank)
+        for name in read.columns:
+            np.testing.assert_array_equal(read[name], records.counters.get(name, 0), err_msg=name)
+        assert set(records.counters) <= set(read.columns)

@@ -160,6 +160,21 @@ def test_a_replay_gives_back_the_runs_time_and_bytes(logged: Logged) -> None:
     assert sum(file["bytes"] for file in found["files"]) == moved
 
 
+def test_the_log_of_a_replay_counts_what_its_log_counts(logged: Logged, tmp_path: Path) -> None:
+    path = tmp_path / "again.darshan"
+    done = CliRunner().invoke(cli, ["replay", str(logged.path), "--darshan", str(path)])
+    assert done.exit_code == 0, done.stderr
+    again = read_log(path)
+    assert again.names == logged.log.names
+    for module in ("posix", "mpiio"):
+        first, second = getattr(logged.log, module), getattr(again, module)
+        for name in first.columns:
+            if name.startswith(
+                ("BYTES_", "SIZE_", "COLL_", "INDEP_", "SYNCS", "FSYNCS", "MAX_BYTE")
+            ):
+                assert second.total(name) == first.total(name), (module, name)
+
+
 def test_the_same_scenario_gives_the_same_file(logged: Logged, tmp_path: Path) -> None:
     again = Logged(logged.name, tmp_path)
     assert again.path.read_bytes() == logged.path.read_bytes()
