@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
     from sim.results.page.content import Page
+    from sim.run.jobs import JobsResult
+    from sim.run.result import Result
     from sim.studies.explanation import Explanation
 
 _HELP = """\
@@ -82,26 +84,28 @@ def explain(
         click.echo(json_text(explanation_document(explanation)), nl=False)
     else:
         click.echo(format_explanation(explanation), nl=False)
-    forms.draw(lambda: _pictures(explanation))
-    forms.write(lambda: _page(explanation))
+    if forms.asked:
+        from sim.studies.explained_run import explained_run
+
+        run = explained_run(scenario)
+        forms.draw(lambda: _pictures(explanation, run))
+        forms.write(lambda: _page(explanation, run))
 
 
-def _pictures(explanation: Explanation) -> Iterator[tuple[str, Figure]]:
+def _pictures(explanation: Explanation, run: Result | JobsResult) -> Iterator[tuple[str, Figure]]:
     """Yield the pictures of the answers, then those of the run."""
     from sim.results.pictures.album import pictures_of, pictures_of_jobs
-    from sim.run.result import Result
-    from sim.studies.explained_run import explained_run
+    from sim.run.jobs import JobsResult
     from sim.studies.explanation_plot import explanation_pictures
 
     yield from explanation_pictures(explanation)
-    run = explained_run(explanation)
-    yield from pictures_of(run) if isinstance(run, Result) else pictures_of_jobs(run)
+    yield from pictures_of_jobs(run) if isinstance(run, JobsResult) else pictures_of(run)
 
 
-def _page(explanation: Explanation) -> Page:
+def _page(explanation: Explanation, run: Result | JobsResult) -> Page:
     from sim.studies.explanation_page import explanation_page
 
-    return explanation_page(explanation, typed_command())
+    return explanation_page(explanation, run, typed_command())
 
 
 def _scenario(

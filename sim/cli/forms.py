@@ -33,6 +33,11 @@ class Forms(NamedTuple):
     plots: str | None
     html: str | None
 
+    @property
+    def asked(self) -> bool:
+        """Whether any of them is asked for."""
+        return self.plots is not None or self.html is not None
+
     def check(self) -> None:
         """Raise InputError if one cannot go where it is to; make the folder."""
         from sim.archive.files import check_writable, make_folder

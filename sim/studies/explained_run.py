@@ -1,20 +1,19 @@
-"""The run that an explanation is about, as ``run`` leaves it."""
+"""The run that an explanation is about, made once more and recorded: for its pictures."""
 
 from __future__ import annotations
 
+from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
-from sim.run.jobs import JobOutcome, JobsResult, seeded_jobs
+from sim.run.jobs import JobsResult, simulate_jobs
 from sim.run.result import Result
-from sim.studies.explanation import Explanation
+from sim.run.simulate import simulate
 
 
-def explained_run(explanation: Explanation) -> Result | JobsResult:
-    """Return the run as it is: of one job its result, of several all, without any of them alone."""
-    scenario, whole = explanation.scenario, next(iter(explanation.results.values()))
+def explained_run(scenario: Scenario | JobsScenario) -> Result | JobsResult:
+    """Return what the scenario of an explanation leaves; of several jobs none runs alone.
+
+    The runs of an explanation are not recorded; this one is the same, bit for bit.
+    """
     if isinstance(scenario, Scenario):
-        return whole
-    jobs = tuple(
-        JobOutcome(job=job, drawn=drawn, result=explanation.results[job.name], alone=None)
-        for job, drawn, _ in seeded_jobs(scenario)
-    )
-    return JobsResult(scenario=scenario, machine=whole.machine, jobs=jobs, wall=whole.wall)
+        return simulate(scenario, record=True)
+    return simulate_jobs(scenario, alone=False, record=True)

@@ -7,8 +7,8 @@ from sim.results.page.content import Fold, Listing, Page, Paragraph, Part, Point
 from sim.results.page.drawing import picture_part
 from sim.results.page.jobs_page import jobs_page
 from sim.results.page.run_page import run_page
+from sim.run.jobs import JobsResult
 from sim.run.result import Result
-from sim.studies.explained_run import explained_run
 from sim.studies.explanation import Explanation, PhaseExplanation, Tried
 from sim.studies.explanation_plot import explanation_pictures, phase_title
 from sim.studies.explanation_text import advice, beside, verdict
@@ -18,8 +18,18 @@ _WITHOUT = ("without", "the phase takes", "times as fast")
 _WITH = ("with", "who can change it", "how to ask for it", "the phase takes", "times as fast")
 
 
-def explanation_page(explanation: Explanation, command: str) -> Page:
-    """Return the page of an explanation; ``command`` is the command line that asked for it."""
+def explanation_page(explanation: Explanation, run: Result | JobsResult, command: str) -> Page:
+    """Return the page of an explanation.
+
+    Parameters
+    ----------
+    explanation
+        The answers.
+    run
+        What they are about, as :func:`~sim.studies.explained_run.explained_run` returns it.
+    command
+        The command line that asked for them.
+    """
     drawn = {name: picture_part(name, made) for name, made in explanation_pictures(explanation)}
     sections = []
     for place, phase in enumerate(explanation.phases):
@@ -31,7 +41,6 @@ def explanation_page(explanation: Explanation, command: str) -> Page:
         refused = [f"{words}: {reason}" for words, reason in explanation.refused]
         sections.append(Section("refused", "What could not be tried", [Points(refused)]))
     sections.append(Section("command", "How this was found out", _method(explanation, command)))
-    run = explained_run(explanation)
     return run_page(run, sections) if isinstance(run, Result) else jobs_page(run, sections)
 
 

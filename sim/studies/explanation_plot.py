@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from sim.config.scenario import Scenario
 from sim.config.units import format_seconds
-from sim.results.pictures.scene import scene_of, scene_of_jobs
+from sim.results.pictures.scene import setup_of, setup_of_jobs
 from sim.results.pictures.sheet import (
     INK,
     OTHER,
@@ -19,8 +20,6 @@ from sim.results.pictures.sheet import (
     name_axes,
     sheet,
 )
-from sim.run.result import Result
-from sim.studies.explained_run import explained_run
 from sim.studies.explanation import WORTH_SAYING, Explanation, PhaseExplanation, Tried
 from sim.studies.remedies import Kind
 
@@ -116,8 +115,11 @@ def _gains_figure(
 
 def _setup(explanation: Explanation) -> str:
     """Say in a line what was run."""
-    run = explained_run(explanation)
-    return (scene_of(run) if isinstance(run, Result) else scene_of_jobs(run)).setup
+    scenario, results = explanation.scenario, explanation.results
+    if isinstance(scenario, Scenario):
+        return setup_of(scenario)
+    machine = next(iter(results.values())).machine
+    return setup_of_jobs(scenario, machine.name, list(results))
 
 
 def _tell(axes: Axes, row: int, one: Tried) -> None:

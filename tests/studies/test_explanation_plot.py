@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from sim import Scenario, simulate
+from sim import Result, Scenario, simulate
 from sim.config.jobs import JobsScenario
 from sim.results.stations import loads
 from sim.run.jobs import JobsResult, simulate_jobs
@@ -78,15 +78,15 @@ def test_the_best_of_each_kind_are_shown() -> None:
     assert words == [f"with {count} stripes" for count in range(5)]
 
 
-def test_the_run_of_several_jobs_is_all_of_them() -> None:
+def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> None:
     job = {"nodes": 1, "ppn": 1, "workload": IOR}
     jobs = [job | {"name": name} for name in ("one", "two")]
     scenario = JobsScenario.model_validate({"machine": "theta", "jobs": jobs})
-    together = simulate_jobs(scenario, alone=False)
-    results = {outcome.job.name: outcome.result for outcome in together.jobs}
-    run = explained_run(Explanation(scenario, results, (), 0, ()))
+    together, run = simulate_jobs(scenario, alone=False), explained_run(scenario)
     assert isinstance(run, JobsResult)
-    assert [outcome.job.name for outcome in run.jobs] == ["one", "two"]
-    assert run.simulated == together.simulated
-    alone = explanation()
-    assert explained_run(alone) is alone.results[""]
+    assert [outcome.end for outcome in run.jobs] == [outcome.end for outcome in together.jobs]
+    assert all(outcome.result.recording is not None for outcome in run.jobs)
+    single = explained_run(SCENARIO)
+    assert isinstance(single, Result)
+    assert single.recording is not None
+    assert single.events == explanation().results[""].events

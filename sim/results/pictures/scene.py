@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.results.stations import Windows
 from sim.run.jobs import JobsResult
@@ -64,13 +65,12 @@ def scene_of_jobs(jobs: JobsResult) -> Scene:
         for outcome in jobs.jobs
         for lane in lanes_of(outcome.result)
     ]
-    title = jobs.scenario.title or ", ".join(outcome.job.name for outcome in jobs.jobs)
-    count = format_count(len(jobs.jobs), "job")
+    names = [outcome.job.name for outcome in jobs.jobs]
     return Scene(
         result=jobs.whole,
         end=jobs.simulated,
         lanes=tuple(few(lanes)),
-        setup=_line(f"{jobs.machine.name}: {count}, seed {jobs.scenario.seed}; {title}"),
+        setup=setup_of_jobs(jobs.scenario, jobs.machine.name, names),
     )
 
 
@@ -101,6 +101,13 @@ def setup_of(scenario: Scenario) -> str:
     return _line(
         f"{scenario.machine}: {where}, seed {scenario.seed}; {scenario.title or _words(scenario)}"
     )
+
+
+def setup_of_jobs(scenario: JobsScenario, machine: str, names: Sequence[str]) -> str:
+    """Say in a line what was run: several jobs of these names on a machine."""
+    count = format_count(len(names), "job")
+    title = scenario.title or ", ".join(names)
+    return _line(f"{machine}: {count}, seed {scenario.seed}; {title}")
 
 
 def _words(scenario: Scenario) -> str:
