@@ -32,8 +32,12 @@ def picture_part(name: str, figure: Figure) -> Picture:
     an image.
     """
     from matplotlib import rc_context
+    from matplotlib.collections import QuadMesh
 
     heading = take_heading(figure)
+    for axes in figure.axes:
+        for mesh in axes.findobj(QuadMesh):
+            mesh.set_rasterized(True)  # as SVG it would be an element a cell
     told = heading.title, heading.setup, heading.caption
     narrow = figure.get_figwidth() < (NARROW + WIDE) / 2
     with rc_context({"savefig.bbox": "tight", "savefig.pad_inches": 0.05}):  # no room for a heading

@@ -131,7 +131,6 @@ def paint(axes: Axes, clock: Clock, values: Floats, most: float) -> QuadMesh:
         cmap=_COLOURS,
         vmin=0.0,
         vmax=most,
-        rasterized=True,  # as SVG it would be an element a cell
     )
 
 

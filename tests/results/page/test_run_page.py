@@ -58,6 +58,13 @@ def test_all_pictures_of_the_album_are_there_with_their_words(run: Result, page:
     assert all(bool(picture.svg) != bool(picture.image) for picture in pictures)
 
 
+def test_cells_of_a_mesh_are_pixels_and_not_an_element_each(page: Page):
+    pictures = {part.name: part for part in parts_of(page) if isinstance(part, Picture)}
+    for name in ("osts", "groups", "gantt"):
+        assert "<image " in pictures[name].svg
+        assert pictures[name].svg.count("<path ") < 1000
+
+
 def test_shares_of_every_column_add_up(run: Result, page: Page):
     for title in ("What a rank was at meanwhile", "Where the time of a rank went, on average"):
         found = table(page, title)
