@@ -87,7 +87,7 @@ def explain(
     if forms.asked:
         from sim.studies.explained_run import explained_run
 
-        run = explained_run(scenario)
+        run = explained_run(explanation)
         forms.draw(lambda: _pictures(explanation, run))
         forms.write(lambda: _page(explanation, run))
 

@@ -1,19 +1,20 @@
-"""The run that an explanation is about, made once more and recorded: for its pictures."""
+"""The run that an explanation is about, with a recording: for its pictures."""
 
 from __future__ import annotations
 
-from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.run.result import Result
-from sim.run.simulate import simulate
+from sim.studies.explanation import Explanation
 
 
-def explained_run(scenario: Scenario | JobsScenario) -> Result | JobsResult:
-    """Return what the scenario of an explanation leaves; of several jobs none runs alone.
+def explained_run(explanation: Explanation) -> Result | JobsResult:
+    """Return what an explanation is about.
 
-    The runs of an explanation are not recorded; this one is the same, bit for bit.
+    Of several jobs that is their run, made once more: what came of it for all of them together is
+    not part of an explanation. It is the same, bit for bit.
     """
+    scenario = explanation.scenario
     if isinstance(scenario, Scenario):
-        return simulate(scenario, record=True)
+        return explanation.results[""]
     return simulate_jobs(scenario, alone=False, record=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ OWN_FILES = "-F -w -e -b 64m -t 8m"
 STRIDED = "-w -b 256k -t 256k -s 16"
 
 
-@cache
 def run(ior: str, changes: tuple[tuple[str, Any], ...] = (), **given: Any) -> Result:
     """Run an IOR command on a small job; what is given as tuples becomes a mapping."""
     job: dict[str, Any] = {"machine": "theta", "nodes": 4, "ppn": 4}

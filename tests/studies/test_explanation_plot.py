@@ -11,7 +11,7 @@ from sim.results.stations import loads
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.studies.case import Phase
 from sim.studies.explained_run import explained_run
-from sim.studies.explanation import Explanation, PhaseExplanation, Tried
+from sim.studies.explanation import Explanation, PhaseExplanation, Tried, explain
 from sim.studies.explanation_plot import explanation_pictures
 from sim.studies.remedies import Kind
 
@@ -29,7 +29,7 @@ def explanation(*runs: Tried) -> Explanation:
     (load,) = loads(result)
     parts = tuple(run for run in runs if run.kind is None)
     changes = tuple(run for run in runs if run.kind is not None)
-    phase = PhaseExplanation(Phase("", 0, load.access), load, 1.0, parts, changes)
+    phase = PhaseExplanation(Phase("", 0, load.access), load, None, 1.0, parts, changes)
     return Explanation(SCENARIO, {"": result}, (phase,), len(runs), ())
 
 
@@ -82,11 +82,12 @@ def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> N
     job = {"nodes": 1, "ppn": 1, "workload": IOR}
     jobs = [job | {"name": name} for name in ("one", "two")]
     scenario = JobsScenario.model_validate({"machine": "theta", "jobs": jobs})
-    together, run = simulate_jobs(scenario, alone=False), explained_run(scenario)
+    about = explanation()._replace(scenario=scenario)
+    together, run = simulate_jobs(scenario, alone=False), explained_run(about)
     assert isinstance(run, JobsResult)
     assert [outcome.end for outcome in run.jobs] == [outcome.end for outcome in together.jobs]
     assert all(outcome.result.recording is not None for outcome in run.jobs)
-    single = explained_run(SCENARIO)
+    single = explained_run(explain(SCENARIO))
     assert isinstance(single, Result)
     assert single.recording is not None
     assert single.events == explanation().results[""].events
