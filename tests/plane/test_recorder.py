@@ -66,7 +66,7 @@ def test_spans_of_a_program_follow_each_other_and_sum_to_its_waits(
     plan: Plan, direct: bool
 ) -> None:
     plane, logs = recorded(plan, direct=direct)
-    spans, waits = logs["spans"], plane.plane.waits
+    spans, waits = logs["spans"], plane.tables.programs.waits
     summed = np.zeros_like(waits)
     np.add.at(summed, (spans["program"], spans["cause"]), spans["until"] - spans["since"])
     np.testing.assert_allclose(summed, waits, rtol=1e-9, atol=1e-14)
@@ -92,7 +92,7 @@ def test_what_is_recorded_is_what_happens_anyway(plan: Plan) -> None:
     plain = plan.plane(size=SIZE)
     plain.run(plan.programs)
     recording, _ = recorded(plan)
-    np.testing.assert_array_equal(recording.plane.waits, plain.plane.waits)
+    np.testing.assert_array_equal(recording.tables.programs.waits, plain.tables.programs.waits)
     np.testing.assert_array_equal(recording.plane.counts, plain.plane.counts)
     np.testing.assert_array_equal(recording.plane.stats, plain.plane.stats)
     assert recording.plane.now == plain.plane.now
