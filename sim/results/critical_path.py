@@ -10,7 +10,7 @@ than a part of the path: then another path is the longest.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -179,7 +179,8 @@ class _Tracks:
         self.ranks, self.nodes = recording.ranks, recording.nodes
         self.program_node = recording.program_node
         self._objects = len(recording.objects)
-        self._spans = recording.of_job(recording.spans)
+        spans = recording.of_job(recording.spans)
+        self._spans = spans[spans["until"] - spans["since"] > _SAME]
         self._waits = _Lanes(self._spans, self._spans["program"], "until")
         requests = recording.of_job(recording.requests)
         self._requests = _Lanes(requests, requests["program"], "ended")
@@ -293,38 +294,53 @@ class _Walk:
 
     def back_from(self, program: int, time: float) -> Iterator[Segment]:
         """Yield the segments before a time, at which a program ended, the latest first."""
+        met: set[int] = set()  # whom the path has been at since its latest segment
         while time > self._start + _SAME:
-            rank = f"rank {self._tracks.ranks[program]}"
             span = self._tracks.span_before(program, time)
             since = self._start if span is None else max(float(span["since"]), self._start)
-            until = self._start if span is None else float(span["until"])
-            if until < time - _SAME:
-                yield Segment(max(until, self._start), time, rank, _AT_WORK)
-                time = max(until, self._start)
+            until = self._start if span is None else max(float(span["until"]), self._start)
+            if span is None or until < time - _SAME:
+                yield Segment(until, time, self._rank(program), _AT_WORK)
+                time = until
                 continue
-            assert span is not None
             last = None
             if span["cause"] == Cause.MEETING:
-                last = self._tracks.last_to_come(program, until)
-            if last is not None:
-                came = max(float(last["start"]), since)
-                yield Segment(came, time, _EVERYBODY, WORDS[Cause.COLLECTIVE])
+                last = self._tracks.last_to_come(program, float(span["until"]))
+            if last is not None and int(last["program"]) not in met:
+                came = min(max(float(last["start"]), since), time)
+                if came < time - _SAME:
+                    yield Segment(came, time, _EVERYBODY, WORDS[Cause.COLLECTIVE])
+                    met.clear()
+                met.add(program)
                 program, time = int(last["program"]), came
                 continue
-            node, time, cause = self._node_of(program), since, Cause(int(span["cause"]))
-            left = until
-            for segment in self._before(span, since, until):
+            met.clear()
+            left = time
+            for segment in self._before(span, since, time):
                 yield segment
                 left = segment.start
-            if left <= since + _SAME:
-                continue
-            writer = -1
-            if cause in _OF_RPCS and left < until:
-                writer = self._tracks.program_that_copied(left, node)
-            if writer >= 0 and writer != program:  # who wrote what the RPC brought
-                program, time = writer, left
-            else:
-                yield Segment(since, left, rank, AT_WORDS[cause])
+            program, time = yield from self._rest(span, since, left, until)
+
+    def _rest(
+        self, span: Record, since: float, left: float, until: float
+    ) -> Generator[Segment, None, tuple[int, float]]:
+        """Yield what is left of a wait before a time; return where the path goes on.
+
+        Who waits for an RPC for which there was no need before waits for whoever wrote what it
+        brings.
+        """
+        program, cause = int(span["program"]), Cause(int(span["cause"]))
+        if left <= since + _SAME:
+            return program, since
+        if cause in _OF_RPCS and left < until - _SAME:
+            writer = self._tracks.program_that_copied(left, self._node_of(program))
+            if writer >= 0 and writer != program:
+                return writer, left
+        yield Segment(since, left, self._rank(program), AT_WORDS[cause])
+        return program, since
+
+    def _rank(self, program: int) -> str:
+        return f"rank {self._tracks.ranks[program]}"
 
     def _before(self, span: Record, since: float, time: float) -> Iterator[Segment]:
         """Yield what a program waited for from ``since`` to ``time``, the latest first."""

@@ -66,3 +66,12 @@ def test_of_what_was_not_recorded_there_is_none() -> None:
     result = run("-w -b 1m -t 1m", record=False)
     assert critical_paths(result) == []
     assert critical_path(result, 0.0, 1.0) is None
+
+
+@pytest.mark.parametrize("name", ["adios", "hacc-io", "vpic-io", "e3sm", "wrf-restart"])
+def test_it_comes_to_an_end_whatever_ranks_do(name: str) -> None:
+    job = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": {"kernel": {"name": name}}}
+    result = simulate(Scenario.model_validate(job), record=True)
+    assert critical_paths(result)
+    for _, path in critical_paths(result):
+        assert sum(share.share for share in path.shares()) == pytest.approx(1.0)

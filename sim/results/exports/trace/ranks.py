@@ -17,7 +17,7 @@ from sim.results.exports.trace.board import NODES, Board
 from sim.results.exports.trace.events import Event, Lane, slice_event
 from sim.results.exports.trace.lanes import cut, nanoseconds
 from sim.results.exports.trace.sampling import of_ranks
-from sim.results.waits import WORDS
+from sim.results.waits import AT_WORDS
 
 _BOOKKEEPING = (Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK)
 """What takes no time, or is the rest of a thread that has nothing to do."""
@@ -65,4 +65,4 @@ def _add_spans(board: Board, lane: Lane, spans: Records, borders: Integers) -> N
         what = Cause(int(cause))
         for begin, stop in cut(since, until, borders):
             name = f"waits: {what.name.lower()}"
-            board.add(slice_event(lane, name, "wait", begin, stop, {"for": WORDS[what]}))
+            board.add(slice_event(lane, name, "wait", begin, stop, {"for": AT_WORDS[what]}))
