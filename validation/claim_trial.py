@@ -8,12 +8,12 @@ from functools import cache
 from sim.config.errors import InputError
 from sim.config.machine import Machine, load_machine
 from sim.config.scenario import Scenario
-from validation.cache import scenario_hash
+from sim.studies.simulations import Simulations
+from sim.studies.store import scenario_hash
 from validation.claim import Claim
 from validation.free_parameter import Changes
 from validation.quantity import Quantity
 from validation.relation import Relation
-from validation.simulation import Simulations
 from validation.trial import Reading, Request, Simulate, Subject
 from validation.verdict import Outcome, judge
 

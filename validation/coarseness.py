@@ -27,10 +27,10 @@ from sim.config.scenario import Scenario
 from sim.results.columns import format_columns
 from sim.results.progress import ProgressBar
 from sim.studies.processes import Failure
-from validation.cache import ResultCache
+from sim.studies.simulations import Ended, Simulations
+from sim.studies.store import Store
 from validation.claim import Claim, load_claims
 from validation.report import select
-from validation.simulation import Ended, Simulations
 from validation.verdict import judge
 
 _SHOWN = 5
@@ -38,7 +38,7 @@ _SHOWN = 5
 
 
 class Runner(Protocol):
-    """What runs scenarios: :class:`~validation.simulation.Simulations`, or something like it."""
+    """What runs scenarios: :class:`~sim.studies.simulations.Simulations`, or something like it."""
 
     def run(self, scenarios: Sequence[Scenario]) -> list[Ended]:
         """Return what comes of scenarios, in their order."""
@@ -197,7 +197,7 @@ def main(
             if not claim.full and (trends or ids or _measured(claim))
         ]
         with ProgressBar("runs") as progress:
-            simulations = Simulations(jobs, ResultCache(), progress)
+            simulations = Simulations(jobs, Store(), progress)
             found = [measure_coarseness(chosen, simulations, number) for number in rpcs]
     except InputError as error:
         click.echo(f"coarseness: {error}", err=True)

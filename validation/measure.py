@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.config.units import parse_bytes
+from sim.studies.record import Library, Phase, RunRecord
 from validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension
-from validation.record import Library, Phase, RunRecord
 
 if TYPE_CHECKING:
     from sim.mpi.collectives import Collectives

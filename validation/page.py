@@ -10,7 +10,7 @@ from pathlib import Path
 from sim.config.errors import InputError
 from sim.results.pictures.sheet import NARROW, WIDE, Heading
 from sim.results.pictures.svg import inline_svg
-from validation.cache import code_hash
+from sim.studies.store import code_hash
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart

@@ -10,8 +10,8 @@ from itertools import islice
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.studies.simulations import Simulations
 from validation.claim import Claim
-from validation.simulation import Simulations
 from validation.verdict import Outcome, Verdict, judge, not_run
 
 ROLES = ("calibration", "check")

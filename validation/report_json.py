@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from sim.results.json_text import json_text
-from validation.cache import code_hash
+from sim.studies.store import code_hash
 from validation.report import Report, Summary
 from validation.verdict import Outcome, Point
 

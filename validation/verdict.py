@@ -13,12 +13,12 @@ import numpy as np
 from sim.config.errors import InputError, naming
 from sim.config.machine import load_machine
 from sim.studies.processes import Failure
+from sim.studies.record import RunRecord
+from sim.studies.simulations import Ended
 from validation.claim import Claim
 from validation.measure import measure
 from validation.quantity import Quantity
-from validation.record import RunRecord
 from validation.relation import QUANTILES, Relation
-from validation.simulation import Ended
 from validation.trend import trend_complaints
 
 

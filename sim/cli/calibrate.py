@@ -239,12 +239,12 @@ def _simulator(
     """Give what simulates claims, and what tells a person on a terminal why."""
     from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
-    from validation.cache import ResultCache
+    from sim.studies.simulations import Simulations
+    from sim.studies.store import Store
     from validation.claim_trial import simulating
-    from validation.simulation import Simulations
 
     with ProgressBar("runs") as progress:
-        simulations = Simulations(jobs or processors(), ResultCache(), progress)
+        simulations = Simulations(jobs or processors(), Store(), progress)
         yield simulating({claim.id: claim for claim in claims}, simulations), progress.say
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)

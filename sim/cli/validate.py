@@ -57,20 +57,18 @@ def validate(
     from sim.config.errors import InputError
     from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
-    from validation.cache import ResultCache
+    from sim.studies.simulations import Simulations
+    from sim.studies.store import Store
     from validation.claim import load_claims
     from validation.report import select
     from validation.report import validate as validate_claims
-    from validation.simulation import Simulations
 
     if fast and full:
         raise InputError("--fast and --full: right would be one of them, or none")
     _check_places(figures, html)
     chosen = select(load_claims(), groups=groups, ids=ids, fast=fast)
     with ProgressBar("runs") as progress:
-        simulations = Simulations(
-            jobs or processors(), None if no_cache else ResultCache(), progress
-        )
+        simulations = Simulations(jobs or processors(), None if no_cache else Store(), progress)
         report = validate_claims(chosen, simulations, full=full or bool(ids))
         _draw(report, figures, html, full=full)
     _print(report, as_json=as_json, everything=everything)

@@ -55,7 +55,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "claims" / "own.yaml").write_text(claims, encoding="utf-8")
     (tmp_path / "free.yaml").write_text(FREE.format(machine=machine), encoding="utf-8")
     monkeypatch.setattr("validation.claim.FOLDER", tmp_path)
-    monkeypatch.setattr("validation.cache.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("sim.studies.store.cache_folder", lambda: tmp_path / "cache")
     return tmp_path
 
 

@@ -61,10 +61,11 @@ def test_results_are_kept_unless_told_otherwise(xc40io, tmp_path: Path):
     xc40io("validate", "--fast", "--jobs", "1", "--no-cache")
     assert not (tmp_path / "cache").exists()
     xc40io("validate", "--fast", "--jobs", "1")
-    (kept,) = (tmp_path / "cache" / "xc40io" / "validation").iterdir()
-    size = kept.stat().st_size
+    (version,) = (tmp_path / "cache" / "xc40io" / "runs").iterdir()
+    kept = {path: path.stat().st_mtime_ns for path in version.iterdir()}
     xc40io("validate", "--fast", "--jobs", "1")
-    assert kept.stat().st_size == size > 0
+    assert kept
+    assert {path: path.stat().st_mtime_ns for path in version.iterdir()} == kept
 
 
 def test_the_figures_of_long_runs_come_with_full(xc40io, tmp_path: Path, monkeypatch):

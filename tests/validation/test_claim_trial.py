@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from sim.config.errors import InputError
+from sim.studies.simulations import Simulations
 from validation.calibrate import Options, calibrate
 from validation.claim import Claim, load_claims
 from validation.claim_trial import simulating, subject_of
 from validation.free_parameter import FreeParameter, load_free_parameters
 from validation.sensitivity import measure_sensitivity
-from validation.simulation import Simulations
 from validation.trial import Request, Simulate, Trials
 
 CLAIMS = """\

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sim.studies.simulations import Simulations
 from validation.claim import load_claims
 from validation.report import select, validate
 from validation.report_text import format_report
-from validation.simulation import Simulations
 
 
 def test_the_fast_subset_holds():

@@ -14,12 +14,12 @@ from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.pictures.sheet import Heading
 from sim.studies.processes import Failure
+from sim.studies.record import RunRecord
+from sim.studies.simulations import Ended, Simulations
 from validation.figures import Drawn, all_charts, charts_named, draw, draw_all
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
 from validation.figures.hdf5 import published_points
-from validation.record import RunRecord
-from validation.simulation import Ended, Simulations
 from validation.target import load_targets
 
 CHARTS = [chart for chart in all_charts(full=True) if chart.runs()]

@@ -14,10 +14,10 @@ from run_records import claim, record
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.studies.processes import Failure
+from sim.studies.simulations import Ended, Simulations
 from validation.claim import Claim
 from validation.page import charts_of, page, write_page
 from validation.report import Report
-from validation.simulation import Ended, Simulations
 from validation.verdict import judge, not_run
 
 

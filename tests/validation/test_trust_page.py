@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sim.studies.simulations import Simulations
 from validation.claim import load_claims
 from validation.report import validate
-from validation.simulation import Simulations
 
 PATH = Path(__file__).resolve().parents[2] / "docs" / "how-far-to-trust-it.md"
 TEXT = PATH.read_text(encoding="utf-8")

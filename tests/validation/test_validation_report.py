@@ -10,11 +10,11 @@ from run_records import SCENARIO
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
+from sim.studies.simulations import Simulations
 from validation.claim import Claim
 from validation.report import Report, select, validate
 from validation.report_json import format_report_json
 from validation.report_text import format_report
-from validation.simulation import Simulations
 
 
 def claim(name: str, **fields: object) -> Claim:

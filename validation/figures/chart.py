@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sim.config.scenario import Scenario
 from sim.results.pictures.sheet import GB, Heading
+from sim.studies.record import RunRecord
 from validation.measure import measure
-from validation.record import RunRecord
 from validation.target import load_targets
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.results.pictures.sheet import Heading
 from sim.studies.processes import Failure
+from sim.studies.simulations import Ended, Simulations
 from validation.figures.chart import Chart, Records
-from validation.simulation import Ended, Simulations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

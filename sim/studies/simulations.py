@@ -8,8 +8,8 @@ from typing import TypeAlias
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.studies.processes import Failure, bytes_to_simulate, each
-from validation.cache import ResultCache, scenario_hash
-from validation.record import RunRecord, record_of
+from sim.studies.record import RunRecord, record_of
+from sim.studies.store import Store, scenario_hash
 
 Ended: TypeAlias = RunRecord | Failure
 """What comes of a run."""
@@ -39,7 +39,7 @@ class Simulations:
     """
 
     def __init__(
-        self, jobs: int = 1, cache: ResultCache | None = None, progress: Progress | None = None
+        self, jobs: int = 1, cache: Store | None = None, progress: Progress | None = None
     ) -> None:
         self.simulated = 0
         self.recalled = 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sim.config.scenario import Scenario
+from sim.studies.record import Bound, Library, Phase, RunRecord
 from validation.claim import Claim
-from validation.record import Bound, Library, Phase, RunRecord
 
 SCENARIO: dict[str, Any] = {
     "machine": "theta",

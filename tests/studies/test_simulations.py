@@ -14,9 +14,9 @@ from run_records import SCENARIO
 
 from sim.config.scenario import Scenario
 from sim.studies.processes import Failure
-from validation.cache import ResultCache
-from validation.record import RunRecord
-from validation.simulation import Simulations
+from sim.studies.record import RunRecord
+from sim.studies.simulations import Simulations
+from sim.studies.store import Store
 
 
 def scenario(nodes: int, **changes: object) -> Scenario:
@@ -59,7 +59,7 @@ def test_a_kernel_has_a_record_too():
 
 
 def test_what_cannot_be_run_is_a_failure_and_is_not_kept(tmp_path: Path):
-    simulations = Simulations(cache=ResultCache(tmp_path))
+    simulations = Simulations(cache=Store(tmp_path))
     refused = scenario(1, workload={"ior": "-a POSIX -b 3m -t 2m"})
     too_large, wrong, good = simulations.run([scenario(5000), refused, scenario(1)])
     assert isinstance(too_large, Failure)
@@ -67,7 +67,7 @@ def test_what_cannot_be_run_is_a_failure_and_is_not_kept(tmp_path: Path):
     assert isinstance(wrong, Failure)
     assert "not a multiple" in wrong.reason
     assert isinstance(good, RunRecord)
-    again = Simulations(cache=ResultCache(tmp_path))
+    again = Simulations(cache=Store(tmp_path))
     again.run([refused, scenario(1)])
     assert (again.simulated, again.recalled) == (1, 1)
 
@@ -75,14 +75,14 @@ def test_what_cannot_be_run_is_a_failure_and_is_not_kept(tmp_path: Path):
 def test_the_same_in_several_processes(tmp_path: Path):
     scenarios = [scenario(nodes) for nodes in (4, 1, 2)]
     here = Simulations().run(scenarios)
-    assert Simulations(2, ResultCache(tmp_path)).run(scenarios) == here
-    assert Simulations(2, ResultCache(tmp_path)).run(scenarios) == here
+    assert Simulations(2, Store(tmp_path)).run(scenarios) == here
+    assert Simulations(2, Store(tmp_path)).run(scenarios) == here
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path):
     in_the_way = tmp_path / "file"
     in_the_way.touch()
-    simulations = Simulations(cache=ResultCache(in_the_way / "below"))
+    simulations = Simulations(cache=Store(in_the_way / "below"))
     assert isinstance(simulations.run([scenario(1)])[0], RunRecord)
     (note,) = simulations.notes
     assert note.startswith("Results are not kept")
@@ -90,13 +90,13 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path):
 
 PROGRAM = """
 import sys
-from validation.cache import ResultCache
-from validation.simulation import Simulations
+from sim.studies.store import Store
+from sim.studies.simulations import Simulations
 from test_simulations import scenario
 from pathlib import Path
 
 if __name__ == "__main__":
-    simulations = Simulations(2, ResultCache(Path(sys.argv[1])))
+    simulations = Simulations(2, Store(Path(sys.argv[1])))
     simulations.run([scenario(nodes) for nodes in range(1, 400)])
 """
 
@@ -117,7 +117,7 @@ def test_what_has_finished_outlives_the_process_and_no_worker_does(tmp_path: Pat
     wait_until(lambda: _size(kept) > 0)
     process.send_signal(number)
     process.communicate(timeout=60)  # standard error ends when the last of its writers has
-    assert 0 < len(ResultCache(kept)) < 399
+    assert 0 < len(Store(kept)) < 399
 
 
 def wait_until(condition) -> None:
@@ -128,4 +128,4 @@ def wait_until(condition) -> None:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.glob("*.jsonl"))
+    return sum(path.stat().st_size for path in folder.glob("*/*.json"))

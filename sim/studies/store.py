@@ -1,0 +1,140 @@
+"""Finished runs that are kept: for the next study of whatever kind, and across a crash.
+
+A run is known by everything that its outcome follows from: the values of its machine, the rest of
+its scenario with the files that it names, its seed, and the sources of the simulator. There is a
+folder for each version of the sources and a file for each run, which appears whole when the run has
+finished: who is killed loses nothing that has finished, and any number of processes may share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sim.config.scenario import Scenario, machine_of
+from sim.engine.user_cache import forget_old, user_cache, written
+from sim.studies.record import RunRecord, read_record
+
+_ROOT = Path(__file__).resolve().parents[2]
+_AROUND = ("cli", "studies")
+"""Packages of the simulator that run it, but have no part in what comes of a run."""
+
+_LIBRARIES = ("numba", "numpy", "scipy", "simpy")
+_IRRELEVANT = {"title", "description", "machine", "changes"}
+
+
+@cache
+def code_hash() -> str:
+    """Return a hash of all that a simulated result follows from besides its scenario.
+
+    That is every source file of the simulator but the command line and the studies, what is kept
+    of a run, and the versions of the libraries.
+    """
+    digest = hashlib.sha256(" ".join(version(name) for name in _LIBRARIES).encode())
+    for source in sorted({*_sources(), Path(__file__).with_name("record.py")}):
+        digest.update(str(source.relative_to(_ROOT)).encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _sources() -> Iterator[Path]:
+    """Yield the sources that a result follows from."""
+    yield from (_ROOT / "topology").rglob("*.py")
+    for source in (_ROOT / "sim").rglob("*.py"):
+        if source.relative_to(_ROOT / "sim").parts[0] not in _AROUND:
+            yield source
+
+
+def scenario_hash(scenario: Scenario) -> str:
+    """Return a hash of a scenario, the values of its machine and the files that it names.
+
+    What they are called, and where a value comes from, does not matter.
+
+    Raises
+    ------
+    InputError
+        If there is no such machine, or it cannot run the scenario.
+    """
+    machine = machine_of(scenario)
+    document = scenario.model_dump(mode="json", exclude=_IRRELEVANT)
+    written_out = json.dumps([machine.values(), document], sort_keys=True)
+    digest = hashlib.sha256(written_out.encode())
+    for path in _named_files(scenario):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:32]
+
+
+def _named_files(scenario: Scenario) -> Iterator[Path]:
+    """Yield the files that a scenario names: scripts, skeletons, traces, hints.
+
+    Which option names a file is not looked at: it is one if it is there. A word too many costs a
+    look at the disk, a file that is missed would let an old result pass for a new one.
+    """
+    kernel = (scenario.workload.kernel or {}).values()
+    words = [*(scenario.workload.ior or ()), *kernel, *scenario.environment.values()]
+    for word in words:
+        if isinstance(word, str) and "\0" not in word and len(word) < _LONGEST_PATH:
+            path = Path(word)
+            if path.is_file():
+                yield path
+
+
+_LONGEST_PATH = 4096
+"""Letters of a path: Linux has none that is longer."""
+
+
+def cache_folder() -> Path:
+    """Return the folder of the user in which finished runs are kept; it may not exist yet."""
+    return user_cache("runs")
+
+
+class Store:
+    """The finished runs of this version of the code.
+
+    Parameters
+    ----------
+    folder
+        Where the runs of all versions are; the user's own unless given. In that one, what nobody
+        has written to for 30 days is removed.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._passing = folder is None
+        self._folder = cache_folder() if folder is None else folder
+        self._runs = self._folder / code_hash()
+        forget_old(self._runs, "*.part")  # drafts of those who were killed
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return sum(1 for _ in self._runs.glob("*.json"))
+
+    def get(self, key: str) -> RunRecord | None:
+        """Return the record of the run of that :func:`scenario_hash`, if there is one."""
+        try:
+            return read_record(self._file(key).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def put(self, key: str, record: RunRecord) -> None:
+        """Keep a record: at once, so that it outlives this process.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written; then none is left behind.
+        """
+        if not self._runs.is_dir():
+            self._runs.mkdir(parents=True, exist_ok=True)
+            if self._passing:
+                forget_old(self._folder)
+        with written(self._file(key)) as draft:
+            draft.write_text(record.to_json(), encoding="utf-8")
+
+    def _file(self, key: str) -> Path:
+        return self._runs / f"{key}.json"
