@@ -6,6 +6,7 @@ a mistyped option answer at once.
 
 import gc
 import os
+import sys
 
 _ENVIRONMENT = {
     # NumPy's linear algebra would start a thread for every core, and they wait for work by turning
@@ -27,8 +28,17 @@ def main() -> None:
         os.environ.setdefault(name, value)
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
     from sim.cli.app import cli
+    from sim.cli.face import INTERRUPTED
 
     try:
         cli.main(prog_name="xc40io")
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            # Python would wait for the threads of a pool. If its processes were ended in the midst
+            # of an answer, now and then these threads wait for each other for ever.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+        raise
     finally:
         gc.freeze()  # what is left goes with the process; no need to look which of it is garbage

@@ -12,7 +12,10 @@ import click
 from sim.config.errors import FailureError, InputError
 
 _TYPED = "xc40io.typed"
-_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130  # 130 is how a shell reports SIGINT
+_FAILED, _BAD_INPUT = 1, 2
+
+INTERRUPTED = 130
+"""The exit status after an interrupt, as a shell reports SIGINT."""
 
 
 class Face(click.Group):
@@ -50,7 +53,7 @@ class Face(click.Group):
         except FailureError as error:
             status = _say(str(error), _FAILED)
         except (click.Abort, KeyboardInterrupt):
-            status = _say("interrupted", _INTERRUPTED)
+            status = _say("interrupted", INTERRUPTED)
         except BrokenPipeError:
             status = _FAILED
             _discard_output()
