@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sim.run.result import Result
     from sim.run.saving import load
     from sim.run.simulate import simulate
+    from sim.studies.sweep import Sweep, sweep
 
 __all__ = [
     "InputError",
@@ -40,6 +41,7 @@ __all__ = [
     "Result",
     "Scenario",
     "StripeRequest",
+    "Sweep",
     "Target",
     "Workload",
     "ior_report",
@@ -50,6 +52,7 @@ __all__ = [
     "load_scenario",
     "simulate",
     "simulate_jobs",
+    "sweep",
 ]
 
 _HOMES = {
@@ -61,6 +64,7 @@ _HOMES = {
     "Result": "sim.run.result",
     "Scenario": "sim.config.scenario",
     "StripeRequest": "sim.config.striping",
+    "Sweep": "sim.studies.sweep",
     "Target": "sim.config.scenario",
     "Workload": "sim.config.scenario",
     "ior_report": "sim.results.ior_run",
@@ -71,6 +75,7 @@ _HOMES = {
     "load_scenario": "sim.config.scenario",
     "simulate": "sim.run.simulate",
     "simulate_jobs": "sim.run.jobs",
+    "sweep": "sim.studies.sweep",
 }
 
 

@@ -16,6 +16,7 @@ from sim.cli.machine import machine
 from sim.cli.replay import replay
 from sim.cli.scenario import run
 from sim.cli.show import show
+from sim.cli.sweep import sweep
 from sim.cli.trace import trace
 from sim.cli.validate import validate
 
@@ -37,6 +38,7 @@ _COMMANDS = (
     show,
     trace,
     compare,
+    sweep,
     explain,
     validate,
     calibrate,

@@ -166,6 +166,42 @@ def parse_arguments(argv: Sequence[str]) -> IorCommand:
     return IorCommand(tests, _notes(tests), " ".join([program, *words]))
 
 
+def with_option(argv: Sequence[str], name: str, value: object) -> tuple[str, ...]:
+    """Return an IOR command line with one option set to a value, whatever it was before.
+
+    Parameters
+    ----------
+    argv
+        The words as the shell passes them.
+    name
+        The letter of an option (``b``), or the name of a directive (``filePerProc``).
+    value
+        Of it; of one that switches something on, true or false, 1 or 0.
+
+    Raises
+    ------
+    InputError
+        If there is no such option, the value does not fit, or the command runs a script, whose
+        tests have options of their own.
+    """
+    if any(spelled == f"-{_SCRIPT}" for spelled, _ in _options(list(argv))):
+        raise InputError(
+            f"the command runs a script (-{_SCRIPT}), whose tests have options of their own; right "
+            "would be a command line without one"
+        )
+    text = str(int(value)) if isinstance(value, bool) else str(value)
+    directive = {**_FLAGS, **{letter: set_by for letter, (set_by, _) in _LEVELS.items()}}
+    if name in _VALUES:
+        added = (f"-{name}", text)
+    elif name in directive or len(name) > 1:
+        added = (f"-{_DIRECTIVES}", f"{directive.get(name, name)}={text}")
+    else:
+        raise InputError(f"-{name}: IOR has no such option")
+    for spelled, given in _options(list(added)):
+        _set(IorTest(), spelled, given)
+    return (*argv, *added)
+
+
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
     """Split the words into options (``-b``, ``--posix.odirect``) and values ("" for a flag)."""
     rest = iter(words)
