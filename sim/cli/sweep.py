@@ -65,6 +65,11 @@ command does only what is missing.
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one a processor]")
 @click.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    help="Run on the workers of this scheduler of Dask: tcp://HOST:PORT, or its file.",
+)
+@click.option(
     "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
 )
 @click.option(
@@ -84,6 +89,7 @@ def sweep(
     repeat: int,
     sample: int | None,
     jobs: int | None,
+    scheduler: str | None,
     store: str | None,
     out: str | None,
     plot: str | None,
@@ -111,13 +117,29 @@ def sweep(
         check_out(out)
     if store is not None:
         make_folder(store, "--store")
-    done = _run(scenario, axes, repeat=repeat, sample=sample, jobs=jobs, store=store)
+    if scheduler is not None:
+        _check_scheduler(scheduler, jobs)
+    where = {"jobs": jobs, "scheduler": scheduler, "store": store}
+    done = _run(scenario, axes, repeat=repeat, sample=sample, **where)
     title = _title(scenario)
     document = json_text(sweep_document(title, done))
     click.echo(document if as_json else format_sweep(title, done), nl=False)
     _write(done, title, document, out, plot)
     if any(True for _ in done.failures()):
         context.exit(1)
+
+
+def _check_scheduler(scheduler: str, jobs: int | None) -> None:
+    """Raise InputError unless runs may go to a cluster."""
+    from sim.config.errors import InputError
+    from sim.studies.cluster import check_scheduler
+
+    if jobs is not None:
+        raise InputError(
+            f"--jobs {jobs} with --scheduler: the scheduler has its workers; right would be one of "
+            "the two"
+        )
+    check_scheduler(scheduler)
 
 
 def _run(scenario: Scenario, axes: Any, **asked: Any) -> Sweep:

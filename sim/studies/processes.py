@@ -54,7 +54,7 @@ def each(
         About how long the work on an item takes, in any unit: :func:`bytes_to_move`.
     """
     if jobs == 1 or len(items) < 2:
-        yield from ((key, _attempt(work, item)) for key, item in items.items())
+        yield from ((key, attempt(work, item)) for key, item in items.items())
         return
     left = dict(items)
     try:
@@ -71,7 +71,8 @@ def each(
                 yield key, Failure("its process was killed, perhaps for want of memory")
 
 
-def _attempt(work: Callable[[Item], Outcome], item: Item) -> Outcome | Failure:
+def attempt(work: Callable[[Item], Outcome], item: Item) -> Outcome | Failure:
+    """Do something with one item; return what comes of it, or why nothing does."""
     try:
         return work(item)
     except InputError as error:
@@ -97,8 +98,8 @@ def _in_processes(
     # Then the large ones, so that none of them is left to run alone in the end.
     first, *others = sorted(items, key=lambda key: size(items[key]))
     with _pool(min(jobs, len(items))) as pool:
-        yield first, pool.submit(_attempt, work, items[first]).result()
-        futures = {pool.submit(_attempt, work, items[key]): key for key in reversed(others)}
+        yield first, pool.submit(attempt, work, items[first]).result()
+        futures = {pool.submit(attempt, work, items[key]): key for key in reversed(others)}
         for future in as_completed(futures):
             yield futures[future], future.result()
 

@@ -29,6 +29,8 @@ class Simulations:
         Where finished runs are kept; without one they are remembered here alone.
     progress
         Told how far a call of :meth:`run` has come; runs that are remembered are not counted.
+    scheduler
+        Of Dask, whose workers run the scenarios in place of processes: its address, or its file.
 
     Attributes
     ----------
@@ -39,7 +41,11 @@ class Simulations:
     """
 
     def __init__(
-        self, jobs: int = 1, cache: Store | None = None, progress: Progress | None = None
+        self,
+        jobs: int = 1,
+        cache: Store | None = None,
+        progress: Progress | None = None,
+        scheduler: str | None = None,
     ) -> None:
         self.simulated = 0
         self.recalled = 0
@@ -47,6 +53,7 @@ class Simulations:
         self._jobs = jobs
         self._cache = cache
         self._progress = progress
+        self._scheduler = scheduler
         self._ended: dict[str, Ended] = {}
 
     def run(self, scenarios: Sequence[Scenario]) -> list[Ended]:
@@ -98,7 +105,12 @@ class Simulations:
 
     def _simulate(self, missing: Mapping[str, Scenario]) -> Iterator[tuple[str, Ended]]:
         """Run scenarios and yield what comes of them, in the order in which they end."""
-        yield from each(_recorded, missing, self._jobs, size=bytes_to_simulate)
+        if self._scheduler is None:
+            yield from each(_recorded, missing, self._jobs, size=bytes_to_simulate)
+            return
+        from sim.studies.cluster import each_on_cluster
+
+        yield from each_on_cluster(_recorded, missing, self._scheduler, size=bytes_to_simulate)
 
 
 def _recorded(scenario: Scenario) -> RunRecord:

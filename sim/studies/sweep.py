@@ -102,6 +102,7 @@ def sweep(
     repeat: int = 1,
     sample: int | None = None,
     jobs: int | None = None,
+    scheduler: str | None = None,
     store: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -125,6 +126,8 @@ def sweep(
         comes as often as any other, give or take one. They are drawn by the scenario's seed.
     jobs
         Processes; one a processor unless given. The result is the same with any number.
+    scheduler
+        Of Dask, whose workers run all in place of processes: its address, or its file.
     store
         The folder in which runs are kept; the user's own unless given.
     progress
@@ -134,6 +137,8 @@ def sweep(
     ------
     InputError
         If there is no such field, or a value with which nothing can be run: before anything is.
+    FailureError
+        If the workers of a scheduler have other sources.
     """
     axes = tuple(_axes(over))
     if not axes:
@@ -146,9 +151,8 @@ def sweep(
     combinations = list(_sampled(axes, sample, scenario.seed) if sample else _all_of(axes))
     seeds = tuple(range(scenario.seed, scenario.seed + repeat))
     asked = _scenarios(scenario, axes, combinations)
-    simulations = Simulations(
-        jobs or processors(), Store(None if store is None else Path(store)), progress
-    )
+    kept = Store(None if store is None else Path(store))
+    simulations = Simulations(jobs or processors(), kept, progress, scheduler)
     ended = iter(simulations.run([made for given in asked for made in _seeded(given, seeds)]))
     points = [
         Point(values, tuple(_outcome(given, ended) for _ in seeds))
