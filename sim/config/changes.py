@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from sim.config.counts import check_osts, check_routers, shares_of_routers
 from sim.config.errors import InputError
 from sim.config.provenance import Provenance
 
@@ -34,23 +35,39 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
     return changes
 
 
-def let_follow(values: dict[str, Any], changed: set[str]) -> None:
+def let_follow(
+    values: dict[str, Any], before: Mapping[str, Any], changed: set[str], place: str
+) -> None:
     """Adjust, in place, the counts that follow from the changed ones.
 
     Which these are, :meth:`~sim.config.machine.Machine.with_changes` says.
+
+    Raises
+    ------
+    InputError
+        If the machine cannot have so many OSTs or LNET routers; the sentence names the nearest
+        counts that it can have, and begins with `place`.
     """
     osts, per_oss = values["lustre.osts"], values["lustre.osts_per_oss"]
     groups, per_group = values["lnet.groups"], values["lnet.routers_per_group"]
     routers, metadata = values["lnet.routers"], values["lnet.metadata_routers"]
     counts = (osts, per_oss, groups, per_group, routers, metadata)
-    if not all(isinstance(count, int) and count >= 0 for count in counts) or not groups * per_oss:
+    if not all(type(count) is int and count >= 0 for count in counts) or not groups * per_oss:
         return  # the models say what is wrong with them
-    if "lnet.oss_per_group" not in changed and osts % (per_oss * groups) == 0:
-        values["lnet.oss_per_group"] = osts // (per_oss * groups)
+    if "lnet.oss_per_group" not in changed:
+        if "lustre.osts" in changed:
+            check_osts(place, values)
+        if osts % (per_oss * groups) == 0:
+            values["lnet.oss_per_group"] = osts // (per_oss * groups)
     if "lnet.routers" not in changed:
         values["lnet.routers"] = groups * per_group + metadata
-    elif "lnet.routers_per_group" not in changed and (routers - metadata) % groups == 0:
-        values["lnet.routers_per_group"] = (routers - metadata) // groups
+    elif "lnet.routers_per_group" not in changed and routers > 0:
+        check_routers(place, values, before, changed)
+        fixed = "lnet.metadata_routers" in changed
+        shares = shares_of_routers(routers, before, groups, metadata, fixed=fixed)
+        if shares is not None:
+            values["lnet.routers_per_group"] = shares.per_group
+            values["lnet.metadata_routers"] = shares.metadata
 
 
 def provenance_of_changes(

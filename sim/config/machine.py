@@ -121,7 +121,9 @@ class Machine(Model):
         What follows from a change follows, unless it is itself among the changes: new OSSs are
         shared out evenly over the FGR groups (``lnet.oss_per_group``), the routers of new groups
         are added up (``lnet.routers``), new routers are shared out over the groups
-        (``lnet.routers_per_group``). Where that does not come out even, nothing is guessed.
+        (``lnet.routers_per_group``); those for metadata stay as many, or change in proportion if
+        only that comes out even (``lnet.metadata_routers``). Where nothing comes out even, nothing
+        is guessed: the nearest counts of OSTs or routers that do are named.
 
         Parameters
         ----------
@@ -145,7 +147,7 @@ class Machine(Model):
                 hint = nearest(path, before) or "; a value is named as in lustre.osts"
                 raise InputError(f"{place}: {path}: there is no such value{hint}")
         values = before | dict(changes)
-        let_follow(values, set(changes))
+        let_follow(values, before, set(changes), place)
         strings = {name: getattr(self, name) for name in _UNSOURCED}
         try:
             machine = Machine.model_validate(strings | nested(values))

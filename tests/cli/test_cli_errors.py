@@ -50,7 +50,7 @@ WRONG = {
     "run": "theta-headline",
     "run theta-headlines": "did you mean theta-headline?",
     "run nowhere.yaml": "no such file",
-    "run theta-headline --set lustre.osts=57": "every OSS belongs",
+    "run theta-headline --set lustre.osts=57": "the nearest right counts: 56 and 70",
     "machine": "NAME",
     "machine cori": "theta",
     "machine theta --plot picture.gif": ".png, .svg, .pdf",

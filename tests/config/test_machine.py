@@ -246,7 +246,7 @@ def test_no_change_is_the_same_machine(theta: Machine) -> None:
         ({"lustre.ost": 112}, "did you mean lustre.osts"),
         ({"lustre": 112}, "there is no such value"),
         ({"lustre.osts": "many"}, "lustre.osts = 'many'"),
-        ({"lustre.osts": 60}, "60 OSSs; every OSS belongs to exactly one group"),
+        ({"lustre.osts": 60}, "the nearest right counts: 56 and 70"),
         ({"lnet.routers": 31}, "routers = 31"),
         ({"lnet.groups": 0}, "lnet.groups = 0: should be greater than 0"),
         ({"network.groups": 9}, "room for 3240 compute nodes"),
