@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
+from sim.cli.subject import scenario_of_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,12 +38,6 @@ hardware. Of several jobs also without each other job.
   xc40io explain yesterday.darshan
   xc40io explain --nodes 64 --stripe-count 8 -- -a POSIX -w -e -b 8m -t 8m
 """
-
-_OF_A_SCENARIO = {"seed", "hints", "environment"}
-"""Options of a job that may stand beside a scenario."""
-
-_FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
-"""Options of a job whose defaults a log tells."""
 
 
 @click.command(help=_HELP, short_help="Say what bounds a run and what would help.")
@@ -115,7 +109,6 @@ def _scenario(
     arguments: tuple[str, ...],
 ) -> Scenario | JobsScenario:
     """Return the scenario that is asked for: of a file, or of an IOR command line."""
-    from sim.cli.replay import TABLES, scenario_of_log
     from sim.config.errors import InputError
     from sim.config.scenario import Workload
 
@@ -127,48 +120,4 @@ def _scenario(
             f"explain {name} {' '.join(rest)}: right would be one scenario, log or result, or an "
             "IOR command line behind a double dash"
         )
-    typed = click.core.ParameterSource.COMMANDLINE
-    given = {option for option in job if context.get_parameter_source(option) == typed}
-    if name.lower().endswith((".darshan", *TABLES)):
-        told = dict.fromkeys(_FROM_LOG - given)
-        return scenario_of_log(name, assignments, job | told)
-    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
-        raise InputError(
-            f"explain {name} with --{wrong[0].replace('_', '-')}: what describes the job stands in "
-            "the scenario; right would be --set, --seed, --hints or --env, or an IOR command line"
-        )
-    return _of_file(name, assignments, job, seed=job["seed"] if "seed" in given else None)
-
-
-def _of_file(
-    name: str, assignments: tuple[str, ...], job: dict[str, Any], *, seed: int | None
-) -> Scenario | JobsScenario:
-    """Return a scenario that is read, or that of a result, with what was typed beside it."""
-    from zipfile import is_zipfile
-
-    from sim.cli.chosen import changed
-    from sim.config.jobs import load_jobs
-
-    kept = Path(name).is_file() and is_zipfile(name)
-    return changed(
-        _of_result(name) if kept else load_jobs(name),
-        seed=seed,
-        assignments=assignments,
-        hints=job["hints"],
-        environment=job["environment"],
-    )
-
-
-def _of_result(path: str) -> Scenario | JobsScenario:
-    """Return the scenario of a result; of a replayed log that of the what-if, if there was one."""
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
-    from sim.run.saving import load
-
-    content = load(path)
-    found: Scenario | JobsScenario
-    if isinstance(content, Result | JobsResult):
-        found = content.scenario
-    else:
-        found = content.runs[-1].scenario
-    return found
+    return scenario_of_name(context, name, assignments, job)

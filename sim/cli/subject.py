@@ -1,0 +1,91 @@
+"""What a study is about, as it is named on the command line: a scenario, a log, a kept result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from sim.config.jobs import JobsScenario
+    from sim.config.scenario import Scenario
+
+_OF_A_SCENARIO = {"seed", "hints", "environment"}
+"""Options of a job that may stand beside a scenario."""
+
+_FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
+"""Options of a job whose defaults a log tells."""
+
+
+def typed_options(context: click.Context, job: dict[str, Any]) -> set[str]:
+    """Return the options of a job that were typed, by their names."""
+    typed = click.core.ParameterSource.COMMANDLINE
+    return {option for option in job if context.get_parameter_source(option) == typed}
+
+
+def is_kept(name: str) -> bool:
+    """Tell whether a name is the path of a result that ``--save`` has kept."""
+    from zipfile import is_zipfile
+
+    return Path(name).is_file() and is_zipfile(name)
+
+
+def scenario_of_name(
+    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+) -> Scenario | JobsScenario:
+    """Return the scenario that is named: by its name, its file, a log, or a kept result.
+
+    Parameters
+    ----------
+    context
+        Of the command, which knows what was typed.
+    name
+        As typed.
+    assignments
+        Changes of the machine, as typed.
+    job
+        The options that describe a job.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or an option cannot stand beside it.
+    """
+    from sim.cli.chosen import changed
+    from sim.cli.replay import TABLES, scenario_of_log
+    from sim.config.errors import InputError
+    from sim.config.jobs import load_jobs
+
+    given = typed_options(context, job)
+    if name.lower().endswith((".darshan", *TABLES)):
+        told = dict.fromkeys(_FROM_LOG - given)
+        return scenario_of_log(name, assignments, job | told)
+    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
+        raise InputError(
+            f"{context.info_name} {name} with --{wrong[0].replace('_', '-')}: what describes the "
+            "job stands in the scenario; right would be --set, --seed, --hints or --env, or an IOR "
+            "command line"
+        )
+    return changed(
+        _of_result(name) if is_kept(name) else load_jobs(name),
+        seed=job["seed"] if "seed" in given else None,
+        assignments=assignments,
+        hints=job["hints"],
+        environment=job["environment"],
+    )
+
+
+def _of_result(path: str) -> Scenario | JobsScenario:
+    """Return the scenario of a result; of a replayed log that of the what-if, if there was one."""
+    from sim.run.jobs import JobsResult
+    from sim.run.result import Result
+    from sim.run.saving import load
+
+    content = load(path)
+    found: Scenario | JobsScenario
+    if isinstance(content, Result | JobsResult):
+        found = content.scenario
+    else:
+        found = content.runs[-1].scenario
+    return found
