@@ -1,0 +1,90 @@
+"""What is kept of a run that stands beside others: times, bytes, what bound it and what it awaited.
+
+It is small, so that it travels quickly from the process that made the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.results.stations import Load, loads
+from sim.run.result import Result
+from sim.studies.case import Case, Phase, seconds_of
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One kind of phase of one run.
+
+    Attributes
+    ----------
+    seconds
+        That it took, all its repetitions together.
+    bytes
+        What all ranks read or wrote in them; 0 where they moved nothing.
+    load
+        What bound it, and what the ranks waited for; None for one kind of a replay's calls.
+    osts
+        OSTs that hold any file of the job.
+    """
+
+    seconds: float
+    bytes: int
+    load: Load | None
+    osts: int = 0
+
+
+class Measured(NamedTuple):
+    """A run.
+
+    Attributes
+    ----------
+    phases
+        Its kinds of phases.
+    troubles
+        What went wrong, a sentence each: bytes that found no room, or that were lost.
+    """
+
+    phases: Mapping[Phase, Measurement]
+    troubles: tuple[str, ...]
+
+
+def measure(case: Case) -> Measured:
+    """Make a run; return what is kept of it."""
+    return measured(case.run())
+
+
+def measured(results: Mapping[str, Result]) -> Measured:
+    """Return what is kept of jobs that have run, by job; the only one has no name."""
+    troubles = tuple(
+        f"job {job}: {trouble.text}" if job else trouble.text
+        for job, result in results.items()
+        for trouble in result.troubles
+    )
+    return Measured(_phases(results), troubles)
+
+
+def _phases(results: Mapping[str, Result]) -> dict[Phase, Measurement]:
+    """Return the kinds of phases of jobs."""
+    found: dict[Phase, Load] = {}
+    moved: dict[Phase, int] = {}
+    osts = {job: _osts(result) for job, result in results.items()}
+    for job, result in results.items():
+        found |= {Phase(job, load.test_id, load.access): load for load in loads(result)}
+        for row in result.rows:
+            phase = Phase(job, row.part, row.phase)
+            moved[phase] = moved.get(phase, 0) + row.bytes
+    return {
+        phase: Measurement(seconds, moved.get(phase, 0), found.get(phase), osts[phase.job])
+        for phase, seconds in seconds_of(results).items()
+        if seconds > 0.0
+    }
+
+
+def _osts(result: Result) -> int:
+    """Return how many OSTs hold any file of a job."""
+    return len({ost for files in result.allocation.osts for ost in np.unique(files).tolist()})
