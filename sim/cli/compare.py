@@ -1,7 +1,8 @@
-"""``xc40io compare``: the same IOR command on Lustre, local SSDs, a burst buffer and home."""
+"""``xc40io compare``: runs side by side, or one IOR command on several targets."""
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,8 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
+from sim.cli.subject import is_kept, scenario_of_name, typed_options
+from sim.cli.what_if import WhatIfs, print_sides, what_if_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +21,26 @@ if TYPE_CHECKING:
 
     from sim.config.scenario import Scenario, Target
     from sim.results.page.content import Page
+    from sim.studies.side import Side
     from sim.studies.targets import Cell, Crossing
 
 _KINDS = ("lustre", "ssd", "bb", "home")
 _PLOTS = ("svg", "png", "pdf")
+_OF_TARGETS = ("targets", "node_counts", "plot")
 _HELP = """\
-Run the same IOR command on several targets and numbers of nodes; print one table, and where one
-target overtakes another.
+Run several things side by side, with the same seeds: how many times as fast each is as the first,
+what bound each, and why it differs. Named are scenarios, by name or file, logs to be replayed, and
+results that --save has kept; before an IOR command line, machines. --what-if adds the first of them
+with other values.
+
+\b
+  xc40io compare theta-headline theta-twice-the-osts --repeat 5
+  xc40io compare monday.xc40io tuesday.xc40io
+  xc40io compare theta cori-knl --nodes 64 -- -a POSIX -F -w -e -b 64m -t 4m
+  xc40io compare theta-headline --what-if lnet.routers=15 --what-if lnet.routers=44
+
+With --targets or --node-counts, and with neither a name nor a what-if, one IOR command runs on
+several targets and numbers of nodes: one table, and where one target overtakes another.
 
 \b
   xc40io compare --targets lustre,ssd --node-counts 64,256,1024 --ppn 2 --plot ssd.svg \\
@@ -35,7 +51,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 """
 
 
-@click.command(help=_HELP, short_help="Compare Lustre, local SSDs and a burst buffer.")
+@click.command(help=_HELP, short_help="Compare scenarios, machines, results, or targets.")
 @described
 @click.option(
     "--targets", default="lustre,ssd", show_default=True, help=f"Several of {', '.join(_KINDS)}."
@@ -45,20 +61,113 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 @form_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- IOR ARGUMENTS]")
+@what_if_options
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[A B ...] [-- IOR]")
+@click.pass_context
 def compare(
+    context: click.Context,
+    /,
     *,
-    targets: str,
-    node_counts: str | None,
-    plot: str | None,
+    asked: WhatIfs,
     plots: str | None,
     html: str | None,
     as_json: bool,
     assignments: tuple[str, ...],
     arguments: tuple[str, ...],
+    **others: Any,
+) -> None:
+    """Compare what is named, or targets."""
+    forms = Forms(plots, html)
+    names, ior = _split(arguments)
+    of_targets = {name: others.pop(name) for name in _OF_TARGETS}
+    if not names and not asked.texts:
+        if asked.any:
+            raise click.UsageError("--repeat and --jobs stand beside names or --what-if", context)
+        _compare_targets(
+            **of_targets,
+            forms=forms,
+            as_json=as_json,
+            assignments=assignments,
+            arguments=ior,
+            **others,
+        )
+        return
+    from sim.studies.side import sides_of
+
+    _refuse_targets(context)
+    first, *rest = _sides(context, names, ior, assignments, others)
+    if not rest and not asked.texts:
+        raise click.UsageError(
+            f"{names[0]} beside what? Right would be another one, or --what-if", context
+        )
+    same, *changed = sides_of(first, asked.texts)
+    print_sides([same, *rest, *changed], asked, forms, as_json)
+
+
+def _split(arguments: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
+    """Return what is named before an IOR command line, and that command line."""
+    names = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    return names, arguments[len(names) :]
+
+
+def _refuse_targets(context: click.Context) -> None:
+    """Raise InputError if an option was typed that belongs to a comparison of targets."""
+    from sim.config.errors import InputError
+
+    for name in sorted(typed_options(context, dict.fromkeys(_OF_TARGETS))):
+        raise InputError(
+            f"--{name.replace('_', '-')} beside names or --what-if: it belongs to a comparison of "
+            "targets; right would be --what-if target=ssd, --what-if nodes=64, or --plots"
+        )
+
+
+def _sides(
+    context: click.Context,
+    names: Sequence[str],
+    ior: tuple[str, ...],
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+) -> list[Side]:
+    """Return what is to be run: an IOR command on each machine, or each of what is named."""
+    from sim.config.scenario import Workload, machine_of
+    from sim.studies.side import AS_IT_IS, Side
+
+    if not ior:
+        return [_side(context, name, assignments, job) for name in names]
+    scenario = describe(Workload(ior=ior), assignments, job)
+    if not names:
+        return [Side(AS_IT_IS, scenario)]
+    scenarios = [scenario.model_copy(update={"machine": name}) for name in names]
+    for each in scenarios:
+        machine_of(each)  # raises InputError if there is none, or if it has no room
+    return [Side(name, each) for name, each in zip(names, scenarios, strict=True)]
+
+
+def _side(
+    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+) -> Side:
+    """Return what is named; of a kept result what came of it, if nothing was typed beside it."""
+    from sim.studies.side import Side, side_of_content
+
+    if is_kept(name) and not assignments and not typed_options(context, job):
+        from sim.run.saving import load
+
+        return side_of_content(name, load(name))
+    return Side(name, scenario_of_name(context, name, assignments, job))
+
+
+def _compare_targets(
+    *,
+    targets: str,
+    node_counts: str | None,
+    plot: str | None,
+    forms: Forms,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    arguments: tuple[str, ...],
     **job: Any,
 ) -> None:
-    """Run all and print the table."""
+    """Run an IOR command on all targets and print the table."""
     from sim.archive.files import check_writable, replacing
     from sim.config.scenario import Workload, machine_of
     from sim.results.progress import ProgressBar
@@ -71,7 +180,6 @@ def compare(
     kind = _kind_of_plot(plot)
     if plot is not None:
         check_writable(plot, "--plot")
-    forms = Forms(plots, html)
     forms.check()
     scenario = describe(Workload(ior=arguments), assignments, job | {"target": "lustre"})
     counts = counts or [scenario.nodes]

@@ -8,6 +8,7 @@ import click
 
 from sim.cli import options
 from sim.cli.job import describe, described
+from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -52,12 +53,14 @@ one of IOR's scripts.
     help="Threads of each rank that its reads and writes are dealt to.",
 )
 @options.changes
+@what_if_options
 @options.output
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- IOR ARGUMENTS]")
 def ior(
     *,
     io_threads: int,
     assignments: tuple[str, ...],
+    asked: WhatIfs,
     view: View,
     keep: Keep,
     arguments: tuple[str, ...],
@@ -68,4 +71,5 @@ def ior(
     from sim.config.scenario import Workload
 
     scenario = describe(Workload(ior=arguments), assignments, job, io_threads=io_threads)
-    run_and_print(scenario, view, keep)
+    if not compared(scenario, asked, view, keep):
+        run_and_print(scenario, view, keep)

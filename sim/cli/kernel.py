@@ -11,6 +11,8 @@ import click
 from sim.cli import options
 from sim.cli.job import NAMES, describe, described
 from sim.cli.kernel_fit import fit
+from sim.cli.what_if import NAMES as WHAT_IFS
+from sim.cli.what_if import WhatIfs, compared, what_if_options
 from sim.workloads.kernels import KERNELS
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from sim.cli.view import View
     from sim.workloads.kernel import Kernel
 
-_RESERVED = {*NAMES, *options.NAMES, "set", "help", "env"}
+_RESERVED = {*NAMES, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""
 
 _HELP = """\
@@ -92,6 +94,7 @@ def _command(name: str) -> click.Command:
 
     def run(
         assignments: tuple[str, ...],
+        asked: WhatIfs,
         view: View,
         keep: Keep,
         **values: Any,
@@ -102,9 +105,10 @@ def _command(name: str) -> click.Command:
         job = {option: values.pop(option) for option in NAMES}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
         scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
-        run_and_print(scenario, view, keep)
+        if not compared(scenario, asked, view, keep):
+            run_and_print(scenario, view, keep)
 
-    decorated = options.output(run)
+    decorated = what_if_options(options.output(run))
     decorated = options.changes(decorated)
     for field in _RESERVED & model.model_fields.keys():
         raise click.UsageError(

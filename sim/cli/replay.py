@@ -13,6 +13,7 @@ from sim.cli.environment import inherited, variables_of
 from sim.cli.exports import write_exports
 from sim.cli.job import describe, described
 from sim.cli.options import Command
+from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -29,10 +30,12 @@ Replay what a job did on a simulated machine.
 
 LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Of a Darshan log the
 replay as recorded comes first, on the machine and nodes that the log tells of; then the what-if,
-if another machine, other nodes, striping, hints or values of the machine are asked for.
+if another machine, other nodes, striping, hints or values of the machine are asked for. Several
+what-ifs stand side by side with --what-if.
 
 \b
   xc40io replay yesterday.darshan --stripe-count 48
+  xc40io replay yesterday.darshan --what-if striping.count=8 --what-if striping.count=48
   xc40io replay yesterday.darshan --explain
   xc40io replay trace.parquet --nodes 16 --ppn 32
 """
@@ -82,6 +85,7 @@ def _defaults_from_log(command: Command) -> Command:
 @click.option("--files", metavar="FILE.yaml", help="Says more of the files of a trace table.")
 @click.option("--explain", is_flag=True, help="Also print how the calls were reconstructed.")
 @options.changes
+@what_if_options
 @options.output
 def replay(
     log: str,
@@ -89,16 +93,19 @@ def replay(
     files: str | None,
     explain: bool,
     assignments: tuple[str, ...],
+    asked: WhatIfs,
     view: View,
     keep: Keep,
     **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
-    from sim.cli.running import check_keep, save_result
+    from sim.cli.running import check_keep, run_and_print, save_result
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
-        _replay_table(log, timing, files, assignments, job, view, keep)
+        scenario = _table_scenario(log, timing, files, assignments, job)
+        if not compared(scenario, asked, view, keep):
+            run_and_print(scenario, view, keep)
         return
     if files is not None:
         from sim.config.errors import InputError
@@ -108,7 +115,10 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    report = _LogReplay.of(log, timing, assignments, job).run(record=keep.recorded)
+    replayed = _LogReplay.of(log, timing, assignments, job)
+    if asked.any and compared(replayed.scenario(), asked, view, keep):
+        return
+    report = replayed.run(record=keep.recorded)
     save_result(report, keep, view)
     print_replay(report, view)
     write_exports(report, keep.exports)
@@ -180,21 +190,6 @@ def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]
     if path.lower().endswith(TABLES):
         return _table_scenario(path, "think", None, assignments, job)
     return _LogReplay.of(path, "think", assignments, job).scenario()
-
-
-def _replay_table(
-    path: str,
-    timing: str,
-    files: str | None,
-    assignments: tuple[str, ...],
-    job: dict[str, Any],
-    view: View,
-    keep: Keep,
-) -> None:
-    """Replay a trace table."""
-    from sim.cli.running import run_and_print
-
-    run_and_print(_table_scenario(path, timing, files, assignments, job), view, keep)
 
 
 def _table_scenario(

@@ -8,6 +8,7 @@ import click
 
 from sim.cli import options
 from sim.cli.environment import environment as environment_options
+from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 )
 @environment_options
 @options.changes
+@what_if_options
 @options.output
 def run(
     *,
@@ -38,6 +40,7 @@ def run(
     hints: str | None,
     environment: tuple[str, ...],
     assignments: tuple[str, ...],
+    asked: WhatIfs,
     view: View,
     keep: Keep,
 ) -> None:
@@ -64,6 +67,8 @@ def run(
     scenario = changed(
         scenario, seed=seed, assignments=assignments, hints=hints, environment=environment
     )
+    if not only_print and compared(scenario, asked, view, keep):
+        return
     if isinstance(scenario, JobsScenario):
         from sim.cli.jobs import run_jobs_and_print
 

@@ -1,0 +1,158 @@
+"""``--what-if``: a run as it is, and one for each what-if, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from sim.cli.face import typed_command
+from sim.cli.forms import Forms
+from sim.cli.keep import Keep
+from sim.cli.view import View
+
+if TYPE_CHECKING:
+    from sim.config.jobs import JobsScenario
+    from sim.config.scenario import Scenario
+    from sim.studies.side import Side
+
+_FORMS = {"plots", "html"}
+
+
+class WhatIfs(NamedTuple):
+    """What-ifs, as typed.
+
+    Attributes
+    ----------
+    texts
+        One each.
+    repeat
+        Seeds to run all with; None: one.
+    jobs
+        Processes to run in; None: one a processor.
+    """
+
+    texts: tuple[str, ...]
+    repeat: int | None
+    jobs: int | None
+
+    @property
+    def any(self) -> bool:
+        """Whether any of the options was typed."""
+        return bool(self.texts) or self.repeat is not None or self.jobs is not None
+
+
+_OPTIONS = (
+    click.option(
+        "--what-if",
+        "what_ifs",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help="Also run it with another value of the machine or the scenario, as lustre.osts=112 or "
+        "striping.count=8, and compare. Commas join values. May be repeated.",
+    ),
+    click.option(
+        "--repeat",
+        type=click.IntRange(min=1),
+        help="Of a comparison: run everything with so many seeds, for intervals.  [default: 1]",
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        help="Of a comparison: processes to run in.  [default: one a processor]",
+    ),
+)
+
+NAMES = frozenset(("what_if", "repeat", "jobs"))
+"""Names of the options."""
+
+
+def what_if_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options; the command gets them as ``asked``, a :class:`WhatIfs`."""
+
+    @wraps(command)
+    def asking(
+        *, what_ifs: tuple[str, ...], repeat: int | None, jobs: int | None, **others: Any
+    ) -> Any:
+        return command(asked=WhatIfs(what_ifs, repeat, jobs), **others)
+
+    decorated: Callable[..., Any] = asking
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
+
+
+def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep: Keep) -> bool:
+    """Run a scenario beside its what-ifs and print them; False, and nothing done, without any.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be, or what is asked for belongs to a single run.
+    """
+    from sim.config.errors import InputError
+
+    if not asked.texts:
+        for name, value in (("--repeat", asked.repeat), ("--jobs", asked.jobs)):
+            if value is not None:
+                raise InputError(f"{name} {value}: right would be beside --what-if, which compares")
+        return False
+    from sim.studies.side import AS_IT_IS, Side, sides_of
+
+    if wrong := _of_one_run(view, keep):
+        raise InputError(
+            f"--what-if with {wrong}: a comparison is printed as text or --json, and drawn by "
+            f"--plots and --html; right would be {wrong} with a run by itself"
+        )
+    forms = Forms(keep.exports.get("plots"), keep.exports.get("html"))
+    print_sides(sides_of(Side(AS_IT_IS, scenario), asked.texts), asked, forms, view.as_json)
+    return True
+
+
+def _of_one_run(view: View, keep: Keep) -> str:
+    """Return an option that was typed and has a meaning for a single run only; or nothing."""
+    shown = {
+        "--getstripe": view.getstripe,
+        "--lustre-stats": view.lustre_stats,
+        "--file-stats": view.file_stats,
+        "--mpiio-stats": view.mpiio_stats,
+        "--explain": view.explain,
+        "--save": keep.save is not None,
+        "--record": keep.record,
+    }
+    shown |= {f"--{name.replace('_', '-')}": True for name in keep.exports if name not in _FORMS}
+    return next((name for name, typed in shown.items() if typed), "")
+
+
+def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bool) -> None:
+    """Run several sides and print them side by side, in all forms that are asked for.
+
+    Where bytes were refused or lost in one of them, the exit status is 1.
+    """
+    from sim.engine.processors import processors
+    from sim.results.json_text import json_text
+    from sim.results.progress import ProgressBar
+    from sim.studies.side import told_apart
+    from sim.studies.side_by_side import run_side_by_side
+    from sim.studies.side_by_side_text import format_side_by_side, side_by_side_document
+
+    forms.check()
+    with ProgressBar("runs") as progress:
+        found = run_side_by_side(
+            told_apart(sides),
+            repeat=asked.repeat or 1,
+            jobs=asked.jobs or processors(),
+            progress=progress,
+        )
+    text = json_text(side_by_side_document(found)) if as_json else format_side_by_side(found)
+    click.echo(text, nl=False)
+    if forms.asked:
+        from sim.studies.side_by_side_page import side_by_side_page
+        from sim.studies.side_by_side_plot import side_by_side_pictures
+
+        forms.draw(lambda: side_by_side_pictures(found))
+        forms.write(lambda: side_by_side_page(found, typed_command()))
+    if found.troubles:
+        click.get_current_context().exit(1)
