@@ -33,6 +33,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from sim.config.errors import InputError
+from sim.config.faults import Faults
 from sim.config.files import explain
 from sim.config.machine import Machine
 from sim.config.model import Model
@@ -211,7 +212,7 @@ class JobsScenario(Model):
 
     Attributes
     ----------
-    title, description, machine, changes, background, slow, rpcs_as_one
+    title, description, machine, changes, background, slow, faults, rpcs_as_one
         As for a scenario of a single job. Ranks that compute longer are those of one job where
         ``slow`` names it: ``computing of rank 7 of job NAME``.
     jobs
@@ -229,6 +230,7 @@ class JobsScenario(Model):
     changes: dict[str, Any] = Field(default_factory=dict)
     background: Background = Background()
     slow: dict[str, Factor] = Field(default_factory=dict)
+    faults: Faults = ()
     rpcs_as_one: Count = 1
     jobs: Annotated[tuple[Job, ...], BeforeValidator(_tuple)] = ()
     mix: Mix | None = None
@@ -248,7 +250,7 @@ class JobsScenario(Model):
         return Scenario(title=job.name, seed=seed, **shared, **own)
 
 
-_SHARED = ("description", "machine", "changes", "background", "slow", "rpcs_as_one")
+_SHARED = ("description", "machine", "changes", "background", "slow", "faults", "rpcs_as_one")
 _OWN = ("nodes", "ppn", "placement", "cores", "striping", "target", "environment", "workload")
 
 

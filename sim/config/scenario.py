@@ -30,6 +30,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from sim.config.errors import InputError
+from sim.config.faults import Faults
 from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
 from sim.config.machine import Machine, load_machine, read_machine
@@ -335,6 +336,7 @@ class Scenario(Model):
     cores: Cores = Cores()
     background: Background = Background()
     slow: dict[str, Factor] = Field(default_factory=dict)
+    faults: Faults = ()
     rpcs_as_one: Count = 1
     striping: StripeRequest = StripeRequest()
     target: AskedTarget = Target()
@@ -483,7 +485,7 @@ def dump_scenario(scenario: Scenario) -> str:
     return scenario_text(scenario.machine, ordered)
 
 
-EMPTY: tuple[object, ...] = (None, "", {})
+EMPTY: tuple[object, ...] = (None, "", {}, [])
 """What need not be written."""
 
 

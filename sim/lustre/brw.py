@@ -34,17 +34,17 @@ from sim.plane.site import Site
 from sim.plane.stations import LATENCY_METER, MESSAGE_KINDS, METERS
 
 # Stages of a message of a bulk RPC (carrier BRW); first a write's, then a read's.
-_WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> _WRITE_AT_ROUTER
-_WRITE_AT_ROUTER = 1  # goes on over InfiniBand -> _WRITE_AT_OSS
-_WRITE_AT_OSS = 2  # the last part of the bulk goes to disk -> _WRITE_REPLIED
+WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> WRITE_AT_ROUTER
+WRITE_AT_ROUTER = 1  # goes on over InfiniBand -> WRITE_AT_OSS
+WRITE_AT_OSS = 2  # the last part of the bulk goes to disk -> _WRITE_REPLIED
 _WRITE_REPLIED = 3  # the client has the reply: the RPC ends
-_READ_REQUESTED = 4  # the OSS has the request: it goes to disk -> _READ_ON_OSS
-_READ_ON_OSS = 5  # is cut into parts -> _READ_CUT; or leaves as it is -> _READ_AT_ROUTER
-_READ_CUT = 6  # the part leaves the OSS -> _READ_AT_ROUTER
-_READ_AT_ROUTER = 7  # goes on over Aries -> _READ_AT_CLIENT
-_READ_AT_CLIENT = 8  # the last part ends the RPC
+READ_REQUESTED = 4  # the OSS has the request: it goes to disk -> _READ_ON_OSS
+_READ_ON_OSS = 5  # is cut into parts -> READ_CUT; or leaves as it is -> READ_AT_ROUTER
+READ_CUT = 6  # the part leaves the OSS -> READ_AT_ROUTER
+READ_AT_ROUTER = 7  # goes on over Aries -> READ_AT_CLIENT
+READ_AT_CLIENT = 8  # the last part ends the RPC
 
-LAST_STAGES = _WRITE_REPLIED, _READ_AT_CLIENT
+LAST_STAGES = _WRITE_REPLIED, READ_AT_CLIENT
 """The stages of a message that comes to the client."""
 
 AT_CLIENT = -4.0
@@ -139,9 +139,9 @@ def start_rpc(
     latency = brw.lnet.control_latency
     if write:
         # The request to the OSS, then the OSS's LNetGet to the client: the bulk leaves after both.
-        split_bulk(brw.bulk, rpc_id, -1, _WRITE_FETCHED, sent + 2.0 * latency)
+        split_bulk(brw.bulk, rpc_id, -1, WRITE_FETCHED, sent + 2.0 * latency)
     else:
-        message_id = new_message(brw.bulk, rpc_id, size, _READ_REQUESTED)
+        message_id = new_message(brw.bulk, rpc_id, size, READ_REQUESTED)
         schedule(brw.network.calendar, sent + latency, MESSAGE_EVENT, message_id)
 
 
@@ -164,13 +164,13 @@ def _on_write(brw: Brw, message_id: int, now: float) -> float:
     """Send a message of a write on its next segment, or to disk."""
     message = brw.network.messages[message_id]
     node, oss = message.node, message.server
-    if message.stage == _WRITE_FETCHED:
-        message.stage = _WRITE_AT_ROUTER
+    if message.stage == WRITE_FETCHED:
+        message.stage = WRITE_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, node, oss, message.bytes)
         enter_aries_outward(brw.lnet, message_id, node, now)
         return GO_ON
-    if message.stage == _WRITE_AT_ROUTER:
-        message.stage = _WRITE_AT_OSS
+    if message.stage == WRITE_AT_ROUTER:
+        message.stage = WRITE_AT_OSS
         # Its router has stored it: it no longer counts when senders compare routers.
         brw.lnet.queued[node, message.gateway] -= message.bytes
         enter_infiniband_outward(brw.lnet, message_id, oss, now)
@@ -189,23 +189,23 @@ def _on_read(brw: Brw, message_id: int, now: float) -> float:
     message = brw.network.messages[message_id]
     node, oss = message.node, message.server
     sender = brw.lnet.first_oss + oss
-    if message.stage == _READ_REQUESTED:
+    if message.stage == READ_REQUESTED:
         message.stage = _READ_ON_OSS
         return block_io(brw.disks, message_id, now)
     if message.stage == _READ_ON_OSS:
         if message.bytes > brw.bulk.message_size:
-            split_bulk(brw.bulk, message.owner, message_id, _READ_CUT, now)
+            split_bulk(brw.bulk, message.owner, message_id, READ_CUT, now)
             give(brw.network.spare_messages, message_id)
             return GONE
         brw.bulk.rpcs[message.owner].parts = 1  # small enough to be a part itself
-        message.stage = _READ_CUT
-    if message.stage == _READ_CUT:
-        message.stage = _READ_AT_ROUTER
+        message.stage = READ_CUT
+    if message.stage == READ_CUT:
+        message.stage = READ_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, sender, oss, message.bytes)
         enter_infiniband_homeward(brw.lnet, message_id, oss, now)
         return GO_ON
-    if message.stage == _READ_AT_ROUTER:
-        message.stage = _READ_AT_CLIENT
+    if message.stage == READ_AT_ROUTER:
+        message.stage = READ_AT_CLIENT
         brw.lnet.queued[sender, message.gateway] -= message.bytes
         enter_aries_homeward(brw.lnet, message_id, node, now)
         return GO_ON

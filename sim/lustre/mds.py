@@ -39,6 +39,7 @@ from sim.lustre.requests import (
     MDS_OPERATION,
     MDS_SYNC,
     OST_SYNC,
+    PUNCH,
     SERVER_REQUEST,
     Requests,
     add_request,
@@ -206,6 +207,8 @@ def _served(mds: Mds, request_id: int, now: float) -> float:
     done = request.begun + request.service + mds.network.stations[request.station].latency
     if request.kind == MDS_OPERATION:
         return _named(mds, request_id, done)
+    if request.kind in (OST_SYNC, GLIMPSE, PUNCH):
+        done = max(done, mds.requests.osses.held[mds.files.objects[request.object].ost])
     return done
 
 

@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from sim.compiler.core import prepare
 from sim.engine.network import Bins
-from sim.engine.pool import NoRowLeftError
+from sim.engine.pool import FREE, NoRowLeftError
 from sim.engine.queue import clear_all
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
+from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED
+from sim.lustre.resend import lose, resend
 from sim.lustre.server.journal import NEVER
 from sim.machine.loop import ENDED, OUT_OF_ROWS, run
 from sim.machine.recorded import end_recording
@@ -77,7 +79,7 @@ class Plane:
         self.pace: Floats | None = None
         self._tags = 0  # of the library calls so far
         self._library_calls: list[npt.NDArray[Any]] = []
-        prepare([start_programs, place, run], tables)
+        prepare([start_programs, place, resend, lose, run], tables)
 
     @property
     def now(self) -> float:
@@ -160,6 +162,54 @@ class Plane:
     def lose_ssd(self, node: int, seconds: float) -> None:
         """Have the SSD of a node fail at a time."""
         self.tables.ssds.rows.lost_at[node] = seconds
+
+    def resend(self, ost: int, now: float) -> int:
+        """Have clients send again the bulk RPCs that wait at an OST; return how many they are."""
+        brw = self.tables.brw
+        rpcs, row = 0, int(brw.disks.arrays.waiting["head"][ost])
+        while row >= 0:
+            rpcs, row = rpcs + 1, int(brw.bulk.rpcs.next[row])
+        self._rows.make_room([(brw.network.spare_messages, rpcs * brw.bulk.parts)])
+        resend(brw, ost, now)
+        return rpcs
+
+    def lose_messages(self, router: int, now: float, again: float) -> int:
+        """Lose the bulk on its way to an LNET router; return how many messages that are.
+
+        They are sent again, by whatever router is chosen then, at the time ``again`` in seconds.
+        """
+        brw = self.tables.brw
+        lost = self._coming(router)
+        self._rows.make_room([(brw.network.spare_messages, len(lost))])
+        lose(brw, lost, now, again)
+        return len(lost)
+
+    def return_messages(self, router: int, *, travelling: bool) -> int:
+        """Let bulk before an LNET router go back to its senders; return how many messages.
+
+        They choose a router anew at their next event: that with which they would have been in the
+        router. ``travelling``: those that have not reached it, too.
+        """
+        lnet, table = self.tables.lnet, self.tables.network.messages
+        back = self._coming(router)
+        if not travelling:
+            back = back[table.position[back] > table.final[back]]
+        write = table.stage[back] == WRITE_AT_ROUTER
+        sender = np.where(write, table.node[back], lnet.first_oss + table.server[back])
+        np.subtract.at(lnet.queued, (sender, router), table.bytes[back])
+        table.stage[back] = np.where(write, WRITE_FETCHED, READ_CUT)
+        table.position[back], table.final[back] = 1, 0
+        return len(back)
+
+    def _coming(self, router: int) -> Integers:
+        """Return the messages of bulk that are on their way to an LNET router: int64 (n,)."""
+        network = self.tables.network
+        spare, table = network.spare_messages, network.messages
+        live = np.ones(len(table), np.bool_)
+        live[spare.rows[: spare.counts[FREE]]] = False
+        coming = np.isin(table.stage, (WRITE_AT_ROUTER, READ_AT_ROUTER))
+        found: Integers = np.flatnonzero(live & coming & (table.gateway == router))
+        return found
 
     def lost_bytes(self, nodes: slice) -> dict[int, int]:
         """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""

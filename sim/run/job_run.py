@@ -51,7 +51,13 @@ class JobRun:
             raise in_job(submission.name, error) from error
         self._ended = float(clock.now)
 
-    def result(self, stations: StationTable, recorded: Recorded | None, began: float) -> Result:
+    def result(
+        self,
+        stations: StationTable,
+        recorded: Recorded | None,
+        began: float,
+        told: tuple[str, ...] = (),
+    ) -> Result:
         """Return what the job leaves.
 
         Parameters
@@ -62,13 +68,15 @@ class JobRun:
             What was recorded of all jobs, if anything was to be.
         began
             When everything did, in real seconds.
+        told
+            What happened to parts of the machine.
         """
         job, placed = self.job, self._placed
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
         recording: Recording | None = None
-        notes = (*job.notes, *workload.notes(job))
+        notes = (*job.notes, *workload.notes(job), *told)
         if recorded is not None:
             programs = placed.submission.programs
             recording = recording_of(recorded, plane, job.all_ranks, programs, job.files.ever)

@@ -305,6 +305,7 @@ def _run(
         background=scenario.background,
         seed=scenario.seed,
         slow={name: factor for name, factor in scenario.slow.items() if job_of(name) not in away},
+        faults=scenario.faults,
         record=record,
         progress=progress,
     )

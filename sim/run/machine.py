@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.config.faults import Fault
 from sim.config.machine import Machine
 from sim.config.scenario import Background
 from sim.engine.environment import Environment
@@ -20,10 +21,11 @@ from sim.plane.stationbook import StationBook
 from sim.run.allocation import JobAllocator
 from sim.run.background import background_of
 from sim.run.fabric import fabric_of
+from sim.run.faults import Faults
 from sim.run.job_run import JobRun
 from sim.run.pace import set_pace
 from sim.run.placement import PlacedJob, place_jobs, programs_of
-from sim.run.slow import slow_down
+from sim.run.slow import Slowness, slow_down
 from sim.run.submission import Submission
 from sim.run.target import storage_of
 from sim.workloads.job import Job
@@ -47,6 +49,8 @@ class BuiltMachine(NamedTuple):
         int32: the machine's numbers of all nodes that take part, by their positions.
     runs
         One for each job, in their order.
+    faults
+        What is to happen to its parts.
     """
 
     environment: Environment
@@ -54,6 +58,7 @@ class BuiltMachine(NamedTuple):
     book: StationBook
     nodes: Indices
     runs: tuple[JobRun, ...]
+    faults: Faults
 
 
 def build_machine(
@@ -63,6 +68,7 @@ def build_machine(
     background: Background,
     seed: int,
     slow: Mapping[str, float] | None = None,
+    faults: Sequence[Fault] = (),
     record: bool = False,
     progress: Progress | None = None,
 ) -> BuiltMachine:
@@ -81,6 +87,8 @@ def build_machine(
     slow
         Parts that are slow (:func:`~sim.run.slow.slow_down`), and ranks that compute longer
         (:func:`~sim.run.pace.set_pace`).
+    faults
+        What happens to parts of the machine, and when (:class:`~sim.run.faults.Faults`).
     record
         Whether to record what happens (:class:`~sim.run.recording.Recording`).
     progress
@@ -90,14 +98,15 @@ def build_machine(
     ------
     InputError
         If a placement does not fit the machine and the jobs before it, or there is no part that is
-        to be slow.
+        to be slow, or to fail.
     """
     fabric = fabric_of(machine)
     placed = place_jobs(submissions, machine, fabric)
     programs = programs_of(placed, machine)
     others = background_of(background, machine, seed)
     plane, book = assemble(machine, fabric, programs, others, seed, record=record)
-    slow_down(plane, book, slow or {})
+    slowness = Slowness(plane, book)
+    slow_down(slowness, slow or {})
     set_pace(plane, placed, slow or {})
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 
@@ -109,7 +118,8 @@ def build_machine(
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
     runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
-    return BuiltMachine(environment, plane, book, programs.nodes, tuple(runs))
+    happening = Faults(faults, environment, plane, slowness, placed)
+    return BuiltMachine(environment, plane, book, programs.nodes, tuple(runs), happening)
 
 
 def _job_run(

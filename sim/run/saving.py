@@ -12,6 +12,7 @@ from sim.config.errors import InputError
 
 _RECORDS = {
     "sim.config.jobs": "Job JobKind JobsScenario Mix NodeDraw",
+    "sim.config.faults": "Fault",
     "sim.config.lnet": "Lnet",
     "sim.config.lustre": "Lustre",
     "sim.config.machine": "Machine",

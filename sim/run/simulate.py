@@ -9,6 +9,7 @@ import numpy as np
 import simpy
 
 from sim.config.errors import InputError
+from sim.config.faults import Fault
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
 from sim.engine.environment import Environment
@@ -61,6 +62,7 @@ def simulate(
         background=scenario.background,
         seed=scenario.seed,
         slow=scenario.slow,
+        faults=scenario.faults,
         record=record,
         progress=progress,
     )
@@ -74,6 +76,7 @@ def run_jobs(
     background: Background,
     seed: int,
     slow: Mapping[str, float] | None = None,
+    faults: Sequence[Fault] = (),
     record: bool = False,
     progress: Progress | None = None,
 ) -> list[Result]:
@@ -85,7 +88,7 @@ def run_jobs(
         With all changes made.
     submissions
         The jobs, checked, in the order in which they get their nodes.
-    background, seed, slow, record, progress
+    background, seed, slow, faults, record, progress
         As :func:`~sim.run.machine.build_machine` takes them.
 
     Returns
@@ -106,15 +109,18 @@ def run_jobs(
         background=background,
         seed=seed,
         slow=slow,
+        faults=faults,
         record=record,
         progress=progress,
     )
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
     _run(environment, environment.all_of(processes))
+    built.faults.settle()
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)
-    return [run.result(stations, recorded, began) for run in built.runs]
+    told = built.faults.notes()
+    return [run.result(stations, recorded, began, told) for run in built.runs]
 
 
 def _run(environment: Environment, done: simpy.Event) -> None:

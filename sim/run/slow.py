@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.engine.types import Floats
 from sim.machine.plane import Plane
 from sim.plane.stationbook import Section, StationBook
 from sim.plane.stations import StationKind
@@ -20,20 +22,118 @@ _BY_BYTES = {
 """Stations whose time goes by the bytes that they serve."""
 
 
-def slow_down(plane: Plane, book: StationBook, slow: Mapping[str, float]) -> None:
-    """Have services of some parts take longer from now on.
+class Slowed(NamedTuple):
+    """A station that can be slow: the ``i``-th of a section."""
+
+    section: Section
+    i: int
+
+
+class Slowness:
+    """How slow the parts of a machine are, now.
 
     Parameters
     ----------
     plane
-        At rest.
+        The data plane, at rest.
     book
         What its stations are called.
+    """
+
+    def __init__(self, plane: Plane, book: StationBook) -> None:
+        self._plane = plane
+        self._book = book
+        self._usual: dict[Slowed, tuple[Floats, ...]] = {}
+        self._factors: dict[Slowed, list[float]] = {}
+
+    def parts(self, name: str, factor: float, place: str) -> list[Slowed]:
+        """Return what a name means, of the stations whose time goes by bytes.
+
+        Parameters
+        ----------
+        name
+            Of a station, or of a part with several stations whose names begin with its own: ``LNET
+            router 5``. What such a part does besides, that does not go by bytes, stays as it is:
+            the small requests of an OSS.
+        factor
+            How many times as long they are to take.
+        place
+            Where the name stands, for the message.
+
+        Raises
+        ------
+        InputError
+            If there is no such part, or it is one that this cannot be said of.
+        """
+        found = [
+            (section, i)
+            for section in self._book.sections
+            for i in range(section.size)
+            if f"{section.label(i)} ".startswith(f"{name} ")
+        ]
+        if not found:
+            raise InputError(f"{place}: {name}: the machine has no such part{self._hint(name)}")
+        by_bytes = [Slowed(*part) for part in found if part[0].kind in _BY_BYTES]
+        if not by_bytes and not np.isclose(factor, 1.0):
+            section, i = found[0]
+            raise InputError(
+                f"{place}: {name}: the time of {section.label(i)} does not go by bytes; right "
+                "would be an OST, an OSS, an LNET router, a NIC or a link; what the MDS and the "
+                "nodes take are values of the machine, as lustre.mds.open_rate"
+            )
+        return by_bytes
+
+    def _hint(self, name: str) -> str:
+        """Return the end of a sentence about a part that there is not."""
+        names = {section.label(i) for section in self._sayable() for i in range(section.size)}
+        return nearest(name, names) or "; right would be, for instance, OST 3 or LNET router 5"
+
+    def _sayable(self) -> list[Section]:
+        """Return the sections of stations that can be slow, but links, of which there are many."""
+        kinds = _BY_BYTES - {StationKind.LINK}
+        return [section for section in self._book.sections if section.kind in kinds]
+
+    def begin(self, parts: Iterable[Slowed], factor: float) -> None:
+        """Have services of some parts take so many times as long from now on."""
+        for part in parts:
+            if part not in self._usual:
+                self._usual[part] = tuple(values.copy() for values in self._values(part))
+            self._factors.setdefault(part, []).append(factor)
+            self._set(part)
+
+    def end(self, parts: Iterable[Slowed], factor: float) -> None:
+        """Take back what :meth:`begin` was told; what others told of a part goes on."""
+        for part in parts:
+            self._factors[part].remove(factor)
+            self._set(part)
+
+    def _set(self, part: Slowed) -> None:
+        # From the usual values each time: what ends leaves no rounding behind.
+        for values, usual in zip(self._values(part), self._usual[part], strict=True):
+            values[:] = usual
+            for factor in self._factors[part]:
+                values *= factor
+
+    def _values(self, part: Slowed) -> tuple[Floats, ...]:
+        """Return the seconds that a byte, and of an OST an RPC, costs at a part: to be set."""
+        section, i = part
+        if section.kind == StationKind.OST:
+            disks = self._plane.tables.disks
+            return disks.seconds[:, i], disks.overhead[:, i]
+        station = section.first + i
+        return (self._plane.stations.inverse_rate[station : station + 1],)
+
+
+def slow_down(slowness: Slowness, slow: Mapping[str, float]) -> None:
+    """Have services of some parts take longer from now on, to the end.
+
+    Parameters
+    ----------
+    slowness
+        Of the machine.
     slow
-        How many times as long, by the name of a station, or of a part with several stations whose
-        names begin with its own: ``LNET router 5``. What such a part does besides, that does not
-        go by bytes, stays as it is: the small requests of an OSS. What ranks compute is none of
-        its parts (:func:`~sim.run.pace.set_pace`).
+        How many times as long, by the name of a part. What ranks compute is none of these
+        (:func:`~sim.run.pace.set_pace`).
 
     Raises
     ------
@@ -41,40 +141,5 @@ def slow_down(plane: Plane, book: StationBook, slow: Mapping[str, float]) -> Non
         If there is no such part, or it is one that this cannot be said of.
     """
     for name, factor in slow.items():
-        if is_computing(name):
-            continue
-        found = [
-            (section, i)
-            for section in book.sections
-            for i in range(section.size)
-            if f"{section.label(i)} ".startswith(f"{name} ")
-        ]
-        if not found:
-            names = {section.label(i) for section in _sayable(book) for i in range(section.size)}
-            hint = nearest(name, names) or "; right would be, for instance, OST 3 or LNET router 5"
-            raise InputError(f"slow: {name}: the machine has no such part{hint}")
-        by_bytes = [(section, i) for section, i in found if section.kind in _BY_BYTES]
-        if not by_bytes and not np.isclose(factor, 1.0):
-            section, i = found[0]
-            raise InputError(
-                f"slow: {name}: the time of {section.label(i)} does not go by bytes; right would "
-                "be an OST, an OSS, an LNET router, a NIC or a link; what the MDS and the nodes "
-                "take are values of the machine, as lustre.mds.open_rate"
-            )
-        for section, i in by_bytes:
-            _slow_down(plane, section, i, factor)
-
-
-def _sayable(book: StationBook) -> list[Section]:
-    """Return the sections of stations that can be slow, but links, of which there are many."""
-    kinds = _BY_BYTES - {StationKind.LINK}
-    return [section for section in book.sections if section.kind in kinds]
-
-
-def _slow_down(plane: Plane, section: Section, i: int, factor: float) -> None:
-    if section.kind == StationKind.OST:
-        disks = plane.tables.disks
-        disks.seconds[:, i] *= factor
-        disks.overhead[:, i] *= factor
-    else:
-        plane.stations.inverse_rate[section.first + i] *= factor
+        if not is_computing(name):
+            slowness.begin(slowness.parts(name, factor, "slow"), factor)

@@ -70,6 +70,23 @@ IOR: dict[str, dict[str, Any]] = {
     "ncmpi": {"ior": "-a NCMPI -c -w -r -b 1m -t 1m", "ppn": 3, "striping": 2},
     "ssd": {"ior": "-F -w -r -e -b 6m -t 1m", "target": "ssd"},
     "ssd-direct": {"ior": "-F -w -r -B -b 6m -t 1m", "target": "ssd"},
+    "lost-osts": {
+        "ior": "-F -w -r -C -B -b 8m -t 4m",
+        "striping": 2,
+        "faults": [
+            "OST 28 slow 7 from 40 ms to 10 s",
+            *(f"OST {ost} gone from 2 ms to 20 ms, recovery 10 ms" for ost in range(27, 34, 2)),
+            "MDS 0 paused from 0.5 ms to 1 ms",
+        ],
+    },
+    "lost-routers": {
+        "ior": "-F -w -r -C -B -b 8m -t 4m",
+        "striping": 2,
+        "faults": [
+            *(f"LNET router {i} down from 2 ms to 1 s, noticed after 1 ms" for i in range(12, 17)),
+            "LNET router 17 down from 46 ms to 47 ms, noticed after 4 ms",
+        ],
+    },
     "home": {"ior": "-F -w -r -e -b 3m -t 1m", "target": "home"},
     "bb": {
         "ior": "-w -r -b 3m -t 1m",

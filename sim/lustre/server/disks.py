@@ -254,10 +254,12 @@ def _find_neighbours(disks: Disks, ost: int, rpc_id: int) -> None:
 @outlined
 def on_array(disks: Disks, ost: int, now: float) -> float:
     """Begin the next RPC that waits at an array; return when the array can turn to another."""
+    if disks.arrays[ost].waiting.head < 0:  # its OST was gone: they are sent again
+        return GONE
     station = disks.ost + ost
     if disks.network.stations[station].free > now:  # others have come between
         return disks.network.stations[station].free
-    rpc_id = _leave(disks, ost)
+    rpc_id = leave(disks, ost)
     acts = _begin(disks, rpc_id, ost, now)
     schedule(disks.network.calendar, acts, MESSAGE_EVENT, disks.bulk.rpcs[rpc_id].message)
     if disks.arrays[ost].waiting.head < 0:
@@ -349,7 +351,7 @@ def _listed_read(disks: Disks, ost: int, object_id: int, unit: int) -> int:
 
 
 @outlined
-def _leave(disks: Disks, ost: int) -> int:
+def leave(disks: Disks, ost: int) -> int:
     """Take the first RPC out of the line, and return it."""
     rpc_id = pop(disks.arrays[ost].waiting, disks.bulk.rpcs)
     rpc = disks.bulk.rpcs[rpc_id]

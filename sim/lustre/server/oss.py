@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
+from sim.engine.types import Floats
 from sim.plane.files import Files
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
@@ -21,6 +24,9 @@ class OssThreads(Component):
         Seconds of a request.
     osts_per_oss
         OSTs of an OSS: OST i belongs to OSS i // osts_per_oss.
+    held
+        float64 (OSTs,): what is asked of an OST is not answered before this time in seconds,
+        because it is gone, or recovers.
     """
 
     network: Network
@@ -28,6 +34,7 @@ class OssThreads(Component):
     service: int
     request_service: float
     osts_per_oss: int
+    held: Floats
 
     @classmethod
     def build(cls, site: Site) -> OssThreads:
@@ -39,12 +46,15 @@ class OssThreads(Component):
             service=site.book.add(StationKind.SERVICE, lustre.oss_count, label, watched=True),
             request_service=lustre.oss_request_time,
             osts_per_oss=lustre.osts_per_oss,
+            held=np.zeros(lustre.osts),
         )
 
 
 @outlined
 def lock_thread(osses: OssThreads, object_id: int, now: float) -> float:
     """Queue a lock request for a thread of the OSS; return when that has served it."""
-    oss = osses.files.objects[object_id].ost // osses.osts_per_oss
+    ost = osses.files.objects[object_id].ost
+    oss = ost // osses.osts_per_oss
     service = osses.request_service
-    return serve(osses.network, osses.service + oss, now, 0.0, service) + service
+    done = serve(osses.network, osses.service + oss, now, 0.0, service) + service
+    return max(done, osses.held[ost])

@@ -1,0 +1,68 @@
+"""How Lustre's clients get over servers and routers that do not answer: times, with sources."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from sim.config.files import explain, find, read_mapping
+from sim.config.model import Model
+from sim.config.provenance import separate
+from sim.config.units import Seconds
+
+
+class Recovery(Model):
+    """The timeouts and intervals of Lustre and LNET, in seconds.
+
+    Attributes
+    ----------
+    request_timeout
+        From a request that nobody answers to the client's attempt to connect anew. The adaptive
+        timeout: 5 s and 125 % of what the server was known to need.
+    reconnect_interval
+        From one attempt to connect to the next.
+    recovery_window
+        From the first client's connection to a restarted target until all clients have come back:
+        before that the target takes no new requests.
+    router_timeout
+        From a message that an LNET router does not take to the sender's notice that the router is
+        dead. The sender sends such messages again then.
+    router_check
+        Between two pings of a dead router: the longest that one is unused that is there again.
+    """
+
+    request_timeout: Seconds
+    reconnect_interval: Annotated[Seconds, Field(gt=0)]
+    recovery_window: Seconds
+    router_timeout: Seconds
+    router_check: Seconds
+
+    def reconnected(self, gone: float, back: float) -> float:
+        """Return when the first client connects to a target that was gone for a while.
+
+        It tries when its request has timed out, and then at regular intervals: the first attempt
+        that finds the target is the one.
+        """
+        first = gone + self.request_timeout
+        missed = max(0, ceil((back - first) / self.reconnect_interval))
+        return first + missed * self.reconnect_interval
+
+
+@lru_cache(maxsize=1)
+def load_recovery() -> Recovery:
+    """Return the times that come with xc40io: ``configs/recovery/lustre-2.7.yaml``.
+
+    Raises
+    ------
+    InputError
+        If a value is missing, has no source, or is no time.
+    """
+    path = find("recovery", "lustre-2.7")
+    values, _provenance = separate(read_mapping(path), str(path))
+    try:
+        return Recovery.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, str(path), Recovery) from error
