@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sim.cli.environment import variables_of
+from sim.cli.job import read_faults
 
 if TYPE_CHECKING:
     from sim.config.jobs import Job, JobKind, JobsScenario
@@ -21,6 +22,7 @@ def changed(
     assignments: Sequence[str],
     hints: str | None,
     environment: Sequence[str],
+    faults: tuple[str, ...] = (),
 ) -> Scenario | JobsScenario:
     """Return a scenario with what was typed beside it.
 
@@ -34,6 +36,8 @@ def changed(
         Changes of the machine, ``NAME=VALUE``.
     hints, environment
         For all jobs, as :func:`~sim.cli.environment.variables_of` takes them.
+    faults
+        Of parts of the machine, beside its own.
 
     Raises
     ------
@@ -43,7 +47,10 @@ def changed(
     from sim.config.changes import parse_changes
     from sim.config.jobs import JobsScenario
 
-    updates: dict[str, Any] = {"changes": scenario.changes | parse_changes(assignments)}
+    updates: dict[str, Any] = {
+        "changes": scenario.changes | parse_changes(assignments),
+        "faults": scenario.faults + read_faults(faults),
+    }
     if seed is not None:
         updates["seed"] = seed
     if isinstance(scenario, JobsScenario):

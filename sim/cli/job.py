@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sim.cli.environment import environment, inherited, variables_of
-from sim.cli.options import Command
+from sim.cli.options import Command, faults
 
 if TYPE_CHECKING:
+    from sim.config.faults import Fault
     from sim.config.scenario import Placement, Scenario, Target, Workload
 
 _Number = TypeVar("_Number", int, float)
@@ -111,6 +112,7 @@ _OPTIONS = (
         metavar="NODE=SECONDS",
         help="Let the SSD of a node of the job, counted from 0, fail at a time; repeatable.",
     ),
+    faults,
     environment,
     click.option(
         "--seed",
@@ -126,6 +128,7 @@ NAMES = (
     *("background_read", "background_write", "stripe_count", "stripe_size", "stripe_offset"),
     *("background_typical", "rpcs_as_one", "hints", "environment", "seed"),
     *("target", "bb_capacity", "bb_access", "lose_ssd"),
+    "faults",
 )
 """The parameters that :func:`describe` takes, as click hands them over."""
 
@@ -177,6 +180,7 @@ def describe(
             write=_typed("--background-write", parse_rate, job["background_write"]),
             typical=job["background_typical"],
         ),
+        faults=read_faults(job["faults"]),
         rpcs_as_one=job["rpcs_as_one"],
         striping=StripeRequest(
             count=job["stripe_count"],
@@ -188,6 +192,21 @@ def describe(
         workload=workload,
         seed=job["seed"],
     )
+
+
+def read_faults(sentences: tuple[str, ...]) -> tuple[Fault, ...]:
+    """Return the faults that were typed.
+
+    Raises
+    ------
+    InputError
+        If a sentence tells of none.
+    """
+    from sim.config.errors import naming
+    from sim.config.faults import parse_fault
+
+    with naming("--fault"):
+        return tuple(map(parse_fault, sentences))
 
 
 def _typed(option: str, parse: Callable[[str], _Number], text: str) -> _Number:

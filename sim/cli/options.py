@@ -22,6 +22,15 @@ changes = click.option(
     help="Change a value of the machine, as in lustre.osts=112. May be repeated.",
 )
 
+faults = click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="SENTENCE",
+    help="What happens to a part of the machine, and when: 'OST 3 slow 5 from 0.2 s to 1 s', also "
+    "gone, down, paused, lost (docs/faults.md). May be repeated.",
+)
+
 
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 )
 @environment_options
 @options.changes
+@options.faults
 @what_if_options
 @options.output
 def run(
@@ -40,6 +41,7 @@ def run(
     hints: str | None,
     environment: tuple[str, ...],
     assignments: tuple[str, ...],
+    faults: tuple[str, ...],
     asked: WhatIfs,
     view: View,
     keep: Keep,
@@ -65,7 +67,12 @@ def run(
 
         environment += tuple(f"{variable}=1" for variable in DISPLAYS)
     scenario = changed(
-        scenario, seed=seed, assignments=assignments, hints=hints, environment=environment
+        scenario,
+        seed=seed,
+        assignments=assignments,
+        hints=hints,
+        environment=environment,
+        faults=faults,
     )
     if not only_print and compared(scenario, asked, view, keep):
         return

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
 
-_OF_A_SCENARIO = {"seed", "hints", "environment"}
+_OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
 
 _FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
@@ -64,8 +64,8 @@ def scenario_of_name(
     if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
         raise InputError(
             f"{context.info_name} {name} with --{wrong[0].replace('_', '-')}: what describes the "
-            "job stands in the scenario; right would be --set, --seed, --hints or --env, or an IOR "
-            "command line"
+            "job stands in the scenario; right would be --set, --fault, --seed, --hints or "
+            "--env, or an IOR command line"
         )
     return changed(
         _of_result(name) if is_kept(name) else load_jobs(name),
@@ -73,6 +73,7 @@ def scenario_of_name(
         assignments=assignments,
         hints=job["hints"],
         environment=job["environment"],
+        faults=job["faults"],
     )
 
 
