@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from sim.config.faults import Fault
 from sim.config.jobs import Job, JobsScenario
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
@@ -137,6 +138,11 @@ class Case:
             "slow": {**scenario.slow, **slow},
         }
         return replace(self, scenario=scenario.model_copy(update=updates))
+
+    def without_fault(self, fault: Fault) -> Case:
+        """Return the case in which one of the faults does not happen."""
+        left = tuple(one for one in self.scenario.faults if one is not fault)
+        return replace(self, scenario=self.scenario.model_copy(update={"faults": left}))
 
     def with_hints(self, hints: str) -> Case:
         """Return the case with hints for MPI-IO in all jobs, beside those that are there."""

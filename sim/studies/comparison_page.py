@@ -61,7 +61,11 @@ def comparison_page(
             Section("result", "Which is the fastest", _result(cells, found)),
             Section("pictures", "Pictures", drawn),
             Section("runs", "Runs", _runs(cells)),
-            Section("machine", "Machine", machine_parts(machine, scenario.changes, scenario.slow)),
+            Section(
+                "machine",
+                "Machine",
+                machine_parts(machine, scenario.changes, scenario.slow, scenario.faults),
+            ),
             Section("scenario", "To run it again", _again(scenario, command)),
         ],
         version=version("xc40io"),

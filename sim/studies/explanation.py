@@ -35,7 +35,8 @@ _MUCH = 0.2  # share of the time that ranks wait for others, who may wait for an
 _MOST_OF_IT = 0.5  # of what a kind of parts brings: then one of them comes before the kind
 _LONGER = 0.03  # share of the time that one rank computes more than the one in the middle
 _JOB = "job"
-_AS_GOOD = 1.05  # a job beside is named before a part that brings no more than this
+_FAULT = "fault"
+_AS_GOOD = 1.05  # a job beside, or a fault, is named before a part that brings no more than this
 _MOST_OTHERS = 6  # jobs that are left out one by one
 
 
@@ -258,6 +259,12 @@ def _trials(
         _Trial(part.words, "", part.without(case, case.machine), key=part.key, kin=part.kin)
         for part in _parts(explained, found)
     ]
+    trials += [
+        _Trial(
+            f"the {_FAULT} {str(fault)!r}", "", case.without_fault(fault), key=f"{_FAULT} {fault}"
+        )
+        for fault in case.scenario.faults
+    ]
     if len(results) > 1:
         trials += _absences(case, results)
     causes = _causes(found)
@@ -378,10 +385,15 @@ def _best(
         for name, trial in trials.items()
         if (trial.kind is not None) == changes and ended.get(name, {}).get(phase, 0.0) > 0.0
     ]
-    tried.sort(key=lambda one: -one.gain * (_AS_GOOD if one.key.startswith(_JOB) else 1.0))
+    tried.sort(key=lambda one: -one.gain * (_AS_GOOD if _happened(one) else 1.0))
     for one in [one for one in tried if one.kin]:
         _before_its_kind(tried, one, base[phase])
     return tuple(tried)
+
+
+def _happened(one: Tried) -> bool:
+    """Tell whether it is something that came upon the run: another job, or a fault."""
+    return one.key.startswith((_JOB, _FAULT))
 
 
 def _before_its_kind(tried: list[Tried], one: Tried, seconds: float) -> None:

@@ -258,3 +258,11 @@ def test_every_part_can_be_done_without(part):
     assert all(seconds > 0.0 for seconds in without.values())
     if part.key in ("disks", "disk_latency", "lnet", "mds", "locks", "copies", "mpi"):
         assert min(without[phase] / usual[phase] for phase in usual) < 0.999
+
+
+def test_a_fault_is_named_before_the_part_that_has_it():
+    fault = "OST 3 slow 8 from 10 ms to 10 s"
+    phase = first(described("-w -e -F -b 32m -t 8m", 1, 1, nodes=64, faults=[fault]))
+    assert phase.without[0].key == f"fault {fault}"
+    assert phase.without[0].helps
+    assert f"bound by the fault '{fault}': without that" in verdict(phase)

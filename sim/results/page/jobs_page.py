@@ -49,7 +49,11 @@ def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Page:
             Section("pictures", "Pictures", picture_parts(pictures_of_jobs(result))),
             Section("each-job", "Each job", _each(result)),
             Section("stations", "What the machine did", machine),
-            Section("machine", "Machine", machine_parts(whole.machine, scenario.changes, {})),
+            Section(
+                "machine",
+                "Machine",
+                machine_parts(whole.machine, scenario.changes, {}, scenario.faults),
+            ),
             Section(
                 "scenario",
                 "Scenario, to run it again",

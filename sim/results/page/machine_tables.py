@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sim.config.faults import Fault
 from sim.config.machine import Machine
 from sim.results.machine_text import machine_sections
 from sim.results.page.content import Fold, Paragraph, Part, Table
@@ -12,7 +13,10 @@ from sim.run.fabric import fabric_of
 
 
 def machine_parts(
-    machine: Machine, changes: Mapping[str, Any], slow: Mapping[str, float]
+    machine: Machine,
+    changes: Mapping[str, Any],
+    slow: Mapping[str, float],
+    faults: Sequence[Fault] = (),
 ) -> list[Part]:
     """Return what a machine is.
 
@@ -24,6 +28,8 @@ def machine_parts(
         New values that the scenario gives it, by dotted path.
     slow
         How many times as long its slow parts take, by name.
+    faults
+        What happens to its parts.
     """
     parts: list[Part] = [Paragraph(f"{machine.title}: {' '.join(machine.description.split())}")]
     if changes:
@@ -32,6 +38,8 @@ def machine_parts(
     if slow:
         rows = [[name, f"{factor:g} times as long"] for name, factor in slow.items()]
         parts.append(Table("Its slow parts", ["part", "a service takes"], rows, (0, 1)))
+    if faults:
+        parts.append(Table("What happens to it", ["fault"], [[str(one)] for one in faults], (0,)))
     tables = [
         Table(title, ["what", "how much"], rows, (0, 1))
         for title, rows in machine_sections(machine, fabric_of(machine)).items()

@@ -38,7 +38,9 @@ def replay_page(report: ReplayReport) -> Page:
             Section(
                 "machine",
                 "Machine",
-                machine_parts(last.machine, last.scenario.changes, last.scenario.slow),
+                machine_parts(
+                    last.machine, last.scenario.changes, last.scenario.slow, last.scenario.faults
+                ),
             ),
             Section("scenario", "To run it again", _again(report)),
         ],

@@ -74,7 +74,11 @@ def machine_sections_of(result: Result) -> list[Section]:
     """Return the last sections: the machine, and the scenario to run again."""
     scenario, machine = result.scenario, result.machine
     return [
-        Section("machine", "Machine", machine_parts(machine, scenario.changes, scenario.slow)),
+        Section(
+            "machine",
+            "Machine",
+            machine_parts(machine, scenario.changes, scenario.slow, scenario.faults),
+        ),
         Section("scenario", "Scenario, to run it again", scenario_parts(scenario, machine)),
     ]
 
