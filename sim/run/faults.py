@@ -140,6 +140,8 @@ class Faults:
         yield self._until(connected)
         self._tell(f"the first client connected to {fault.part} again: recovery.")
         yield self._until(served)
+        # What other jobs would have moved meanwhile has not piled up: they waited, too.
+        self._holding.release([tables.disks.ost + ost], served)
         again = format_count(self._plane.resend(ost, served), "RPC")
         self._tell(f"the recovery of {fault.part} was over; clients sent {again} again.")
 

@@ -265,3 +265,11 @@ def test_ranks_waited_for_what_was_lost() -> None:
     }
     assert max(more, key=lambda name: more[name]) in ("OST", "LATENCY", "OSC")
     assert np.isclose(sum(more.values()), seconds(result) - seconds(usual), rtol=0.05)
+
+
+def test_what_others_move_has_not_piled_up_when_an_ost_is_back() -> None:
+    others = {"background": {"read": "0 GB/s", "write": "8 GB/s"}}
+    usual = run(**others)
+    result = run("OST 1 gone from 20 ms to 100 ms, recovery 1 s", **others)
+    recovered = load_recovery().reconnected(0.02, 0.1) + 1.0
+    assert seconds(result) < recovered + 1.1 * seconds(usual)

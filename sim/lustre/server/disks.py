@@ -146,8 +146,11 @@ class Disks(Component):
         )
 
     def pending(self) -> int:
-        """Return the most events that can be pending: one an array."""
-        return len(self.arrays)
+        """Return the most events that can be pending: two an array.
+
+        One is left over where all that waited at an array has been sent again.
+        """
+        return 2 * len(self.arrays)
 
 
 def _seconds(lustre: Lustre, seed: int) -> Floats:
