@@ -148,7 +148,7 @@ EXPORTS: tuple[Export, ...] = (
         Wants.RECORDING,
     ),
     Export(
-        "trace",
+        "perfetto",
         "FILE",
         "Also write calls, waits and RPCs as a trace for ui.perfetto.dev: .json or .json.gz.",
         "sim.results.exports.trace.file:write_trace",

@@ -28,7 +28,7 @@ def xc40io(*words: str, fails: bool = False) -> str:
 
 def test_a_run_is_written_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    forms = ("--proc", "proc", "--trace", "run.json", "--tokio", "servers.hdf5")
+    forms = ("--proc", "proc", "--perfetto", "run.json", "--tokio", "servers.hdf5")
     xc40io("ior", "--nodes", "2", *forms, "--", "-w", "-b", "1m")
     check_trace(json.loads(Path("run.json").read_text()))
     assert Path("servers.hdf5").read_bytes().startswith(b"\x89HDF")
@@ -38,13 +38,13 @@ def test_a_run_is_written_in_every_form(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_kept_result_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     ior = ("--", "-w", "-F", "-b", "1m")
-    xc40io("ior", "--nodes", "2", "--save", "kept", "--record", "--trace", "a.json", *ior)
-    printed = xc40io("show", "kept", "--trace", "b.json", "--file-stats")
+    xc40io("ior", "--nodes", "2", "--save", "kept", "--record", "--perfetto", "a.json", *ior)
+    printed = xc40io("show", "kept", "--perfetto", "b.json", "--file-stats")
     assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
     assert "# File output by name" in printed
 
 
-@pytest.mark.parametrize("option", ["--proc=p", "--trace=t.json", "--tokio=t.hdf5", "--file-stats"])
+@pytest.mark.parametrize("option", ["--proc=p", "--perfetto=t.json", "--tokio=t.hdf5", "--file-stats"])
 def test_a_result_without_a_recording_is_refused(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -74,7 +74,7 @@ def test_several_jobs_stand_in_one_trace_and_one_folder(
 ):
     monkeypatch.chdir(tmp_path)
     Path("two.yaml").write_text(JOBS)
-    forms = ("--proc", "proc", "--trace", "two.json", "--tokio", "two.hdf5")
+    forms = ("--proc", "proc", "--perfetto", "two.json", "--tokio", "two.hdf5")
     text = xc40io("run", "two.yaml", "--no-alone", "--file-stats", *forms)
     assert text.count("# File output by name") == 2
     document = json.loads(Path("two.json").read_text())
@@ -98,7 +98,7 @@ def test_files_elsewhere_leave_the_servers_of_lustre_alone(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
-    forms = ("--proc", "proc", "--trace", "run.json", "--tokio", "servers.hdf5", "--plots", "p")
+    forms = ("--proc", "proc", "--perfetto", "run.json", "--tokio", "servers.hdf5", "--plots", "p")
     where = ("--machine", "cori-haswell") if target == "bb" else ()
     words = ("ior", *where, "--target", target, "--nodes", "2", "--file-stats", *forms)
     text = xc40io(*words, "--", "-w", "-F", "-b", "1m")

@@ -21,7 +21,7 @@ def two() -> MachineView:
         {"name": "shared", "nodes": 3, "ppn": 1, "workload": {"ior": "-w -b 1m"}},
     ]
     scenario = JobsScenario.model_validate({"machine": "theta", "jobs": jobs})
-    return view_of(simulate_jobs(scenario, alone=False, record=True), "--trace")
+    return view_of(simulate_jobs(scenario, alone=False, record=True), "--perfetto")
 
 
 def test_files_and_programs_have_their_jobs(two: MachineView):
@@ -51,14 +51,14 @@ def test_a_file_without_a_name_has_its_number_and_its_job():
     scenario = Scenario(
         machine="theta", nodes=2, ppn=2, workload={"kernel": {"name": "adios", "size": "1m"}}
     )
-    view = view_of(simulate(scenario, record=True), "--trace")
+    view = view_of(simulate(scenario, record=True), "--perfetto")
     assert all(view.file_names)
     assert len(set(view.file_names)) == len(view.file_names)
     assert set(view.job_of_file.tolist()) == {0}
 
 
 def test_a_run_alone_has_no_name():
-    view = view_of(recorded("own files"), "--trace")
+    view = view_of(recorded("own files"), "--perfetto")
     assert view.names == ("",)
     assert view.file_names[0] == "testFile.00000000.0"
 

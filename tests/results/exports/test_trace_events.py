@@ -25,7 +25,7 @@ from sim.results.exports.trace.file import write_trace
 
 def trace_of(name: str, folder: Path) -> dict[str, Any]:
     path = folder / "run.json"
-    assert write_trace(recorded(name), str(path), "--trace") == [str(path)]
+    assert write_trace(recorded(name), str(path), "--perfetto") == [str(path)]
     document: dict[str, Any] = json.loads(path.read_text())
     return document
 
@@ -66,7 +66,7 @@ def test_any_run_makes_a_trace_that_nests(ior: str, ppn: int, threads: int):
     result = simulate(scenario, record=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.json")
-        write_trace(result, str(path), "--trace")
+        write_trace(result, str(path), "--perfetto")
         document = json.loads(path.read_text())
     check_trace(document)
     seconds = sum(e["dur"] for e in document["traceEvents"] if e.get("cat") == "wait") / 1e6
@@ -150,7 +150,7 @@ def test_a_large_run_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.Monke
 def test_compressed_it_is_the_same(tmp_path: Path):
     trace_of("collective", tmp_path)
     for name in ("a.json.gz", "b.json.gz"):
-        write_trace(recorded("collective"), str(tmp_path / name), "--trace")
+        write_trace(recorded("collective"), str(tmp_path / name), "--perfetto")
     packed = (tmp_path / "a.json.gz").read_bytes()
     assert packed == (tmp_path / "b.json.gz").read_bytes()
     assert gzip.decompress(packed) == (tmp_path / "run.json").read_bytes()
@@ -158,5 +158,5 @@ def test_compressed_it_is_the_same(tmp_path: Path):
 
 def test_a_run_that_was_not_recorded_has_no_trace(tmp_path: Path):
     scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--trace: nothing of this run was recorded"):
-        write_trace(simulate(scenario), str(tmp_path / "x.json"), "--trace")
+    with pytest.raises(InputError, match="--perfetto: nothing of this run was recorded"):
+        write_trace(simulate(scenario), str(tmp_path / "x.json"), "--perfetto")
