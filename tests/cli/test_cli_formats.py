@@ -44,7 +44,9 @@ def test_a_kept_result_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.
     assert "# File output by name" in printed
 
 
-@pytest.mark.parametrize("option", ["--proc=p", "--perfetto=t.json", "--tokio=t.hdf5", "--file-stats"])
+@pytest.mark.parametrize(
+    "option", ["--proc=p", "--perfetto=t.json", "--tokio=t.hdf5", "--file-stats"]
+)
 def test_a_result_without_a_recording_is_refused(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
