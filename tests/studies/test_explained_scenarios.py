@@ -37,7 +37,7 @@ SMALLER: Mapping[str, dict[str, Any]] = {
 _OPTIONS: dict[str, Any] = {
     **dict.fromkeys(("machine", "nodes", "ppn", "stripe_count", "stripe_size", "stripe_offset")),
     **dict.fromkeys(("hints", "bb_capacity")),
-    **{"environment": (), "lose_ssd": (), "target": "lustre", "bb_access": "striped"},
+    **{"environment": (), "faults": (), "lose_ssd": (), "target": "lustre", "bb_access": "striped"},
     **{"placement": "contiguous", "background_read": "0", "background_write": "0"},
     **{"background_typical": False, "rpcs_as_one": 1, "core_spec": 0, "cpu_bind": "cores"},
     "seed": 1,
