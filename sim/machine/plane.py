@@ -452,7 +452,7 @@ class Plane:
         if not going_on and (pool.kind == _MEET).any():
             # They come out of a barrier, which is a meeting too: what kept the last to come to
             # the next one happened since.
-            known.met[programs] = waited_of(known.waits[programs], known.behind[programs]).causes
+            known.met[programs] = self.waited(programs).causes
         start_programs(known, programs, bounds + base, batch, going_on)
         return batch
 

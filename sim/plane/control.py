@@ -16,8 +16,8 @@ from sim.engine.types import Integers
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE
 from sim.plane.operations import COLUMNS, ON_FILES, Op
-from sim.plane.programs import FIRST_PHASE, Programs, charge, wake
-from sim.plane.recorder import add_call, record_span
+from sim.plane.programs import FIRST_PHASE, Programs, charge, charge_ahead, wake
+from sim.plane.recorder import add_call
 from sim.plane.registry import performs
 
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
@@ -53,10 +53,8 @@ def _be_busy(programs: Programs, program_id: int, cause: int, now: float) -> flo
     """End an operation that takes its ``seconds``; return when they are over."""
     program = programs.rows[program_id]
     seconds = programs.operations[program.op].seconds
-    programs.waits[program_id, cause] += seconds
-    record_span(programs.recorder, program_id, cause, now, now + seconds)
     program.op += 1
-    return now + seconds
+    return charge_ahead(programs, program_id, cause, seconds, now)
 
 
 @performs(Programs, Op.UNTIL)
@@ -68,9 +66,7 @@ def think_until(programs: Programs, program_id: int, now: float) -> float:
     program.op += 1
     if seconds <= 0.0:
         return GO_ON
-    programs.waits[program_id, _THINKING] += seconds
-    record_span(programs.recorder, program_id, _THINKING, now, now + seconds)
-    return now + seconds
+    return charge_ahead(programs, program_id, _THINKING, seconds, now)
 
 
 @performs(Programs, Op.MARK)

@@ -255,6 +255,16 @@ def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
 
 
 @outlined
+def charge_ahead(
+    programs: Programs, program_id: int, cause: int, seconds: float, now: float
+) -> float:
+    """Charge a program with seconds from now on that it is sure to take; return their end."""
+    programs.waits[program_id, cause] += seconds
+    record_span(programs.recorder, program_id, cause, now, now + seconds)
+    return now + seconds
+
+
+@outlined
 def charge_to(programs: Programs, program_id: int, cause: int, part: int, now: float) -> None:
     """Charge what a program has waited to a cause that is taken apart, all of it to one part."""
     charge(programs, program_id, cause, now)

@@ -35,8 +35,7 @@ from sim.plane.counters import Stat
 from sim.plane.events import GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_to, wake
-from sim.plane.recorder import record_span
+from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_ahead, charge_to, wake
 from sim.plane.registry import performs
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.dirty import PIECE, count_dirty
@@ -89,11 +88,9 @@ def metadata(ssds: Ssds, program_id: int, now: float) -> float:
         cut_file(ssds, operation.file, program.node, operation.offset, now)
         ssds.files.rows[operation.file].end = operation.offset
     seconds = ssds.limits.open_time
-    ssds.programs.waits[program_id, _METADATA] += seconds
-    record_span(ssds.programs.recorder, program_id, _METADATA, now, now + seconds)
     ssds.programs.behind[program_id, _SSD] += seconds
     program.op += 1
-    return now + seconds
+    return charge_ahead(ssds.programs, program_id, _METADATA, seconds, now)
 
 
 @outlined

@@ -15,8 +15,7 @@ from sim.plane.causes import Cause
 from sim.plane.events import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
-from sim.plane.programs import charge_to, wake_into
-from sim.plane.recorder import record_span
+from sim.plane.programs import charge_ahead, charge_to, wake_into
 from sim.plane.registry import on_event, performs
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.dirty import PIECE, count_dirty, wake_synced
@@ -53,11 +52,8 @@ def fsync(ssds: Ssds, program_id: int, now: float) -> float:
         charge_to(ssds.programs, program_id, _FLUSH, _SSD, now)
         program.phase = _SYNCED
         if now < ssd.lost_at:
-            synced = now + ssds.limits.sync_time
-            ssds.programs.waits[program_id, _SYNC] += ssds.limits.sync_time
             ssds.programs.behind[program_id, _SSD] += ssds.limits.sync_time
-            record_span(ssds.programs.recorder, program_id, _SYNC, now, synced)
-            return synced
+            return charge_ahead(ssds.programs, program_id, _SYNC, ssds.limits.sync_time, now)
     program.phase = _CALLED
     program.op += 1
     return GO_ON
