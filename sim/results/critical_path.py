@@ -129,10 +129,12 @@ def _share(what: str, segments: list[Segment], total: float) -> Share:
 
 def critical_paths(result: Result) -> list[tuple[Activity, CriticalPath]]:
     """Return the critical path of the longest phase of each activity of a recorded run."""
-    found = []
+    if result.recording is None:
+        return []
+    tracks, found = _Tracks(result.recording), []
     for activity in result.activities:
         longest = max(activity.stretches, key=lambda stretch: stretch.end - stretch.start)
-        path = critical_path(result, longest.start, longest.end)
+        path = _path(result, tracks, longest.start, longest.end)
         if path is not None:
             found.append((activity, path))
     return found
@@ -150,7 +152,10 @@ def critical_path(result: Result, start: float, end: float) -> CriticalPath | No
     """
     if result.recording is None:
         return None
-    tracks = _Tracks(result.recording)
+    return _path(result, _Tracks(result.recording), start, end)
+
+
+def _path(result: Result, tracks: _Tracks, start: float, end: float) -> CriticalPath | None:
     program = tracks.last_before(start, end)
     if program < 0:
         return None
