@@ -11,6 +11,7 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
+from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.subject import is_kept, scenario_of_name, typed_options
 from sim.cli.what_if import WhatIfs, print_sides, what_if_options
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from sim.studies.targets import Cell, Crossing
 
 _KINDS = ("lustre", "ssd", "bb", "home")
-_PLOTS = ("svg", "png", "pdf")
 _OF_TARGETS = ("targets", "node_counts", "plot")
 _HELP = """\
 Run several things side by side, with the same seeds: how many times as fast each is as the first,
@@ -57,7 +57,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
     "--targets", default="lustre,ssd", show_default=True, help=f"Several of {', '.join(_KINDS)}."
 )
 @click.option("--node-counts", help="Numbers of nodes, as in 16,64,256.  [default: --nodes]")
-@click.option("--plot", metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf.")
+@plot_option
 @form_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
@@ -177,7 +177,7 @@ def _compare_targets(
 
     chosen = _targets(targets, job)
     counts = _counts(node_counts)
-    kind = _kind_of_plot(plot)
+    kind = "" if plot is None else kind_of_plot(plot)
     if plot is not None:
         check_writable(plot, "--plot")
     forms.check()
@@ -247,13 +247,3 @@ def _counts(text: str | None) -> list[int]:
     if not all(part.isdigit() and int(part) > 0 for part in parts):
         raise InputError(f"--node-counts {text!r}: right would be numbers, as in 16,64,256")
     return sorted({int(part) for part in parts})
-
-
-def _kind_of_plot(path: str | None) -> str:
-    """Return the format of a plot, by the end of its name."""
-    from sim.config.errors import InputError
-
-    kind = "" if path is None else path.rpartition(".")[2].lower()
-    if path is not None and kind not in _PLOTS:
-        raise InputError(f"--plot {path}: right would be a name that ends in .svg, .png or .pdf")
-    return kind

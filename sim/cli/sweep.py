@@ -8,12 +8,13 @@ import click
 
 from sim.cli import options
 from sim.cli.job import describe, described
+from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.subject import typed_options
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.studies.sweep import Sweep
 
-_PLOTS = ("svg", "png", "pdf")
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
 _HELP = """\
 Run a scenario, an IOR command line or a kernel for all combinations of some values.
@@ -75,7 +76,7 @@ command does only what is missing.
 @click.option(
     "--out", metavar="DIR", help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json."
 )
-@click.option("--plot", metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf.")
+@plot_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- IOR]")
@@ -108,7 +109,7 @@ def sweep(
     axes = parse_axes(over)
     scenario = _scenario(context, kernel, assignments, job, arguments)
     if plot is not None:
-        _kind_of_plot(plot)
+        kind_of_plot(plot)
         check_writable(plot, "--plot")
         check_plot(axes, sampled=sample is not None)
     if out is not None:
@@ -185,7 +186,7 @@ def _write(done: Sweep, title: str, document: str, out: str | None, plot: str | 
         from sim.studies.sweep_plot import draw_sweep
 
         with replacing(plot, "--plot") as draft:
-            draw_sweep(draft, _kind_of_plot(plot), title, done)
+            draw_sweep(draft, kind_of_plot(plot), title, done)
         click.echo(f"xc40io: drew {plot}", err=True)
 
 
@@ -213,8 +214,7 @@ def _scenario(
             f"sweep {name} {' '.join(rest)}: right would be one scenario, or an IOR command line "
             "behind a double dash"
         )
-    typed = click.core.ParameterSource.COMMANDLINE
-    given = {option for option in job if context.get_parameter_source(option) == typed}
+    given = typed_options(context, job)
     if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
         raise InputError(
             f"sweep {name} with --{wrong[0].replace('_', '-')}: what describes the job stands in "
@@ -240,13 +240,3 @@ def _title(scenario: Scenario) -> str:
     ior, kernel = scenario.workload.ior, scenario.workload.kernel or {}
     what = f"kernel {kernel.get('name')}" if ior is None else f"ior {' '.join(ior)}"
     return f"{what} on {name}, {scenario.nodes} nodes x {scenario.ppn} ranks"
-
-
-def _kind_of_plot(path: str) -> str:
-    """Return the format of a plot, by the end of its name."""
-    from sim.config.errors import InputError
-
-    kind = path.rpartition(".")[2].lower()
-    if kind not in _PLOTS:
-        raise InputError(f"--plot {path}: right would be a name that ends in .svg, .png or .pdf")
-    return kind

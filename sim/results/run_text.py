@@ -12,9 +12,10 @@ from sim.config.scenario import Target
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.critical_path import critical_paths
 from sim.results.lustre_stats import lustre_lines
-from sim.results.stations import Load, busiest, loads
+from sim.results.stations import Load, busiest, loads, phase_name
 from sim.results.waits import doing, waits
 from sim.run.result import Result
+from sim.workloads.activity import phase_title
 from topology.text import format_count
 
 _WIDTH = 100
@@ -59,7 +60,7 @@ def _path_lines(result: Result) -> Iterator[str]:
     paths = critical_paths(result)
     several = len({activity.part for activity, _ in paths}) > 1
     for activity, path in paths:
-        phase = f"test {activity.part}, {activity.name}" if several else activity.name
+        phase = phase_title(activity.part, activity.name, several=several)
         yield ""
         yield (
             f"Critical path of {phase}, {format_seconds(path.end - path.start, 4)}: what followed "
@@ -169,10 +170,8 @@ def _target(target: Target) -> str:
 
 
 def _bottleneck_lines(found: Sequence[Load]) -> Iterator[str]:
-    several = len({load.test_id for load in found}) > 1
     for load in found:
-        phase = f"test {load.test_id}, {load.access}" if several else load.access
-        yield f"{phase.capitalize()}: {load.sentence()}"
+        yield f"{phase_name(load, found).capitalize()}: {load.sentence()}"
     if not all(load.binds for load in found):
         yield "What would help, xc40io explain finds out."
 

@@ -27,7 +27,7 @@ from sim.results.next_steps import NEXT_STEPS
 from sim.results.waits import WORDS, Wait, phase_doing, phase_waits
 from sim.run.result import Result, StationUse
 from sim.run.station_table import StationTable
-from sim.workloads.activity import Activity
+from sim.workloads.activity import Activity, phase_title
 from sim.workloads.stretch import Stretch
 
 WORTH_A_NAME = 0.2
@@ -174,7 +174,7 @@ class Load:
 def phase_name(load: Load, found: Sequence[Load]) -> str:
     """Return what a kind of phase is called; with its test where there are several."""
     several = len({other.test_id for other in found}) > 1
-    return f"test {load.test_id}, {load.access}" if several else load.access
+    return phase_title(load.test_id, load.access, several=several)
 
 
 def bound_by(result: Result) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from sim.run.result import Result
 from sim.run.saving import save
 from sim.run.simulate import run_jobs
 from sim.run.submission import Submission, in_job
+from sim.workloads.activity import phase_title
 from sim.workloads.catalogue import workload_of
 
 _NONE: Mapping[str, Allocation] = MappingProxyType({})
@@ -371,7 +372,7 @@ def phases_of(result: Result) -> tuple[JobPhase, ...]:
     several = any(row.part for row in result.rows)
     sums: dict[str, JobPhase] = {}
     for row in result.rows:
-        name = f"test {row.part}, {row.phase}" if several else row.phase
+        name = phase_title(row.part, row.phase, several=several)
         before = sums.get(name, JobPhase(name, 0, 0.0))
         sums[name] = JobPhase(name, before.bytes + row.bytes, before.seconds + row.seconds)
     return tuple(sums.values())

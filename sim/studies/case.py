@@ -17,6 +17,7 @@ from sim.run.jobs import machine_of_jobs, seeded_jobs, simulate_some
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.studies.processes import bytes_to_move
+from sim.workloads.activity import phase_title
 from sim.workloads.catalogue import workload_of
 from sim.workloads.replay import Replay
 from sim.workloads.replaying.outcome import ReplayOutcome
@@ -64,6 +65,11 @@ class Phase(NamedTuple):
     job: str
     part: int
     name: str
+
+    def title(self, *, several: bool) -> str:
+        """Return what it is called; with its job, and with its part where there are several."""
+        words = phase_title(self.part, self.name, several=several)
+        return f"job {self.job}, {words}" if self.job else words
 
 
 Seconds = dict[Phase, float]

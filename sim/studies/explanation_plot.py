@@ -58,10 +58,7 @@ def explanation_pictures(explanation: Explanation) -> Iterator[tuple[str, Figure
 
 def phase_title(explanation: Explanation, phase: PhaseExplanation) -> str:
     """Return what a kind of phase is called; with its job and its test where there are several."""
-    job, part, name = phase.phase
-    several = len({other.phase.part for other in explanation.phases}) > 1
-    words = f"test {part}, {name}" if several else name
-    return f"job {job}, {words}" if job else words
+    return phase.phase.title(several=len({other.phase.part for other in explanation.phases}) > 1)
 
 
 def _groups(phase: PhaseExplanation) -> list[_Group]:

@@ -48,10 +48,8 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _phase_lines(phase: PhaseExplanation, *, several: bool) -> Iterator[str]:
-    job, part, name = phase.phase
-    words = f"test {part}, {name}" if several else name
-    head = f"Job {job}, {words}" if job else words[:1].upper() + words[1:]
-    yield f"{head}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
+    title = phase.phase.title(several=several)
+    yield f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
     yield from _path(phase)
     yield f"  {verdict(phase)}"
     if said := beside(phase):

@@ -40,8 +40,7 @@ def format_side_by_side(found: SideBySide) -> str:
 def phase_title(found: SideBySide, phase: Phase) -> str:
     """Return what a kind of phase is called; with its job and its test where there are several."""
     several = len({other.part for other in found.phases}) > 1
-    words = f"test {phase.part}, {phase.name}" if several else phase.name
-    words = f"job {phase.job}, {words}" if phase.job else words
+    words = phase.title(several=several)
     return words[:1].upper() + words[1:]
 
 

@@ -23,3 +23,8 @@ class Activity(NamedTuple):
     part: int
     name: str
     stretches: tuple[Stretch, ...]
+
+
+def phase_title(part: int, name: str, *, several: bool) -> str:
+    """Return what a kind of phase is called; with its part where there are several."""
+    return f"test {part}, {name}" if several else name

@@ -14,6 +14,7 @@ from sim.results.page.content import Card, Table
 from sim.results.stations import Load, busiest, loads, merged, phase_name
 from sim.results.waits import Wait, waits
 from sim.run.result import Result
+from sim.workloads.activity import phase_title
 from sim.workloads.row import Figure, Row
 from topology.text import format_count
 
@@ -54,7 +55,7 @@ def _by_phase(result: Result) -> dict[str, list[Row]]:
     several = len({row.part for row in result.rows}) > 1
     found: dict[str, list[Row]] = {}
     for row in result.rows:
-        name = f"test {row.part}, {row.phase}" if several else row.phase
+        name = phase_title(row.part, row.phase, several=several)
         found.setdefault(name, []).append(row)
     return found
 
@@ -130,7 +131,7 @@ def path_tables(result: Result) -> list[Table]:
     several = len({activity.part for activity, _ in found}) > 1
     tables = []
     for activity, path in found[:_MOST_PHASES]:
-        name = f"test {activity.part}, {activity.name}" if several else activity.name
+        name = phase_title(activity.part, activity.name, several=several)
         rows = [
             [
                 share.what,

@@ -13,6 +13,7 @@ from sim.config.scenario import Scenario
 from sim.results.stations import Windows
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from sim.workloads.activity import phase_title
 from topology.text import format_count
 
 _LANES = 8
@@ -79,7 +80,7 @@ def lanes_of(result: Result) -> list[Lane]:
     several = len({activity.part for activity in result.activities}) > 1
     return [
         Lane(
-            f"test {activity.part}, {activity.name}" if several else activity.name,
+            phase_title(activity.part, activity.name, several=several),
             [(stretch.start, stretch.end) for stretch in activity.stretches],
         )
         for activity in result.activities
