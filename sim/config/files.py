@@ -16,10 +16,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from sim.config.errors import InputError
-
-# The distribution puts the folders configs/ and sim/ side by side, installed or in a checkout.
-# (importlib.resources cannot open a folder without code in an editable installation.)
-_CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+from sim.config.sealed import CONFIGS, check_may_open
 
 # libyaml's parser is ten times faster; both read the same language.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -27,7 +24,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def shipped(kind: str) -> dict[str, Path]:
     """Return the ``machines`` or ``scenarios`` that come with xc40io: their files by name."""
-    return {path.stem: path for path in sorted((_CONFIGS / kind).glob("*.yaml"))}
+    return {path.stem: path for path in sorted((CONFIGS / kind).glob("*.yaml"))}
 
 
 def find(kind: str, name_or_path: str | Path) -> Path:
@@ -47,6 +44,7 @@ def find(kind: str, name_or_path: str | Path) -> Path:
     """
     text = str(name_or_path)
     if text.endswith((".yaml", ".yml")):
+        check_may_open(text, kind)
         if not Path(text).is_file():
             raise InputError(f"{text}: there is no such file")
         return Path(text)
@@ -61,42 +59,63 @@ def find(kind: str, name_or_path: str | Path) -> Path:
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """Return the mapping that a YAML file holds; a key given twice is an InputError."""
+    check_may_open(path, "a YAML file")
     try:
-        loader = _Loader(path.read_text(encoding="utf-8"))
-        node = loader.get_single_node()
-        _refuse_duplicates(node, path, set())
-        data = loader.construct_document(node) if node is not None else None
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not text in UTF-8") from error
+    return parse_mapping(text, str(path))
+
+
+def parse_mapping(text: str, place: str) -> dict[str, Any]:
+    """Return the mapping that a text in YAML, or in JSON, holds.
+
+    Parameters
+    ----------
+    text
+        The content of a file, or what stands for it.
+    place
+        What messages call it: the path of the file.
+
+    Raises
+    ------
+    InputError
+        If it is no YAML, no mapping, or has a key twice.
+    """
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        _refuse_duplicates(node, place, set())
+        data = loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
         line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(f"{path}{line}: is not valid YAML: {error.problem}") from error
+        raise InputError(f"{place}{line}: is not valid YAML: {error.problem}") from error
     except yaml.YAMLError as error:
-        raise InputError(f"{path}: is not valid YAML: {error}") from error
+        raise InputError(f"{place}: is not valid YAML: {error}") from error
     if not isinstance(data, dict):
-        raise InputError(f"{path}: holds {data!r}; right would be a mapping of fields to values")
+        raise InputError(f"{place}: holds {data!r}; right would be a mapping of fields to values")
     return data
 
 
-def _refuse_duplicates(node: yaml.Node | None, path: Path, seen: set[int]) -> None:
+def _refuse_duplicates(node: yaml.Node | None, place: str, seen: set[int]) -> None:
     """Raise InputError if a mapping below `node` has a key twice: YAML would keep the last."""
     if id(node) in seen:  # an alias: its anchor has been looked at
         return
     seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            _refuse_duplicates(item, path, seen)
+            _refuse_duplicates(item, place, seen)
     elif isinstance(node, yaml.MappingNode):
         keys = set()
         for key, value in node.value:
             if key.value in keys:
                 line = key.start_mark.line + 1
-                raise InputError(f"{path} line {line}: {key.value} is given twice; once is right")
+                raise InputError(f"{place} line {line}: {key.value} is given twice; once is right")
             if isinstance(key, yaml.ScalarNode):
                 keys.add(key.value)
-            _refuse_duplicates(value, path, seen)
+            _refuse_duplicates(value, place, seen)
 
 
 def explain(error: ValidationError, place: str, model: type[BaseModel]) -> InputError:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,7 +36,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from sim.config.errors import InputError
 from sim.config.faults import Faults
 from sim.config.files import explain
-from sim.config.machine import Machine
+from sim.config.machine import Machine, read_machine
 from sim.config.model import Model
 from sim.config.scenario import (
     EMPTY,
@@ -51,6 +52,7 @@ from sim.config.scenario import (
     Target,
     Variables,
     Workload,
+    checked_scenario,
     load_scenario,
     read_scenario_file,
     resolved_placement,
@@ -277,13 +279,42 @@ def load_jobs(name_or_path: str | Path) -> Scenario | JobsScenario:
         If there is no such scenario, or a field is unknown, missing or of the wrong type.
     """
     path, document = read_scenario_file(name_or_path)
-    if "jobs" not in document and "mix" not in document:
+    if not _of_several(document):
         return load_scenario(name_or_path)
+    return _with_files_found(_checked_jobs(document, str(path)), path.parent)
+
+
+def parse_jobs(document: Mapping[str, Any], place: str) -> Scenario | JobsScenario:
+    """Check a scenario that is given by its content, of one job or of several.
+
+    Parameters
+    ----------
+    document
+        As a file would hold it; the machine may be written out.
+    place
+        What messages call it.
+
+    Raises
+    ------
+    InputError
+        If a field is unknown, missing or of the wrong type.
+    """
+    machine = document.get("machine")
+    if isinstance(machine, dict):
+        document = {**document, "machine": read_machine(machine, f"{place}: machine")}
+    several = _of_several(document)
+    return _checked_jobs(document, place) if several else checked_scenario(document, place)
+
+
+def _of_several(document: Mapping[str, Any]) -> bool:
+    return "jobs" in document or "mix" in document
+
+
+def _checked_jobs(document: Mapping[str, Any], place: str) -> JobsScenario:
     try:
-        scenario = JobsScenario.model_validate(document)
+        return JobsScenario.model_validate(document)
     except ValidationError as error:
-        raise explain(error, str(path), JobsScenario) from error
-    return _with_files_found(scenario, path.parent)
+        raise explain(error, place, JobsScenario) from error
 
 
 def _with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:

@@ -367,13 +367,18 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
             f"{path}: {several[0]}: the scenario has several jobs; right would be one of a single "
             "job here, or xc40io run for this one"
         )
-    try:
-        scenario = Scenario.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, str(path), Scenario) from error
+    scenario = checked_scenario(document, str(path))
     workload = scenario.workload.found_from(path.parent)
     environment = with_hints_found(scenario.environment, path.parent)
     return scenario.model_copy(update={"workload": workload, "environment": environment})
+
+
+def checked_scenario(document: Mapping[str, Any], place: str) -> Scenario:
+    """Return the scenario of one job that a mapping describes; `place` is for the messages."""
+    try:
+        return Scenario.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, place, Scenario) from error
 
 
 def read_scenario_file(name_or_path: str | Path) -> tuple[Path, dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.sealed import check_may_open
 
 _QUOTE = "#"  # encloses a value that has separators of its own: cb_config_list=#*:2#
 _IOR = "IOR_HINT__"
@@ -203,6 +204,7 @@ def _without_prefix(hints: Mapping[str, str]) -> dict[str, str]:
 
 def _lines(path: str, source: str) -> list[str]:
     """Return the lines of a text file."""
+    check_may_open(path, source)
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as error:

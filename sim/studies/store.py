@@ -18,11 +18,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sim.config.scenario import Scenario, machine_of
+from sim.config.sealed import may_open
 from sim.engine.user_cache import forget_old, user_cache, written
 from sim.studies.record import RunRecord, read_record
 
 _ROOT = Path(__file__).resolve().parents[2]
-_AROUND = ("cli", "studies")
+_AROUND = ("assistant", "cli", "studies")
 """Packages of the simulator that run it, but have no part in what comes of a run."""
 
 _LIBRARIES = ("numba", "numpy", "scipy", "simpy")
@@ -81,7 +82,7 @@ def _named_files(scenario: Scenario) -> Iterator[Path]:
     for word in words:
         if isinstance(word, str) and "\0" not in word and len(word) < _LONGEST_PATH:
             path = Path(word)
-            if path.is_file():
+            if may_open(path) and path.is_file():
                 yield path
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sim.config.errors import InputError
+from sim.config.sealed import check_may_open
 from sim.workloads.trace.block import Trace
 
 _RIGHT = "a table (.csv, .parquet) or a Darshan log (.darshan)"
@@ -28,8 +29,9 @@ def open_trace(
     Raises
     ------
     InputError
-        If it is no such file, or cannot be read.
+        If it is no such file, or cannot be read, or may not be.
     """
+    check_may_open(path, "trace")
     suffix = Path(path).suffix
     if suffix == ".darshan":
         if files is not None:

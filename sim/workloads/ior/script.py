@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sim.config.errors import InputError
+from sim.config.sealed import check_may_open
 from sim.workloads.ior.directives import apply_line
 from sim.workloads.ior.parameters import IorTest, checked
 
@@ -68,6 +69,7 @@ def parse_script(path: str | Path, base: IorTest) -> tuple[IorTest, ...]:
 
 def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line between ``IOR START`` and ``IOR STOP``."""
+    check_may_open(path, "-f")
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError) as error:
