@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-_MOST = 1_000_000
-"""Runs of a sweep: more would fill the memory with scenarios before the first one is run."""
+MOST_RUNS = 1_000_000
+"""Of a sweep: more would fill the memory with scenarios before the first one is run."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ def sweep(
     scheduler: str | None = None,
     store: str | Path | None = None,
     progress: Progress | None = None,
+    most: int = MOST_RUNS,
+    check: Callable[[Scenario], None] | None = None,
 ) -> Sweep:
     """Run a scenario for all combinations of values.
 
@@ -132,6 +134,10 @@ def sweep(
         The folder in which runs are kept; the user's own unless given.
     progress
         Told how many runs are done, and of how many that have not been done before.
+    most
+        Runs that there may be.
+    check
+        Given the scenario of each combination before any is run; may raise InputError.
 
     Raises
     ------
@@ -146,11 +152,15 @@ def sweep(
     if repeat < 1 or (sample is not None and sample < 1):
         raise InputError(f"repeat = {repeat}, sample = {sample}: right would be 1 or more")
     count = (sample or math.prod(len(axis.values) for axis in axes)) * repeat
-    if count > _MOST:
-        raise InputError(f"the sweep has {count:,} runs; right would be {_MOST:,} at most")
+    if count > most:
+        raise InputError(f"the sweep has {count:,} runs; right would be {most:,} at most")
     combinations = list(_sampled(axes, sample, scenario.seed) if sample else _all_of(axes))
     seeds = tuple(range(scenario.seed, scenario.seed + repeat))
     asked = _scenarios(scenario, axes, combinations)
+    if check is not None:
+        for made in asked:
+            if isinstance(made, Scenario):
+                check(made)
     kept = Store(None if store is None else Path(store))
     simulations = Simulations(jobs or processors(), kept, progress, scheduler)
     ended = iter(simulations.run([made for given in asked for made in _seeded(given, seeds)]))
