@@ -13,6 +13,7 @@ from sim.cli.ior import ior
 from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
+from sim.cli.mcp import mcp
 from sim.cli.replay import replay
 from sim.cli.scenario import run
 from sim.cli.show import show
@@ -47,6 +48,7 @@ _COMMANDS = (
     machines,
     scenarios,
     compile_core,
+    mcp,
 )
 for command in _COMMANDS:
     cli.add_command(command)

@@ -124,7 +124,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Give processes to work in; if the block is left early, they are ended at once."""
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_become_worker)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=become_worker)
     try:
         yield pool
         pool.shutdown()
@@ -135,7 +135,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         raise
 
 
-def _become_worker() -> None:
+def become_worker() -> None:
     """Leave interrupts to the main process, and end when it is gone: even if it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

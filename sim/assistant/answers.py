@@ -1,0 +1,186 @@
+"""What the tools answer: each figure with its unit.
+
+Rates are payload: bytes of the program by seconds. Nothing here depends on the computer that the
+simulation ran on, so the same question has the same answer, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+SHARE = "Share of the time of the phase, 0 to 1."
+_JOB = "Of which job; empty where there is only one."
+_PART = "Place of the test in an IOR command or script, from 0."
+_PHASE = "What was done: write, read, or a phase of a kernel."
+_SECONDS = "Simulated seconds, all repetitions together."
+_TIMES = "How many times as fast the phase is."
+
+
+class Summarised(BaseModel):
+    """What all answers have in common."""
+
+    summary: str = Field(description="The answer for a person, as the command line prints it.")
+
+
+class Wait(BaseModel):
+    """Something that ranks waited for."""
+
+    cause: str = Field(description="Its short name.")
+    words: str = Field(description="What it is.")
+    share: float = Field(description=f"Averaged over the ranks. {SHARE}")
+
+
+class PhaseOfRun(BaseModel):
+    """One kind of phase of a run."""
+
+    job: str = Field(description=_JOB)
+    part: int = Field(description=_PART)
+    phase: str = Field(description=_PHASE)
+    seconds: float = Field(description=_SECONDS)
+    bytes: int = Field(description="Read or written by all ranks, in bytes.")
+    bandwidth: float | None = Field(
+        description="bytes by seconds, in bytes/s (10^9 are 1 GB/s); null where no bytes moved."
+    )
+    verdict: str = Field(description="Which part of the machine bound it, or what did instead.")
+    next_step: str = Field(description="What to try first against the longest wait.")
+    waits: list[Wait] = Field(description="What ranks waited for, longest first.")
+    osts: int = Field(description="OSTs that hold any file of the job.")
+
+
+class SimulateAnswer(Summarised):
+    """A simulated run."""
+
+    machine: str = Field(description="Its name.")
+    ranks: int = Field(description="Of all jobs together.")
+    seed: int = Field(description="Everything random followed from it.")
+    phases: list[PhaseOfRun] = Field(description="Each kind of phase, in order.")
+    notes: list[str] = Field(description="What to know of the options: a sentence each.")
+    troubles: list[str] = Field(description="Bytes that found no room, or were lost.")
+
+
+class Tried(BaseModel):
+    """A run that was made to find out what something brings."""
+
+    words: str = Field(description="Without what, or with what.")
+    typed: str = Field(description="How it is asked for on the command line; may be empty.")
+    seconds: float = Field(description="What the phase took then. " + _SECONDS)
+    gain: float = Field(description=_TIMES)
+    helps: bool = Field(description="Whether that is worth saying: 1.1 or more.")
+    who: str = Field(description="Who can change it; empty for a part that costs nothing.")
+
+
+class OnPath(BaseModel):
+    """What a part of the critical path consists of."""
+
+    what: str = Field(description="What was done.")
+    where: str = Field(description="Where most of its seconds passed.")
+    share: float = Field(description="Share of the path, 0 to 1.")
+
+
+class PhaseExplained(BaseModel):
+    """Why one kind of phase takes its time."""
+
+    job: str = Field(description=_JOB)
+    part: int = Field(description=_PART)
+    phase: str = Field(description=_PHASE)
+    seconds: float = Field(description=_SECONDS)
+    verdict: str = Field(description="Which part is to blame: in one sentence.")
+    advice: str = Field(description="What helps most, or that nothing does: in one sentence.")
+    beside: str = Field(description="Which other job holds it up; empty where there is one job.")
+    critical_path: list[OnPath] = Field(description="What kept the last rank, longest first.")
+    without: list[Tried] = Field(description="Runs without a part that may be to blame, best first")
+    changed: list[Tried] = Field(description="Runs with a change that may help, best first.")
+
+
+class ExplainAnswer(Summarised):
+    """Why a run takes its time, and what would help: each answer is a run that was made."""
+
+    runs: int = Field(description="How many runs were made.")
+    phases: list[PhaseExplained] = Field(description="Each kind of phase, in order.")
+    refused: list[str] = Field(description="Changes that could not be tried, with the reason.")
+
+
+class PointOfSweep(BaseModel):
+    """One kind of phase with one combination of values."""
+
+    values: dict[str, Any] = Field(description="By path.")
+    phase: str = Field(description=_PHASE)
+    bandwidth: list[float] = Field(description="In bytes/s, one for each seed; may be empty.")
+    seconds: list[float] = Field(description="Simulated seconds, one for each seed.")
+    station: str = Field(description="What bound it, or was busiest, with the first seed.")
+    busy: float = Field(description=f"How busy that was. {SHARE}")
+    wait: str = Field(description="What ranks waited for longest, with the first seed.")
+
+
+class NotRun(BaseModel):
+    """A combination of values that could not be run."""
+
+    values: dict[str, Any] = Field(description="By path.")
+    seed: int = Field(description="With which seed.")
+    reason: str = Field(description="Why not.")
+
+
+class SweepAnswer(Summarised):
+    """A run with all combinations of some values."""
+
+    seeds: list[int] = Field(description="With which each combination was run.")
+    points: list[PointOfSweep] = Field(description="Each combination and kind of phase.")
+    failures: list[NotRun] = Field(description="What could not be run.")
+
+
+class SideOfPhase(BaseModel):
+    """What came of one kind of phase in one of several runs."""
+
+    side: str = Field(description="The run: as it is, or the what-if.")
+    seconds: list[float] = Field(description="Simulated seconds, one for each seed.")
+    bytes: int = Field(description="Read or written by all ranks, in bytes.")
+    times_as_fast: float | None = Field(description="As the first run; null for that one.")
+    low: float | None = Field(description="Lower bound of the 95 % interval; null with one seed.")
+    high: float | None = Field(description="Upper bound of the same.")
+    said: str = Field(description="What bound it, and why it differs.")
+
+
+class PhaseCompared(BaseModel):
+    """One kind of phase of several runs side by side."""
+
+    job: str = Field(description=_JOB)
+    part: int = Field(description=_PART)
+    phase: str = Field(description=_PHASE)
+    sides: list[SideOfPhase] = Field(description="The runs, the one as it is first.")
+
+
+class CompareAnswer(Summarised):
+    """Runs side by side, with the same seeds."""
+
+    method: str = Field(description="How the ratios were found, and how sure they are.")
+    phases: list[PhaseCompared] = Field(description="Each kind of phase, in order.")
+    troubles: list[str] = Field(description="Bytes that found no room, or were lost.")
+
+
+class Fact(BaseModel):
+    """Something about a machine."""
+
+    section: str = Field(description="Of what: the network, compute nodes, LNET, Lustre...")
+    what: str = Field(description="What it is.")
+    value: str = Field(description="With its unit; GB = 10^9 bytes, GiB = 2^30 bytes.")
+
+
+class Value(BaseModel):
+    """A value that describes a machine."""
+
+    path: str = Field(description="As changes and --what-if take it.")
+    value: Any = Field(description="With its unit, where it has one.")
+    firm: str = Field(description="verified, measured, derived, inferred, calibrated or assumed.")
+    source: str = Field(description="Where it comes from.")
+
+
+class MachineAnswer(Summarised):
+    """What a machine consists of."""
+
+    name: str = Field(description="As the other tools take it.")
+    title: str = Field(description="In a line.")
+    description: str = Field(description="In a paragraph.")
+    facts: list[Fact] = Field(description="From the network to the metadata servers.")
+    values: list[Value] = Field(description="Every value; empty unless asked for.")

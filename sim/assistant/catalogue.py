@@ -1,0 +1,107 @@
+"""The tools that there are; how one is answered is imported by the process that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from sim.assistant.answers import (
+    CompareAnswer,
+    ExplainAnswer,
+    MachineAnswer,
+    SimulateAnswer,
+    Summarised,
+    SweepAnswer,
+)
+from sim.assistant.desk import Desk
+from sim.assistant.questions import (
+    AboutARun,
+    CompareQuestion,
+    MachineQuestion,
+    Question,
+    SweepQuestion,
+)
+
+
+class Tool(NamedTuple):
+    """A tool.
+
+    Attributes
+    ----------
+    name, title
+        What it is called.
+    says
+        What it is good for: an assistant chooses by it.
+    question, answer
+        Its arguments, and what it returns.
+    home
+        The module whose ``answer(question, desk)`` answers it.
+    """
+
+    name: str
+    title: str
+    says: str
+    question: type[Question]
+    answer: type[Summarised]
+    home: str
+
+    def work(self) -> Callable[[Any, Desk], Summarised]:
+        """Return the function that answers a question, with all that it needs imported."""
+        found: Callable[[Any, Desk], Summarised] = import_module(self.home).answer
+        return found
+
+
+_LISTED = (
+    Tool(
+        "simulate",
+        "Simulate a run",
+        "Simulate one run of an I/O workload on a Cray XC40 machine: seconds and bytes/s of each "
+        "phase, which part of the machine bound it, what the ranks waited for. Takes a second or "
+        "so; large runs take longer.",
+        AboutARun,
+        SimulateAnswer,
+        "sim.assistant.simulating",
+    ),
+    Tool(
+        "explain",
+        "Explain a run",
+        "Say what bounds a run and what would help. Each answer is a run that was made: without "
+        "each part that may be to blame, and with each change that may help (striping, hints, "
+        "nodes, hardware). About 10 to 30 runs.",
+        AboutARun,
+        ExplainAnswer,
+        "sim.assistant.explaining",
+    ),
+    Tool(
+        "sweep",
+        "Try all combinations of some values",
+        "Run a job with all combinations of values of some of its fields, as striping.count and "
+        "striping.size: a table of bandwidths, and which is fastest. One job, not several.",
+        SweepQuestion,
+        SweepAnswer,
+        "sim.assistant.sweeping",
+    ),
+    Tool(
+        "compare",
+        "Compare a run with what-ifs",
+        "Run a job as it is and with each of some what-ifs (other settings, other hardware), all "
+        "with the same seeds: how many times as fast, with a 95 % interval from two seeds on, and "
+        "why.",
+        CompareQuestion,
+        CompareAnswer,
+        "sim.assistant.comparing",
+    ),
+    Tool(
+        "machine",
+        "Describe a machine",
+        "Tell what a machine consists of: network, nodes, LNET routers, OSSs, OSTs, MDTs, their "
+        "rates and defaults; on request every value with its source.",
+        MachineQuestion,
+        MachineAnswer,
+        "sim.assistant.describing",
+    ),
+)
+
+TOOLS = {tool.name: tool for tool in _LISTED}
+"""All tools by name."""

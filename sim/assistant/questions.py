@@ -1,0 +1,127 @@
+"""What the tools are asked: the arguments of each, with their units."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _read(value: object) -> object:
+    """Read an object or a list that was sent as a text in JSON, as some clients do."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+_Read = BeforeValidator(_read)
+
+
+class Question(BaseModel):
+    """What all arguments have in common: a misspelt one is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class AboutARun(Question):
+    """A run: a scenario, or an IOR command line with the job that runs it."""
+
+    scenario: str | dict[str, Any] | None = Field(
+        None,
+        description="The name of a scenario that ships (resource xc40io://scenarios lists them), "
+        "or a whole scenario: an object, or its text in YAML or JSON. In place of ior.",
+        examples=["theta-headline"],
+    )
+    ior: str | None = Field(
+        None,
+        description="Arguments of an IOR 3.x command, without the program's name. Names of files "
+        "are simulated ones. In place of scenario.",
+        examples=["-a POSIX -w -r -C -e -b 8m -t 8m"],
+    )
+    machine: str | None = Field(
+        None, description="Beside ior: a machine by its name; theta unless given."
+    )
+    nodes: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Beside ior: compute nodes; 256 unless given."
+    )
+    ppn: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Beside ior: ranks (processes) on each node; 16 unless given."
+    )
+    stripe_count: int | None = Field(
+        None, description="Beside ior: OSTs of a file, as lfs setstripe -c; -1: all."
+    )
+    stripe_size: str | int | None = Field(
+        None,
+        description="Beside ior: bytes of a stripe, as lfs setstripe -S: 8m is 8 MiB.",
+        examples=["8m"],
+    )
+    hints: str | None = Field(
+        None,
+        description="Beside ior: hints for MPI-IO, as MPICH_MPIIO_HINTS has them.",
+        examples=["*:cray_cb_nodes_multiplier=4"],
+    )
+    changes: Annotated[dict[str, Any], _Read] = Field(
+        default_factory=dict,
+        description="New values for the machine by dotted path; tool machine with values=true "
+        "lists the paths.",
+        examples=[{"lustre.osts": 112}],
+    )
+    faults: Annotated[list[str], _Read] = Field(
+        default_factory=list,
+        description="Parts of the machine that are slow or fail: a sentence each.",
+        examples=[["OST 3 gone from 2 s to 10 s"]],
+    )
+    seed: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="Everything random follows from it; 1 unless given."
+    )
+
+
+class SweepQuestion(AboutARun):
+    """A run, and the values that some of its fields take."""
+
+    over: Annotated[dict[str, str | list[Any]], _Read] = Field(
+        description="Values by the path of a field; all combinations are run. Paths: nodes, ppn, "
+        "striping.count, striping.size, placement, environment.NAME, machine.lnet.routers (a value "
+        "of the machine), ior.b (an option of IOR by its letter), kernel.NAME (of a kernel). "
+        "Values: a list, or a text as 1,8,16 or 1m..32m (doubling) or 8:56:16 (in steps).",
+        examples=[{"striping.count": [1, 8, 48], "striping.size": "1m..8m"}],
+        min_length=1,
+    )
+    repeat: Annotated[int, Field(ge=1)] = Field(
+        1, description="Seeds for each combination: the seed and those that follow."
+    )
+    sample: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="So many points of a Latin hypercube in place of all combinations."
+    )
+
+
+class CompareQuestion(AboutARun):
+    """A run, and what is to be different in each of the others."""
+
+    what_ifs: Annotated[list[str], _Read] = Field(
+        description="One run each beside the run as it is: PATH=VALUE of the machine or the "
+        "scenario; commas join several values.",
+        examples=[["lustre.osts=112", "striping.count=8,striping.size=8m"]],
+        min_length=1,
+    )
+    repeat: Annotated[int, Field(ge=1)] = Field(
+        1, description="Run everything with so many seeds; from 2 on ratios have intervals."
+    )
+
+
+class MachineQuestion(Question):
+    """A machine."""
+
+    name: str = Field("theta", description="Resource xc40io://machines lists the names.")
+    changes: Annotated[dict[str, Any], _Read] = Field(
+        default_factory=dict,
+        description="New values by dotted path: what the machine would be then.",
+        examples=[{"lustre.osts": 112}],
+    )
+    values: bool = Field(
+        False, description="Also every value by its path, with its source and how firm it is."
+    )

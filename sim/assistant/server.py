@@ -1,0 +1,172 @@
+"""The server of the Model Context Protocol: what ``xc40io mcp`` runs.
+
+It only reads and writes messages and checks arguments; runs are made by workers, so that it answers
+at any time. Standard output belongs to the protocol: the package's transport turns whatever else is
+printed, here or in a process that is started, to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from sim.assistant import library
+from sim.assistant.catalogue import TOOLS, Tool
+from sim.assistant.limits import Limits
+from sim.assistant.workers import Workers
+from sim.config.errors import FailureError, InputError
+from sim.config.files import explain
+
+INSTRUCTIONS = """\
+xc40io simulates the Lustre I/O path of Cray XC40 machines (Theta, Cori, and Titan as an XK7):
+compute nodes, the Aries network, LNET routers, OSSs, OSTs, MDTs, MPI-IO. Ask it before a job runs
+on the real machine, or to learn why a job was slow. All seconds are simulated ones.
+
+How to begin: `simulate` for one run, `explain` for what bounds it and what would help, `compare`
+for single changes, `sweep` for combinations, `machine` for rates and defaults. A run is an IOR
+command line (ior, machine, nodes, ppn, stripe_count, stripe_size) or a scenario (resource
+xc40io://scenarios).
+
+How far to trust it (resource xc40io://how-far-to-trust-it): which of two settings is faster on
+Theta, if they differ by more than a tenth; written bandwidths within about 25 %; reads of shared
+files from disks only within a factor of 2.5; what a changed machine would bring in its direction.
+Say so when you report a number, and call a difference below 10 % no difference.
+
+Units: bytes, seconds, bytes/s in structured answers. In text GB = 10^9 bytes and GiB = 2^30 bytes;
+a size such as 8m is 8 MiB. The same question with the same seed has the same answer.
+
+No file is read or written for you: a scenario of the user's own is sent as content, and a Darshan
+log is for the command line (xc40io explain LOG.darshan). Calls that are too large, or take too
+long, are refused with a sentence that says what would be right."""
+
+
+def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
+    """Serve one client over standard input and output, until it closes them.
+
+    Parameters
+    ----------
+    limits
+        What a call may cost.
+    at_once
+        Calls that are worked on at the same time.
+    jobs
+        Processes for the runs of one call.
+    """
+    anyio.run(_serve, limits, at_once, jobs)
+
+
+async def _serve(limits: Limits, at_once: int, jobs: int) -> None:
+    with Workers(limits, at_once, jobs) as workers:
+        server = make_server(workers)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+
+def make_server(workers: Workers) -> Server[Any]:
+    """Return the server, which has its calls answered by workers."""
+    return Server(
+        "xc40io",
+        title="xc40io: the Lustre I/O path of Cray XC40 machines, simulated",
+        version=version("xc40io"),
+        instructions=INSTRUCTIONS,
+        on_list_tools=_list_tools,
+        on_call_tool=_Calls(workers).call,
+        on_list_resources=_list_texts,
+        on_read_resource=_read_text,
+    )
+
+
+Context = ServerRequestContext[Any]
+"""Of a request."""
+
+
+async def _list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+
+
+def _described(tool: Tool) -> types.Tool:
+    """Return a tool as the protocol describes it."""
+    harmless = types.ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.says,
+        input_schema=tool.question.model_json_schema(),
+        output_schema=tool.answer.model_json_schema(mode="serialization"),
+        annotations=harmless,
+    )
+
+
+class _Calls:
+    """Answers calls of tools."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    async def call(
+        self, context: Context, asked: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Return the answer to a call, or as a tool's error the sentence that says why not."""
+        tool = TOOLS.get(asked.name)
+        if tool is None:
+            raise MCPError(
+                types.INVALID_PARAMS,
+                f"there is no tool {asked.name!r}; right would be one of {', '.join(TOOLS)}",
+            )
+
+        async def report(done: int, total: int) -> None:
+            await context.session.report_progress(done, total, f"{done} of {total} runs")
+
+        try:
+            arguments = _checked(tool, asked.arguments or {})
+            document = await self._workers.answer(tool.name, arguments, report)
+        except (InputError, FailureError) as error:
+            text = types.TextContent(text=str(error))
+            return types.CallToolResult(content=[text], is_error=True)
+        text = types.TextContent(text=json.dumps(document))
+        return types.CallToolResult(content=[text], structured_content=document)
+
+
+def _checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call; raise InputError if they are not those of the tool."""
+    try:
+        return tool.question.model_validate(arguments).model_dump()
+    except ValidationError as error:
+        raise explain(error, tool.name, tool.question) from error
+
+
+async def _list_texts(
+    _: Context, __: types.PaginatedRequestParams | None
+) -> types.ListResourcesResult:
+    return types.ListResourcesResult(
+        resources=[
+            types.Resource(uri=one.uri, name=one.name, description=one.says, mime_type=one.kind)
+            for one in library.texts()
+        ]
+    )
+
+
+async def _read_text(
+    _: Context, asked: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
+    uri = str(asked.uri)
+    kinds = {one.uri: one.kind for one in library.texts()}
+    text = library.read(uri) if uri in kinds else None
+    if text is None:
+        raise MCPError(
+            types.INVALID_PARAMS,
+            f"there is no resource {uri}; right would be one of {', '.join(kinds)}",
+        )
+    content = types.TextResourceContents(uri=uri, text=text, mime_type=kinds[uri])
+    return types.ReadResourceResult(contents=[content])

@@ -1,0 +1,122 @@
+"""From the arguments of a tool to the scenario that it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sim.assistant.limits import Limits
+from sim.assistant.questions import AboutARun
+from sim.config.errors import InputError, naming
+from sim.config.faults import parse_fault
+from sim.config.files import nearest, parse_mapping, shipped
+from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
+from sim.config.scenario import Scenario
+from sim.run.jobs import seeded_jobs
+from sim.studies.case import Case
+from sim.workloads.catalogue import workload_of
+
+_PLACE = "scenario"
+_BESIDE_IOR = ("machine", "nodes", "ppn", "stripe_count", "stripe_size", "hints")
+_JOB = {"machine": "theta", "nodes": 256, "ppn": 16}
+_HINTS = "MPICH_MPIIO_HINTS"
+
+
+def scenario_of(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
+    """Return the scenario that a tool is asked about.
+
+    Raises
+    ------
+    InputError
+        If there is none, if it is not of its form, or larger than a run may be.
+    """
+    if (question.scenario is None) == (question.ior is None):
+        raise InputError(
+            "scenario and ior: right would be one of them, a scenario or an IOR command line"
+        )
+    found = _of_ior(question) if question.ior is not None else _of_scenario(question, limits)
+    with naming("faults"):
+        faults = tuple(map(parse_fault, question.faults))
+    updates: dict[str, Any] = {
+        "changes": {**found.changes, **question.changes},
+        "faults": found.faults + faults,
+    }
+    if question.seed is not None:
+        updates["seed"] = question.seed
+    found = found.model_copy(update=updates)
+    check_run(found, limits)
+    return found
+
+
+def scenario_of_one_job(question: AboutARun, limits: Limits) -> Scenario:
+    """Return the scenario that a tool is asked about, which must be of one job.
+
+    Raises
+    ------
+    InputError
+        As :func:`scenario_of`, and if it is of several jobs.
+    """
+    found = scenario_of(question, limits)
+    if isinstance(found, JobsScenario):
+        raise InputError(f"{_PLACE}: it has several jobs; right would be one of a single job here")
+    return found
+
+
+def check_run(scenario: Scenario | JobsScenario, limits: Limits) -> None:
+    """Raise InputError if a run would be too large, or would write a file."""
+    jobs = (
+        [scenario]
+        if isinstance(scenario, Scenario)
+        else [entry.job for entry in seeded_jobs(scenario)]
+    )
+    case = Case(scenario)
+    rpc_size = case.machine.lustre.rpc_size
+    ranks = sum(job.nodes * job.ppn for job in jobs)
+    limits.check_size(ranks, lambda: case.size() / rpc_size)
+    for job in jobs:
+        for path, option in workload_of(job.workload).output_files():
+            raise InputError(
+                f"{option}={path}: no file is written for an assistant; right would be to leave it "
+                "out, the answer has the figures"
+            )
+
+
+def _of_ior(question: AboutARun) -> Scenario:
+    """Return the scenario of an IOR command line and of what stands beside it."""
+    if not question.ior or not question.ior.strip():
+        raise InputError("ior: there is no option; right would be -a POSIX -w -r -b 8m -t 8m")
+    asked = {name: getattr(question, name) for name in _JOB}
+    striping = {"count": question.stripe_count, "size": question.stripe_size}
+    document: dict[str, Any] = {
+        **_JOB,
+        **{name: value for name, value in asked.items() if value is not None},
+        "striping": {name: value for name, value in striping.items() if value is not None},
+        "environment": {} if question.hints is None else {_HINTS: question.hints},
+        "workload": {"ior": question.ior},
+    }
+    found = parse_jobs(document, "ior")
+    assert isinstance(found, Scenario)  # it lists no jobs
+    return found
+
+
+def _of_scenario(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
+    """Return a scenario that ships, or that was sent."""
+    for name in _BESIDE_IOR:
+        if getattr(question, name) is not None:
+            raise InputError(
+                f"{name} beside scenario: what describes the job stands in the scenario; right "
+                "would be ior, changes, or a scenario written out"
+            )
+    asked = question.scenario
+    assert asked is not None
+    if isinstance(asked, dict):
+        return parse_jobs(asked, _PLACE)
+    limits.check_text(asked)
+    known = shipped("scenarios")
+    if asked in known:
+        return load_jobs(asked)
+    if ":" in asked:  # as in every mapping
+        return parse_jobs(parse_mapping(asked, _PLACE), _PLACE)
+    raise InputError(
+        f"{_PLACE}: {asked!r} is none of those that ship ({', '.join(known)}); right would be one "
+        f"of them, or a whole scenario{nearest(asked, known)}"
+    )

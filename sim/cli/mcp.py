@@ -1,0 +1,80 @@
+"""``xc40io mcp``: a server for assistants that tune I/O."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+_HELP = """\
+Serve assistants that tune I/O, by the Model Context Protocol over standard input and output.
+
+A client starts this command by itself; docs/assistants.md says how to tell it so. The tools are
+simulate, explain, sweep, compare and machine. Nothing is read from the client's paths, and nothing
+is written but finished runs in the cache folder. Each call works in a process of its own, and is
+refused or ended where it costs more than the options below allow.
+"""
+
+
+@click.command(help=_HELP, short_help="Serve assistants, by the Model Context Protocol.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1.0),
+    default=120.0,
+    show_default=True,
+    help="Real time of a call; then its runs are ended.",
+)
+@click.option(
+    "--rpcs",
+    type=click.IntRange(min=1),
+    default=1_000_000,
+    show_default=True,
+    help="Bulk RPCs of a run at most, about: its bytes by the size of an RPC.",
+)
+@click.option(
+    "--ranks",
+    type=click.IntRange(min=1),
+    default=65_536,
+    show_default=True,
+    help="Ranks of a run at most.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    help="Runs of a sweep or a comparison at most.",
+)
+@click.option(
+    "--at-once",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Calls that are worked on at the same time; others wait.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Processes for the runs of one call.  [default: one a processor]",
+)
+def mcp(
+    *, seconds: float, rpcs: int, ranks: int, runs: int, at_once: int, jobs: int | None
+) -> None:
+    """Serve until the client closes standard input."""
+    from sim.config.errors import FailureError
+    from sim.engine.processors import processors
+
+    try:
+        from sim.assistant.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("anyio", "mcp", "mcp_types"):
+            raise
+        raise FailureError(
+            "the package mcp is not installed; right would be: pip install 'xc40io[mcp]'"
+        ) from error
+    from sim.assistant.limits import Limits
+
+    if sys.stdin.isatty():
+        click.echo("xc40io: waiting for a client's messages on standard input", err=True)
+    limits = Limits(seconds=seconds, rpcs=rpcs, ranks=ranks, runs=runs)
+    serve(limits, at_once=at_once, jobs=jobs or processors())
