@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from sim.run.result import Result
     from sim.run.saving import load
     from sim.run.simulate import simulate
+    from sim.studies.explanation import Explanation, explain
+    from sim.studies.side_by_side import SideBySide, compare
     from sim.studies.sweep import Sweep, sweep
 
 __all__ = [
+    "Explanation",
     "InputError",
     "JobsResult",
     "JobsScenario",
@@ -40,10 +43,13 @@ __all__ = [
     "Placement",
     "Result",
     "Scenario",
+    "SideBySide",
     "StripeRequest",
     "Sweep",
     "Target",
     "Workload",
+    "compare",
+    "explain",
     "ior_report",
     "ior_rows",
     "load",
@@ -56,6 +62,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Explanation": "sim.studies.explanation",
     "InputError": "sim.config.errors",
     "JobsResult": "sim.run.jobs",
     "JobsScenario": "sim.config.jobs",
@@ -63,10 +70,13 @@ _HOMES = {
     "Placement": "sim.config.scenario",
     "Result": "sim.run.result",
     "Scenario": "sim.config.scenario",
+    "SideBySide": "sim.studies.side_by_side",
     "StripeRequest": "sim.config.striping",
     "Sweep": "sim.studies.sweep",
     "Target": "sim.config.scenario",
     "Workload": "sim.config.scenario",
+    "compare": "sim.studies.side_by_side",
+    "explain": "sim.studies.explanation",
     "ior_report": "sim.results.ior_run",
     "ior_rows": "sim.results.ior_run",
     "load": "sim.run.saving",

@@ -8,14 +8,15 @@ blame, and once with each change that may help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
+from sim.engine.processors import processors
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
 from sim.results.critical_path import CriticalPath, critical_paths
@@ -25,6 +26,9 @@ from sim.studies.case import Case, Phase, Seconds, collective, may_share_locks, 
 from sim.studies.ideals import Part, rank_computing, single, suspects
 from sim.studies.processes import Failure, each
 from sim.studies.remedies import Kind, remedies
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WORTH_SAYING = 1.1
 """How many times as fast a phase must become for a part to be to blame, or a change to help."""
@@ -138,6 +142,12 @@ class Explanation(NamedTuple):
     runs: int
     refused: tuple[tuple[str, str], ...]
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each phase of each run: docs/python.md."""
+        from sim.studies.explanation_table import to_pandas
+
+        return to_pandas(self)
+
 
 class _Trial(NamedTuple):
     words: str
@@ -158,7 +168,7 @@ class _Told(NamedTuple):
 def explain(
     scenario: Scenario | JobsScenario,
     *,
-    jobs: int = 1,
+    jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explanation:
     """Run a scenario, find out what bounds it, and what would help.
@@ -168,7 +178,7 @@ def explain(
     scenario
         Of one job, or of several: then those that are listed are explained, or all if none is.
     jobs
-        Processes to run in; the answer does not depend on it.
+        Processes; one a processor unless given. The answer does not depend on it.
     progress
         Told how many runs are done, and of how many.
 
@@ -186,7 +196,7 @@ def explain(
     ended: dict[str, Seconds] = {}
     refused: list[tuple[str, str]] = []
     cases = {name: trial.case for name, trial in trials.items()}
-    for done, (name, outcome) in enumerate(each(_seconds, cases, jobs, size=Case.size), 1):
+    for done, (name, outcome) in enumerate(_each(cases, jobs), 1):
         if isinstance(outcome, Failure):
             refused.append((trials[name].words, outcome.reason))
         else:
@@ -205,6 +215,11 @@ def explain(
         for phase, load in told
     )
     return Explanation(scenario, results, phases, len(trials), tuple(sorted(refused)))
+
+
+def _each(cases: Mapping[str, Case], jobs: int | None) -> Iterator[tuple[str, Seconds | Failure]]:
+    """Make runs in so many processes; yield what comes of each by its name."""
+    return each(_seconds, cases, jobs or processors(), size=Case.size)
 
 
 def _seconds(case: Case) -> Seconds:

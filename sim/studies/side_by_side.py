@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from sim.config.errors import InputError
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario
+from sim.engine.processors import processors
 from sim.results.stations import Load
 from sim.results.waits import Wait
+from sim.run.jobs import JobsResult
+from sim.run.result import Result
 from sim.studies.case import Case, Phase
 from sim.studies.measurement import Measured, Measurement, measure
 from sim.studies.processes import Failure, each
 from sim.studies.ratio import Ratio, paired
-from sim.studies.side import Side
+from sim.studies.side import AS_IT_IS, Side, side_of_content, sides_of, told_apart
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Progress = Callable[[int, int], None]
+
+Comparable: TypeAlias = Scenario | JobsScenario | Result | JobsResult
+"""What can be compared: what is to be run, or what came of it."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,62 @@ class SideBySide:
         """Whether all sides were run with the same seeds."""
         return len(set(self.seeds)) == 1
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each phase of each run: docs/python.md."""
+        from sim.studies.side_by_side_table import to_pandas
+
+        return to_pandas(self)
+
+
+def compare(
+    runs: Comparable | Mapping[str, Comparable],
+    what_ifs: Sequence[str] = (),
+    *,
+    repeat: int = 1,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> SideBySide:
+    """Compare runs with the first of them, all with the same seeds.
+
+    Parameters
+    ----------
+    runs
+        One, or several by names of your own. Of a result nothing is run again that it has.
+    what_ifs
+        The first of them with other values is a run, too: ``"lustre.osts=112"``, or
+        ``"striping.count=8,striping.size=8m"``, both together. The form is that of ``--what-if``.
+    repeat
+        Seeds to run each with: that of the first run, and those that follow it. From two on, ratios
+        have intervals.
+    jobs
+        Processes; one a processor unless given. The answer does not depend on it.
+    progress
+        Told how many runs are done, and of how many.
+
+    Raises
+    ------
+    InputError
+        If one of the runs cannot be, or there is nothing to compare with.
+    """
+    named = runs if isinstance(runs, Mapping) else {AS_IT_IS: runs}
+    given = [_side(name, run) for name, run in named.items()]
+    if len(given) + len(what_ifs) < 2:
+        raise InputError(
+            "compare: there is nothing to compare with; right would be two runs or more, or a "
+            "what-if"
+        )
+    first, *others = given
+    same, *changed = sides_of(first, what_ifs)
+    sides = told_apart([same, *others, *changed])
+    return run_side_by_side(sides, repeat=repeat, jobs=jobs or processors(), progress=progress)
+
+
+def _side(name: str, run: Comparable) -> Side:
+    """Return a run as a side, with what is known of it already."""
+    if isinstance(run, Scenario | JobsScenario):
+        return Side(name, run)
+    return side_of_content(name, run)
+
 
 def run_side_by_side(
     sides: Sequence[Side],
@@ -112,6 +180,8 @@ def run_side_by_side(
     InputError
         If one of the runs cannot be.
     """
+    if repeat < 1:
+        raise InputError(f"repeat = {repeat}: right would be 1 or more")
     first = sides[0].scenario.seed
     common = tuple(range(first, first + repeat))
     seeds = tuple(

@@ -97,7 +97,7 @@ def check_claims(explained: Explanation) -> None:
 
 @pytest.mark.parametrize("name", shipped("scenarios"))
 def test_a_shipped_scenario_is_explained(name):
-    explained = explain(smaller(name))
+    explained = explain(smaller(name), jobs=1)
     check_bytes(explained.results, within=5e-3 if name == "theta-adios" else 0.0)  # its index
     check_claims(explained)
 
@@ -110,7 +110,7 @@ def test_the_log_of_a_real_job_is_explained(name, within):
     path = LOGS / f"{name}.darshan"
     if not path.exists():
         pytest.skip("logs of real jobs are not beside this checkout")
-    explained = explain(scenario_of_log(str(path), (), _OPTIONS))
+    explained = explain(scenario_of_log(str(path), (), _OPTIONS), jobs=1)
     check_bytes(explained.results, within)
     check_claims(explained)
     assert explained.phases[0].phase.name == "replay"

@@ -38,7 +38,7 @@ def described(ior: str, count: int, size: int, **more: Any) -> Scenario:
 
 def first(scenario: Scenario, access: str = "write") -> PhaseExplanation:
     """Return the explanation of one kind of phase."""
-    (phase,) = [one for one in explain(scenario).phases if one.phase.name == access]
+    (phase,) = [one for one in explain(scenario, jobs=1).phases if one.phase.name == access]
     return phase
 
 
@@ -113,7 +113,7 @@ def skeleton(tmp_path):
 
 def test_a_rank_that_computes_longer_is_named(skeleton):
     slow = {"computing of rank 7": 5.0}
-    explained = explain(described("", 8, 1, nodes=2, slow=slow, workload=skeleton))
+    explained = explain(described("", 8, 1, nodes=2, slow=slow, workload=skeleton), jobs=1)
     phases = {one.phase.name: one for one in explained.phases}
     for name in ("compute", "write"):
         assert phases[name].without[0].words == "the computing of rank 7"
@@ -127,7 +127,7 @@ def test_a_rank_that_computes_longer_is_named(skeleton):
 def test_ranks_that_compute_alike_are_one_part(skeleton):
     (phase,) = [
         one
-        for one in explain(described("", 8, 1, nodes=2, workload=skeleton)).phases
+        for one in explain(described("", 8, 1, nodes=2, workload=skeleton), jobs=1).phases
         if one.phase.name == "compute"
     ]
     assert phase.without[0].key == "computing"
@@ -150,7 +150,7 @@ def test_a_rank_of_a_trace_that_computes_longer_is_named(tmp_path):
     path = tmp_path / "job.csv"
     path.write_text(TRACE, encoding="utf-8")
     replay = {"kernel": {"name": "replay", "trace": str(path)}}
-    explained = explain(described("", 1, 1, nodes=2, ppn=1, workload=replay))
+    explained = explain(described("", 1, 1, nodes=2, ppn=1, workload=replay), jobs=1)
     whole = explained.phases[0]
     assert whole.phase.name == "replay"
     assert whole.without[0].words == "the computing of rank 1"
@@ -182,7 +182,7 @@ JOBS = {
 
 
 def test_of_several_jobs_each_is_told_which_other_one_holds_it_up():
-    explained = explain(JobsScenario.model_validate(JOBS))
+    explained = explain(JobsScenario.model_validate(JOBS), jobs=1)
     phases = {one.phase.job: one for one in explained.phases}
     assert list(phases) == ["large", "small", "late"]
     gains = {one.words: one.gain for one in phases["small"].without}
@@ -200,7 +200,7 @@ def test_of_several_jobs_each_is_told_which_other_one_holds_it_up():
 
 def test_what_a_job_takes_without_another_is_what_the_run_by_itself_takes():
     scenario = JobsScenario.model_validate({**JOBS, "jobs": JOBS["jobs"][:2]})
-    (large,) = [one for one in explain(scenario).phases if one.phase.job == "large"]
+    (large,) = [one for one in explain(scenario, jobs=1).phases if one.phase.job == "large"]
     alone = simulate_jobs(scenario).jobs[0].alone
     assert alone is not None
     (without,) = [one for one in large.without if one.words == "job small"]
@@ -238,7 +238,7 @@ def test_the_answer_does_not_depend_on_the_number_of_processes():
 
 
 def test_on_theta_everything_that_is_tried_can_be_made():
-    explained = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4))
+    explained = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4), jobs=1)
     assert explained.refused == ()
     (phase,) = explained.phases
     assert "42 LNET routers for data in place of 28" in {one.words for one in phase.changed}

@@ -87,7 +87,7 @@ def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> N
     assert isinstance(run, JobsResult)
     assert [outcome.end for outcome in run.jobs] == [outcome.end for outcome in together.jobs]
     assert all(outcome.result.recording is not None for outcome in run.jobs)
-    single = explained_run(explain(SCENARIO))
+    single = explained_run(explain(SCENARIO, jobs=1))
     assert isinstance(single, Result)
     assert single.recording is not None
     assert single.events == explanation().results[""].events
