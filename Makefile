@@ -33,6 +33,7 @@ bench: $(READY)
 docs-outputs: $(READY)
 	$(BIN)/python tests/support/docs_outputs.py
 	$(BIN)/python tests/support/docs_pictures.py
+	$(BIN)/python tests/support/assistant_page.py
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

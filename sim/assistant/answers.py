@@ -21,7 +21,7 @@ _TIMES = "How many times as fast the phase is."
 class Summarised(BaseModel):
     """What all answers have in common."""
 
-    summary: str = Field(description="The answer for a person, as the command line prints it.")
+    summary: str = Field(description="The answer in sentences and tables, for a person.")
 
 
 class Wait(BaseModel):
