@@ -131,14 +131,14 @@ def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
 
 
 def _now_and_then(say: Callable[[Said], None]) -> Callable[[int, int], None]:
-    """Return a function that tells how far a question has come, but not all the time."""
-    told = 0.0
+    """Return a function that tells how far a question has come: more than before, now and then."""
+    told, most = 0.0, -1
 
     def tell(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal told, most
         now = time.monotonic()
-        if now - told >= _PAUSE or done == total:
-            told = now
+        if done > most and (now - told >= _PAUSE or done == total):
+            told, most = now, done
             say(Progress(done, total))
 
     return tell
