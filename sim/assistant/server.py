@@ -8,6 +8,8 @@ printed, here or in a process that is started, to standard error.
 from __future__ import annotations
 
 import json
+import os
+import signal
 from importlib.metadata import version
 from typing import Any
 
@@ -49,6 +51,9 @@ log is for the command line (xc40io explain LOG.darshan). Calls that are too lar
 long, are refused with a sentence that says what would be right."""
 
 
+_INTERRUPTED = 130  # the exit status that a shell reports for SIGINT
+
+
 def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
     """Serve one client over standard input and output, until it closes them.
 
@@ -61,6 +66,9 @@ def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
     jobs
         Processes for the runs of one call.
     """
+    # The thread that reads standard input cannot be interrupted, and the package waits for it.
+    # Workers end by themselves when this process is gone.
+    signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(_INTERRUPTED))
     anyio.run(_serve, limits, at_once, jobs)
 
 

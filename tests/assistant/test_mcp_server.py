@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -142,6 +143,17 @@ def test_a_long_run_holds_up_nobody_and_ends_when_it_is_cancelled(server: Served
 def test_what_takes_too_long_is_ended():
     with served("--seconds", "1") as server:
         assert "took longer than 1 s" in server.refusal("simulate", **LONG)
+
+
+def test_an_interrupt_ends_the_server_at_once():
+    process = subprocess.Popen(COMMAND, cwd=ROOT, stdin=-1, stdout=-1, text=True)
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    process.stdin.write(json.dumps(ping) + "\n")
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=5) == 130
+    process.communicate()
 
 
 def test_nothing_but_messages_stands_on_standard_output(tmp_path: Path):
