@@ -138,11 +138,12 @@ def _typed(value: object) -> object:
     """Read the value of an option as a scenario file would have it."""
     if not isinstance(value, str):
         return value
-    import yaml
+    from sim.config.errors import InputError
+    from sim.config.yaml_text import parse_yaml
 
     try:
-        return yaml.safe_load(value)
-    except yaml.YAMLError:
+        return parse_yaml(value, value)
+    except InputError:
         return value
 
 

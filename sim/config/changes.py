@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-import yaml
-
 from sim.config.counts import check_osts, check_routers, shares_of_routers
-from sim.config.errors import InputError
+from sim.config.errors import InputError, shown
 from sim.config.provenance import Provenance
+from sim.config.yaml_text import parse_value
 
 
 def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
@@ -26,12 +25,7 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
         path, equals, text = assignment.partition("=")
         if not equals:
             raise InputError(f"{assignment!r} is not a change; right would be lustre.osts=112")
-        try:
-            changes[path.strip()] = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise InputError(
-                f"{assignment!r}: {text!r} is not a number, a size or a word"
-            ) from error
+        changes[path.strip()] = parse_value(text, shown(assignment))
     return changes
 
 

@@ -28,3 +28,15 @@ def naming(place: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
+
+
+_SHOWN = 80
+"""Characters of a value that a sentence repeats."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a sentence repeats it: long ones cut, with their length."""
+    text = value if isinstance(value, str) else repr(value)
+    if len(text) <= _SHOWN:
+        return repr(value)
+    return f"{text[:_SHOWN]!r}... ({len(text):,} characters)"

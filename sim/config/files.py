@@ -7,19 +7,17 @@ the path of a file (anything that ends in ``.yaml`` or ``.yml``).
 from __future__ import annotations
 
 import difflib
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, shown
 from sim.config.sealed import CONFIGS, check_may_open
-
-# libyaml's parser is ten times faster; both read the same language.
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from sim.config.yaml_text import parse_yaml
 
 
 def shipped(kind: str) -> dict[str, Path]:
@@ -45,9 +43,7 @@ def find(kind: str, name_or_path: str | Path) -> Path:
     text = str(name_or_path)
     if text.endswith((".yaml", ".yml")):
         check_may_open(text, kind)
-        if not Path(text).is_file():
-            raise InputError(f"{text}: there is no such file")
-        return Path(text)
+        return check_is_file(Path(text))
     known = shipped(kind)
     if text not in known:
         raise InputError(
@@ -55,6 +51,27 @@ def find(kind: str, name_or_path: str | Path) -> Path:
             f"a file of your own is given by its path, which ends in .yaml{nearest(text, known)}"
         )
     return known[text]
+
+
+def check_is_file(path: Path) -> Path:
+    """Return the path of a file that is there to be read.
+
+    Raises
+    ------
+    InputError
+        If there is none, or what is there is a folder or a pipe, or cannot be looked at.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such file") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{path}: cannot be read: {reason}") from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+        raise InputError(f"{path}: is {kind}; right would be a file")
+    return path
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -82,40 +99,14 @@ def parse_mapping(text: str, place: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is no YAML, no mapping, or has a key twice.
+        If it is not valid YAML, or no mapping.
     """
-    try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
-        _refuse_duplicates(node, place, set())
-        data = loader.construct_document(node) if node is not None else None
-    except yaml.MarkedYAMLError as error:
-        line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(f"{place}{line}: is not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{place}: is not valid YAML: {error}") from error
+    data = parse_yaml(text, place)
     if not isinstance(data, dict):
-        raise InputError(f"{place}: holds {data!r}; right would be a mapping of fields to values")
+        raise InputError(
+            f"{place}: holds {shown(data)}; right would be a mapping of fields to values"
+        )
     return data
-
-
-def _refuse_duplicates(node: yaml.Node | None, place: str, seen: set[int]) -> None:
-    """Raise InputError if a mapping below `node` has a key twice: YAML would keep the last."""
-    if id(node) in seen:  # an alias: its anchor has been looked at
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_duplicates(item, place, seen)
-    elif isinstance(node, yaml.MappingNode):
-        keys = set()
-        for key, value in node.value:
-            if key.value in keys:
-                line = key.start_mark.line + 1
-                raise InputError(f"{place} line {line}: {key.value} is given twice; once is right")
-            if isinstance(key, yaml.ScalarNode):
-                keys.add(key.value)
-            _refuse_duplicates(value, place, seen)
 
 
 def explain(error: ValidationError, place: str, model: type[BaseModel]) -> InputError:
@@ -131,11 +122,11 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
         The model that they were meant for; its fields are the suggestions for a misspelt one.
     """
     first = error.errors(include_url=False)[0]
-    shown, _ = _follow(model, first["loc"])
+    steps, _ = _follow(model, first["loc"])
     kind, context = first["type"], first.get("ctx", {})
     if kind in ("union_tag_invalid", "union_tag_not_found"):
-        shown = [*shown, context["discriminator"].strip("'")]
-    where = f"{place}: {'.'.join(shown)}" if shown else place
+        steps = [*steps, context["discriminator"].strip("'")]
+    where = f"{place}: {'.'.join(steps)}" if steps else place
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         _, fields = _follow(model, first["loc"][:-1])
         name = str(first["loc"][-1])
@@ -146,10 +137,10 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
         return InputError(f"{where} is missing")
     if kind == "union_tag_invalid":
         tags = context["expected_tags"].replace(", ", " or ")
-        return InputError(f"{where} = {context['tag']!r}: should be {tags}")
+        return InputError(f"{where} = {shown(context['tag'])}: should be {tags}")
     if kind == "value_error":
         return InputError(f"{where}: {context['error']}")
-    return InputError(f"{where} = {first['input']!r}: {first['msg'].removeprefix('Input ')}")
+    return InputError(f"{where} = {shown(first['input'])}: {first['msg'].removeprefix('Input ')}")
 
 
 def _follow(
@@ -164,12 +155,12 @@ def _follow(
     fields: Mapping[str, Any] = model.model_fields
     kinds: dict[str, type[BaseModel]] = {}
     inside: Any = None  # a list or mapping whose elements have fields
-    shown = []
+    steps = []
     for part in map(str, location):
         if kinds:
             fields, kinds = kinds[part].model_fields, {}
             continue
-        shown.append(part)
+        steps.append(part)
         if inside is not None:
             inner, told_by, inside = inside, None, None
         else:
@@ -185,7 +176,7 @@ def _follow(
             }
         inner, inside = _element(inner)
         fields = getattr(inner, "model_fields", getattr(inner, "__dataclass_fields__", {}))
-    return shown, fields
+    return steps, fields
 
 
 def _element(annotation: Any) -> tuple[Any, Any]:

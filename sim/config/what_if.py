@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import ValidationError
 
 from sim.config.errors import InputError
@@ -20,6 +19,7 @@ from sim.config.files import explain
 from sim.config.jobs import Job, JobsScenario
 from sim.config.model import Model
 from sim.config.scenario import Scenario, Workload
+from sim.config.yaml_text import parse_value
 
 _HINTS = "MPICH_MPIIO_HINTS"
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
@@ -89,12 +89,7 @@ class WhatIf:
 
 def _value(text: str, value: str) -> Any:
     """Read a value as a scenario file would have it."""
-    try:
-        return yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"--what-if {text}: {value!r} is not a number, a size or a word"
-        ) from error
+    return parse_value(value, f"--what-if {text}")
 
 
 def _with_job(scenario: JobsScenario, path: str, value: Any, place: str) -> JobsScenario:

@@ -24,9 +24,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import yaml
-
-from sim.config.errors import InputError
+from sim.config.errors import InputError, shown
+from sim.config.yaml_text import parse_yaml
 
 _NUMBER = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*")
 _ON = "..."
@@ -162,9 +161,9 @@ def parse_values(text: str, place: str) -> list[Any]:
 
 def _listed(text: str, place: str) -> list[Any]:
     try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{place}: {text!r} is not a list in YAML; {_FORMS}") from error
+        values = parse_yaml(text, place)
+    except InputError as error:
+        raise InputError(f"{place}: {shown(text)} is not a list in YAML; {_FORMS}") from error
     if not isinstance(values, list):
         raise InputError(f"{place}: {text!r} is not a list in YAML; {_FORMS}")
     return values
@@ -278,7 +277,7 @@ def _surely(word: str) -> tuple[Decimal, str]:
 def _scalar(word: str) -> Any:
     """Read one value as a scenario file would have it."""
     try:
-        value = yaml.safe_load(word)
-    except yaml.YAMLError:
+        value = parse_yaml(word, word)
+    except InputError:
         return word
     return value if isinstance(value, int | float | str | bool) else word

@@ -110,11 +110,11 @@ def test_a_missing_file_is_named() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("name: a\nname: b\n", "line 2: name is given twice"),
+        ("name: a\nname: b\n", "line 2: 'name' is given twice"),
         ("network: [1, 2\n", "not valid YAML"),
         ("- 1\n", "mapping of fields"),
         ("", "mapping of fields"),
-        ("a: &x [*x]\n", "says nothing of its source"),
+        ("a: &x [*x]\n", "nests more than 100 levels deep"),
     ],
 )
 def test_broken_files_are_refused_in_one_sentence(
