@@ -247,6 +247,8 @@ def target_of(job: dict[str, Any]) -> Target:
             )
         lost[int(node)] = _typed("--lose-ssd", parse_seconds, seconds)
     size = None if capacity is None else _typed("--bb-capacity", parse_bytes, capacity)
+    if size == 0:
+        raise InputError("--bb-capacity 0: right would be the bytes of the allocation, as in 10 TB")
     return Target(kind=kind, capacity=size, access=access, lost=lost)
 
 

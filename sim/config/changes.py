@@ -46,7 +46,10 @@ def let_follow(
     groups, per_group = values["lnet.groups"], values["lnet.routers_per_group"]
     routers, metadata = values["lnet.routers"], values["lnet.metadata_routers"]
     counts = (osts, per_oss, groups, per_group, routers, metadata)
-    if not all(type(count) is int and count >= 0 for count in counts) or not groups * per_oss:
+    if (
+        not all(type(count) is int and count >= 0 for count in counts)
+        or not groups * per_oss * osts
+    ):
         return  # the models say what is wrong with them
     if "lnet.oss_per_group" not in changed:
         if "lustre.osts" in changed:

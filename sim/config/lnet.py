@@ -37,7 +37,7 @@ class Lnet(Model):
     routers_per_group: Count
     oss_per_group: Count
     metadata_routers: Annotated[int, Field(ge=0)]
-    message_size: Size
+    message_size: Annotated[Size, Field(ge=4096)]
     ib_links_per_router: Count
     ib_link_rate: Rate
     ib_latency: Seconds

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sim.config.model import Model
-from sim.config.units import Count, Rate, Seconds, Size
+from sim.config.units import GIB, Count, Rate, Seconds, Size
 
 
 class Nodes(Model):
@@ -20,6 +20,8 @@ class Nodes(Model):
     cores, memory, numa_nodes
         Of one compute node; memory in bytes, and in how many parts (NUMA nodes) the kernel keeps
         it.
+    threads_per_core
+        Hardware threads of a core: so many ranks may share it. No x86 processor has more than 4.
     service_blades, service_nodes_per_blade
         Blades that carry service nodes (LNET routers among them) in place of compute nodes.
     max_cached_share, max_dirty_share
@@ -49,7 +51,8 @@ class Nodes(Model):
 
     count: Count
     cores: Count
-    memory: Size
+    threads_per_core: Count = 4
+    memory: Annotated[Size, Field(ge=GIB)]
     numa_nodes: Count
     service_blades: Count
     service_nodes_per_blade: Count

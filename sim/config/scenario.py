@@ -444,13 +444,25 @@ def check_job(scenario: Scenario, machine: Machine) -> None:
             f"nodes = {scenario.nodes} is more than the {machine.nodes.count} compute nodes of "
             f"{machine.name}"
         )
+    _check_cores(scenario, machine)
+    scenario.striping.check(machine.lustre.osts)
+    _check_target(scenario, machine)
+
+
+def _check_cores(scenario: Scenario, machine: Machine) -> None:
+    """Raise InputError unless a node has a hardware thread for each of its programs."""
     if scenario.cores.system >= machine.nodes.cores:
         raise InputError(
             f"cores.system = {scenario.cores.system} leaves none of the {machine.nodes.cores} "
             f"cores of a node of {machine.name} to the ranks"
         )
-    scenario.striping.check(machine.lustre.osts)
-    _check_target(scenario, machine)
+    cores, threads = machine.nodes.cores, machine.nodes.threads_per_core
+    for name, count in (("ppn", scenario.ppn), ("cores.threads", scenario.cores.threads)):
+        if count > cores * threads:
+            raise InputError(
+                f"{name} = {count}: a node of {machine.name} has {cores} cores of {threads} "
+                f"hardware threads; right would be at most {cores * threads}"
+            )
 
 
 _TARGETS = {"ssd": "ssd", "bb": "burst_buffer", "home": "home"}

@@ -253,8 +253,8 @@ Load = Annotated[
 ]
 """A load in bytes/s, zero or more."""
 
-Rate = Annotated[Load, Field(gt=0)]
-"""A rate in bytes/s, more than zero."""
+Rate = Annotated[Load, Field(ge=1)]
+"""A rate in bytes/s, one or more: with less a block would outlast the calendar."""
 
 Seconds = Annotated[
     float,

@@ -44,8 +44,8 @@ def ior_report(result: Result) -> IorReport:
         machine=f"{name} (simulated)",
         platform=f"{name}(simulated)",
         file_system=_file_system(result.machine),
-        began=EPOCH + timedelta(seconds=result.started),
-        finished=EPOCH + timedelta(seconds=result.started + result.simulated),
+        began=_moment(result.started),
+        finished=_moment(result.started + result.simulated),
         tests=tuple(
             _test_report(test, number, result.scenario.ppn)
             for number, test in enumerate(outcome.tests)
@@ -66,6 +66,23 @@ def ior_outcome(result: Result) -> IorOutcome:
     return result.outcome
 
 
+def _moment(seconds: float) -> datetime:
+    """Return the date of a simulated time.
+
+    Raises
+    ------
+    InputError
+        If the calendar has no such year.
+    """
+    try:
+        return EPOCH + timedelta(seconds=seconds)
+    except OverflowError as error:
+        raise InputError(
+            f"the run takes {seconds:.3g} s, more years than IOR's dates have; right would be "
+            "shorter delays, or faster parts of the machine"
+        ) from error
+
+
 def _file_system(machine: Machine) -> FileSystem:
     """Return the file system as it is before the job: empty."""
     lustre = machine.lustre
@@ -84,6 +101,6 @@ def _test_report(finished: FinishedTest, number: int, ppn: int) -> TestReport:
         nodes=-(-finished.tasks // ppn),
         tasks=finished.tasks,
         tasks_per_node=min(ppn, finished.tasks),
-        started=EPOCH + timedelta(seconds=finished.started),
+        started=_moment(finished.started),
         rows=tuple(reduce(record) for record in finished.records),
     )

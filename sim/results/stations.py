@@ -249,9 +249,10 @@ def outliers(result: Result) -> list[str]:
 
 
 def loads(result: Result) -> list[Load]:
-    """Return the load of each activity: of each kind of phase of each test of IOR."""
+    """Return the load of each activity in which a station worked: of each kind of phase."""
     everything = _everything(result)
-    return [_load(result, activity, everything) for activity in result.activities]
+    found = (_load(result, activity, everything) for activity in result.activities)
+    return [load for load in found if load is not None]
 
 
 def _everything(result: Result) -> Windows:
@@ -277,8 +278,8 @@ def _windows(stretches: Sequence[Stretch]) -> Windows:
     return [(stretch.start, stretch.end) for stretch in stretches]
 
 
-def _load(result: Result, activity: Activity, everything: Windows) -> Load:
-    """Return the load of an activity: of the station that bound it, or of the busiest."""
+def _load(result: Result, activity: Activity, everything: Windows) -> Load | None:
+    """Return the load of an activity: of the station that bound it, or of the busiest; if any."""
     test_id, access, stretches = activity
     windows = _windows(stretches)
     total = sum(stop - start for start, stop in windows)
@@ -307,7 +308,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load:
                 doing=doing,
             )
             found.append(load)
-    return max(found, key=_weight)
+    return max(found, key=_weight, default=None)
 
 
 def _last_wait(stretches: Sequence[Stretch], total: float) -> Wait:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.network import Dragonfly, Torus
 from sim.run.network_store import kept_fabric
@@ -36,8 +37,11 @@ def fabric_of(machine: Machine) -> Fabric:
     }
 
     def build() -> Fabric:
-        graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
-        return build_fabric(graph, **plugged)
+        try:
+            graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
+            return build_fabric(graph, **plugged)
+        except ValueError as error:
+            raise InputError(f"network of {machine.name}: {error}") from error
 
     return kept_fabric({"network": network.model_dump(mode="json")} | plugged, build)
 

@@ -11,6 +11,9 @@ from sim.mpi.variables import read_displays
 from sim.run.allocation import Allocation
 from sim.workloads.workload import Workload
 
+MOST_RPCS = 1_000_000_000
+"""Bulk RPCs of a job: an hour of work at the pace of the data plane. Full Theta makes millions."""
+
 
 class Submission(NamedTuple):
     """A job that is to run.
@@ -57,7 +60,7 @@ class Submission(NamedTuple):
         return self.workload.bytes_to_move(self.ranks)
 
     def check(self, machine: Machine) -> None:
-        """Raise InputError unless the job can run its workload on a machine."""
+        """Raise InputError unless a machine can run the job, in less than hours."""
         read_displays(self.scenario.environment)
         threads = self.scenario.cores.threads
         if threads > 1 and not self.workload.io_threads:
@@ -66,6 +69,13 @@ class Submission(NamedTuple):
                 "would be 1"
             )
         self.workload.check(self.scenario, machine)
+        rpcs = self.bytes_to_move / machine.lustre.rpc_size
+        if rpcs > MOST_RPCS:
+            raise InputError(
+                f"{self.bytes_to_move:,} bytes in all would be {rpcs:,.0f} bulk RPCs, which takes "
+                f"hours; right would be at most {MOST_RPCS:,}: fewer bytes or repetitions, or "
+                "--rpcs-as-one"
+            )
 
 
 def in_job(name: str, error: InputError) -> InputError:

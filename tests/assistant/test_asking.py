@@ -68,7 +68,10 @@ def test_lists_and_objects_may_come_as_json():
         ({"ior": "-w", "scenario": "theta-headline"}, "right would be one of them"),
         ({"ior": " "}, "there is no option"),
         ({"scenario": "theta-headline", "nodes": 4}, "nodes beside scenario"),
-        ({"scenario": "machine: theta\nmachine: theta"}, "scenario line 2: 'machine' is given twice"),
+        (
+            {"scenario": "machine: theta\nmachine: theta"},
+            "scenario line 2: 'machine' is given twice",
+        ),
         ({"scenario": "machine: theta"}, "is missing"),
         ({"scenario": "a: [" + "x" * 70_000}, "70,004 letters; right would be 65,536 at most"),
         ({"ior": "-w", "faults": ["OST 3 broken"]}, "faults: 'OST 3 broken'"),

@@ -144,5 +144,5 @@ def test_models_read_units_and_write_them() -> None:
 
 
 def test_nothing_moves_at_a_rate_of_zero() -> None:
-    with pytest.raises(ValidationError, match="greater than 0"):
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
         _Disk.model_validate({"size": 1, "rate": 0, "seek": 0, "syncs": 1})

@@ -73,7 +73,8 @@ def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError) as error:
-        raise InputError(f"-f: cannot read the script {str(path)!r}: {error}") from None
+        reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
+        raise InputError(f"-f: cannot read the script {str(path)!r}: {reason}") from None
     bare = [line.partition("#")[0].strip() for line in lines]
     words = [line.lower().split() for line in bare]
     if ["ior", "start"] not in words:
