@@ -1,4 +1,4 @@
-"""What docs/architecture.md says is so: its names, the way of a write, and its example."""
+"""What docs/architecture.md and docs/decisions say is so: names, a write, and the example."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from sim.run.simulate import simulate
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 
-NAMED = re.findall(r"`((?:sim|topology)/[\w/]+\.py):([\w.]+)`", PAGE)
+DECISIONS = "".join(
+    page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs/decisions").glob("*.md"))
+)
+NAMED = re.findall(r"`((?:sim|topology)/[\w/]+\.py):([\w.]+)`", PAGE + DECISIONS)
 WALK = PAGE.split("## One write", 1)[1].split("\n## ", 1)[0]
 
 TRACE = """
@@ -101,6 +104,12 @@ def defined(file: str) -> set[str]:
 @pytest.mark.parametrize(("file", "name"), sorted(set(NAMED)))
 def test_what_is_named_is_there(file, name):
     assert name in defined(file)
+
+
+def test_every_decision_is_listed_with_its_page():
+    listed = re.findall(r"\]\(([\w.-]+\.md)\)", (ROOT / "docs/decisions/README.md").read_text())
+    there = {page.name for page in (ROOT / "docs/decisions").glob("*.md")} - {"README.md"}
+    assert set(listed) == there
 
 
 def test_the_rooms_are_those_that_imports_keep_apart():
