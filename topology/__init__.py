@@ -31,6 +31,7 @@ of 256 get if they were spread over all groups?
 Modules: :mod:`~topology.links` (the kinds of cable), :mod:`~topology.dragonfly` and
 :mod:`~topology.torus` (the graphs of Cray's networks), :mod:`~topology.fabric` (the same as arrays,
 with the nodes on it), :mod:`~topology.routes` (candidate routes between routers),
+:mod:`~topology.detours` (ways around links that are down),
 :mod:`~topology.placement` (which compute nodes a job gets), :mod:`~topology.summary` (what the
 network consists of) and :mod:`~topology.drawing` (a picture of it). What is particular to a kind of
 network in the last three has a module of its own beside them. :func:`~topology.drawing.draw` is
@@ -39,6 +40,7 @@ imported when it is first used: a simulation draws nothing.
 
 from typing import TYPE_CHECKING
 
+from topology.detours import Detours, cut_off
 from topology.dragonfly import DragonflyShape, dragonfly
 from topology.fabric import Fabric, build_fabric
 from topology.links import LinkClass
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "POLICIES",
+    "Detours",
     "DragonflyShape",
     "Fabric",
     "Fact",
@@ -60,6 +63,7 @@ __all__ = [
     "TorusShape",
     "build_fabric",
     "candidate_routes",
+    "cut_off",
     "describe",
     "dragonfly",
     "draw",
