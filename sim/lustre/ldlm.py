@@ -215,7 +215,7 @@ def match(osc: Osc, program_id: int, mode: int, start: int, end: int) -> int:
         lock_id = covering(osc, program.view_id, mode, start, end)
     if lock_id >= 0:
         osc.programs.stats[_MATCHES] += 1
-        _leave_lru(osc, lock_id)
+        leave_lru(osc, lock_id)
         osc.locks.locks[lock_id].users += 1
     return lock_id
 
@@ -330,7 +330,7 @@ def release(ldlm: Ldlm, lock_id: int, now: float) -> None:
     if lock.users > 0:
         return
     if lock.blocked or lock.mode == MODE_GROUP:
-        _give_up(ldlm.osc, lock_id, now)
+        give_up(ldlm.osc, lock_id, now)
     else:
         _enter_lru(ldlm, lock_id, now)
 
@@ -423,8 +423,8 @@ def _block_at_client(osc: Osc, lock_id: int, now: float) -> None:
     lock.blocked = 1
     lock.handled_at = now
     if lock.users == 0:
-        _leave_lru(osc, lock_id)
-        _give_up(osc, lock_id, now)
+        leave_lru(osc, lock_id)
+        give_up(osc, lock_id, now)
 
 
 @outlined
@@ -463,7 +463,7 @@ def _block(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 
 @outlined
-def _give_up(osc: Osc, lock_id: int, now: float) -> None:
+def give_up(osc: Osc, lock_id: int, now: float) -> None:
     """Write back what is dirty below a lock that nobody uses, then return it."""
     lock = osc.locks.locks[lock_id]
     lock.idle_at = now
@@ -527,16 +527,23 @@ def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Remove a lock at the server and grant what waited for it, in the order of the queue."""
     if ldlm.programs.recorder.on:
         _record(ldlm, lock_id, now)
+    if ldlm.locks.locks[lock_id].granted:  # else the server has revoked it before
+        cancel(ldlm.locks, lock_id)
+        grant_waiting(ldlm, lock_id, now)
+    give(ldlm.locks.spare_locks, lock_id)
+
+
+@outlined
+def grant_waiting(ldlm: Ldlm, gone: int, now: float) -> None:
+    """Grant what nothing is in the way of any more, now that a lock of its object is gone."""
     grant_arrival = now + ldlm.lnet.control_latency
-    object_id = ldlm.locks.locks[lock_id].resource
-    cancel(ldlm.locks, lock_id)
+    object_id = ldlm.locks.locks[gone].resource
     granted = reprocess(ldlm.locks, object_id)
     while granted >= 0:
-        _explain(ldlm, granted, lock_id, grant_arrival - ldlm.lnet.control_latency)
+        _explain(ldlm, granted, gone, grant_arrival - ldlm.lnet.control_latency)
         ldlm.locks.locks[granted].state = _COMPLETED
         schedule(ldlm.network.calendar, grant_arrival, LOCK_EVENT, granted)
         granted = reprocess(ldlm.locks, object_id)
-    give(ldlm.locks.spare_locks, lock_id)
 
 
 @outlined
@@ -604,17 +611,17 @@ def _enter_lru(ldlm: Ldlm, lock_id: int, now: float) -> None:
     channel.lru_count += 1
     if channel.lru_count > ldlm.max_unused_locks:
         oldest = channel.lru.head
-        _leave_lru(ldlm.osc, oldest)
+        leave_lru(ldlm.osc, oldest)
         if ldlm.locks.locks[oldest].ast_sent == 0:  # else the blocking AST will take it
             # The server need not ask any more: it learns from the cancel.
             ldlm.locks.locks[oldest].ast_sent = 1
             ldlm.locks.locks[oldest].blocked = 1
             ldlm.programs.stats[_LRU] += 1
-            _give_up(ldlm.osc, oldest, now)
+            give_up(ldlm.osc, oldest, now)
 
 
 @outlined
-def _leave_lru(osc: Osc, lock_id: int) -> None:
+def leave_lru(osc: Osc, lock_id: int) -> None:
     """Take a lock out of the list of the unused, if it is there."""
     lock = osc.locks.locks[lock_id]
     if lock.in_lru == 0:

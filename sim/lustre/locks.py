@@ -301,15 +301,26 @@ def reprocess(locks: Locks, resource_id: int) -> int:
     head = resource.waiting_head
     if head < 0 or _blocked_by_granted(locks, head, False):
         return -1
-    remove(locks.waiting, resource_id, head)
-    resource.waiting_head = locks.locks[head].next
-    if resource.waiting_head >= 0:
-        locks.locks[resource.waiting_head].previous = -1
-    else:
-        resource.waiting_tail = -1
-    resource.waiting_count -= 1
+    withdraw(locks, head)
     _grant(locks, head)
     return head
+
+
+@njit
+def withdraw(locks: Locks, lock_id: int) -> None:
+    """Take a request that waits out of the queue, wherever in it it is."""
+    lock = locks.locks[lock_id]
+    resource = locks.resources[lock.resource]
+    remove(locks.waiting, lock.resource, lock_id)
+    if lock.previous >= 0:
+        locks.locks[lock.previous].next = lock.next
+    else:
+        resource.waiting_head = lock.next
+    if lock.next >= 0:
+        locks.locks[lock.next].previous = lock.previous
+    else:
+        resource.waiting_tail = lock.previous
+    resource.waiting_count -= 1
 
 
 @njit

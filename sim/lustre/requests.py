@@ -138,5 +138,5 @@ def send_to_objects(
     service = requests.osses.request_service
     wait_for(requests.programs, program_id, file.stripe_count, now)
     for object_id in range(file.first_object, file.first_object + file.stripe_count):
-        oss = requests.files.objects[object_id].ost // requests.osses.osts_per_oss
+        oss = requests.osses.server_of[requests.files.objects[object_id].ost]
         send(requests, program_id, kind, requests.osses.service + oss, service, object_id, now)

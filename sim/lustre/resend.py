@@ -44,6 +44,7 @@ def resend(brw: Brw, ost: int, now: float) -> None:
             give(network.spare_messages, message_id)
         else:
             network.messages[message_id].stage = READ_REQUESTED
+            network.messages[message_id].server = brw.bulk.server_of[ost]
             schedule(network.calendar, now + latency, MESSAGE_EVENT, message_id)
 
 

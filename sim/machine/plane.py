@@ -18,6 +18,7 @@ from sim.engine.pool import FREE, NoRowLeftError
 from sim.engine.queue import clear_all
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED
+from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
 from sim.lustre.resend import lose, resend
 from sim.lustre.server.journal import NEVER
 from sim.machine.loop import ENDED, OUT_OF_ROWS, run
@@ -27,6 +28,7 @@ from sim.machine.tables import Tables
 from sim.mpi.exchange import GATE, TRANSFER
 from sim.mpi.transfers import drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
+from sim.network.rerouting import Rerouting
 from sim.node.extents import NO_END
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations
@@ -63,6 +65,8 @@ class Plane:
     ----------
     recorded_until
         When recording ended, in seconds, because there were too many records; None if it has not.
+    lost_dirty
+        int64 (nodes,): bytes of dirty data that nodes have lost because they were evicted.
     pace
         float64 (programs,): how many times as long as usual each program computes between its
         calls; None: as usual.
@@ -73,13 +77,16 @@ class Plane:
         self._peers = peers
         self._rows = Rows(tables)
         self.recorded_until: float | None = None
+        self._drawn_ways: tuple[Indices, Indices] | None = None  # to LNET routers, and back
         self._used = 0  # rows of the table of operations
         self._live_transfers = 0  # that were left when the ended ones were last dropped
         self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
         self.pace: Floats | None = None
         self._tags = 0  # of the library calls so far
         self._library_calls: list[npt.NDArray[Any]] = []
-        prepare([start_programs, place, resend, lose, run], tables)
+        self.lost_dirty: Integers = np.zeros(tables.nodes.count, np.int64)
+        faults = (resend, lose, revoke, abort, drop_dirty, invalidate)
+        prepare((start_programs, place, *faults, run), tables)
 
     @property
     def now(self) -> float:
@@ -172,6 +179,11 @@ class Plane:
         self._rows.make_room([(brw.network.spare_messages, rpcs * brw.bulk.parts)])
         resend(brw, ost, now)
         return rpcs
+
+    def make_room_for_rpcs(self) -> None:
+        """See to it that control may have every OSC of a node start RPCs."""
+        osc = self.tables.osc
+        self._rows.make_room([(pool, osc.osts * rows) for pool, rows in osc.demands()])
 
     def lose_messages(self, router: int, now: float, again: float) -> int:
         """Lose the bulk on its way to an LNET router; return how many messages that are.
@@ -351,6 +363,21 @@ class Plane:
         dvs.to_server[:, servers] = to
         dvs.from_server[:, servers] = back
         self._take_routes()
+
+    def reroute(self, rerouting: Rerouting, dead_until: float) -> int:
+        """Compute all routes anew, as the links of the network are now.
+
+        Returns how many messages turn that were on their way to a link that is down.
+        :meth:`~sim.network.rerouting.Rerouting.turn` explains ``dead_until``.
+        """
+        lnet = self.tables.lnet
+        if self._drawn_ways is None:
+            self._drawn_ways = lnet.outward, lnet.homeward
+        self._peers.reroute(rerouting)
+        lnet.outward, lnet.homeward = map(self._peers.around, self._drawn_ways)
+        turned = self._peers.turn(rerouting, dead_until)
+        self._take_routes()
+        return turned
 
     def _take_routes(self) -> None:
         """Hand the loop the routes that have been found."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.types import Indices, Integers
+from sim.network.rerouting import Rerouting
 from topology import Fabric, candidate_routes
 
 MINIMAL, VALIANT = 2, 2
@@ -54,6 +55,8 @@ class PeerRoutes:
         self._rows: dict[int, int] = {}
         self.path = path
         self.table: Indices = np.zeros((0, MINIMAL + VALIANT, 2), np.int32)
+        self._drawn = self.table  # the same for the whole network
+        self._rerouting: Rerouting | None = None
 
     def rows(self, source: Indices, target: Indices) -> Indices:
         """Return the rows of ``table`` for pairs of nodes: int32; -1 where they share a router."""
@@ -70,6 +73,23 @@ class PeerRoutes:
         source, target = np.repeat(near, len(far)), np.tile(far, len(near))
         to, back = self._rows_of(source, target), self._rows_of(target, source)
         return to.reshape(shape), back.reshape(shape)
+
+    def reroute(self, rerouting: Rerouting) -> None:
+        """Compute all routes anew, as the links are now; so with those that are yet to be drawn."""
+        self._rerouting = rerouting
+        self.table = self.around(self._drawn)
+
+    def around(self, drawn: Indices) -> Indices:
+        """Return a table of routes in ``path`` without those over links that are down."""
+        if self._rerouting is None:
+            return drawn
+        table, self.path = self._rerouting.around(drawn, self.path)
+        return table
+
+    def turn(self, rerouting: Rerouting, dead_until: float) -> int:
+        """Let messages go around links that are down; return how many."""
+        turned, self.path = rerouting.turn(self.path, dead_until)
+        return turned
 
     def _rows_of(self, source: Indices, target: Indices) -> Indices:
         """Return the rows for pairs of routers; -1 where it is one and the same."""
@@ -97,7 +117,9 @@ class PeerRoutes:
         )
         first, known = len(self.path), len(self.table)
         bounds = np.stack([routes.start, routes.stop], axis=-1) + first
-        self.table = np.concatenate([self.table, bounds.astype(np.int32)])
+        drawn = bounds.astype(np.int32)
+        self._drawn = np.concatenate([self._drawn, drawn])
         links = (self._first_link + routes.links).astype(np.int32)
         self.path = np.concatenate([self.path, links])
+        self.table = np.concatenate([self.table, self.around(drawn)])
         self._rows.update(zip(pairs.tolist(), range(known, known + len(pairs)), strict=True))

@@ -9,7 +9,8 @@ from sim.engine.compiled import inlined, outlined
 from sim.engine.component import Component, Demands
 from sim.engine.network import Network
 from sim.engine.pool import Pool, give, make_pool, next_row, take
-from sim.engine.types import Table, enlarge_table, make_table
+from sim.engine.types import Indices, Table, enlarge_table, make_table
+from sim.lustre.net.lnet import Lnet
 from sim.plane.events import MESSAGE_EVENT
 from sim.plane.recorder import Recorder
 from sim.plane.site import Site
@@ -58,8 +59,10 @@ class BulkRpcs(Component):
         ``RPC`` records.
     marks
         ``RPC_MARKS`` records beside them; none where nothing is recorded.
-    osts, osts_per_oss
-        OSTs of the machine, and of an OSS.
+    osts
+        OSTs of the machine.
+    server_of
+        int32 (OSTs,): which OSS serves each, as :class:`~sim.lustre.net.lnet.Lnet` has it.
     parts
         LNET messages of the bulk of a whole RPC.
     message_size
@@ -72,7 +75,7 @@ class BulkRpcs(Component):
     marks: Table
     spare_rpcs: Pool
     osts: int
-    osts_per_oss: int
+    server_of: Indices
     parts: int
     message_size: int
 
@@ -86,7 +89,7 @@ class BulkRpcs(Component):
             marks=make_table(RPC_MARKS, site.rows if site.record else 0),
             spare_rpcs=make_pool(site.rows),
             osts=lustre.osts,
-            osts_per_oss=lustre.osts_per_oss,
+            server_of=site.part(Lnet).server_of,
             parts=site.bulk_parts,
             message_size=site.machine.lnet.message_size,
         )
@@ -111,7 +114,7 @@ def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
     channel_id = bulk.rpcs[rpc_id].channel
     message.owner = rpc_id
     message.node = channel_id // bulk.osts
-    message.server = channel_id % bulk.osts // bulk.osts_per_oss
+    message.server = bulk.server_of[channel_id % bulk.osts]
     message.bytes = size
     message.stage = stage
     message.position = 0

@@ -39,6 +39,8 @@ class Lnet(Component):
     outward, homeward
         int32 (rows, LNET routers, candidates, 2): start and stop in the network's path of each
         candidate route over Aries, from client to LNET router and back. Minimal ones come first.
+    server_of
+        int32 (OSTs,): which OSS serves each OST now: its own one, or the partner of that.
     group_of_oss
         int32 (OSSs,): the fine-grained routing group of each OSS.
     gateways
@@ -65,6 +67,7 @@ class Lnet(Component):
     oss_out: int
     outward: Indices
     homeward: Indices
+    server_of: Indices
     group_of_oss: Indices
     gateways: Indices
     queued: Floats
@@ -115,6 +118,7 @@ class Lnet(Component):
             oss_out=oss("out"),
             outward=outward,
             homeward=homeward,
+            server_of=np.arange(lustre.osts, dtype=np.int32) // np.int32(lustre.osts_per_oss),
             group_of_oss=np.arange(lustre.oss_count, dtype=np.int32) // lnet.oss_per_group,
             gateways=gateways.reshape(lnet.groups, lnet.routers_per_group),
             queued=np.zeros(senders),

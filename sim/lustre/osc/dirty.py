@@ -101,14 +101,21 @@ def discard(osc: Osc, object_id: int) -> None:
     while view_id >= 0:
         view = osc.cache.views[view_id]
         channel_id = channel_of(osc, view_id)
-        if view.listed:
-            before = _view_before(osc, channel_id, view_id)
-            unlist_view(osc.cache, osc.channels[channel_id].views, view_id, before)
+        forget_unsent(osc, view_id)
         window_id = first_dirty(osc.cache, view_id)
         while window_id >= 0:
-            _discard_window(osc, channel_id, window_id)
+            discard_window(osc, channel_id, window_id)
             window_id = first_dirty(osc.cache, view_id)
         view_id = view.sibling
+
+
+@outlined
+def forget_unsent(osc: Osc, view_id: int) -> None:
+    """Take a view out of the list of those that have something to send, if it is there."""
+    if osc.cache.views[view_id].listed:
+        channel_id = channel_of(osc, view_id)
+        before = _view_before(osc, channel_id, view_id)
+        unlist_view(osc.cache, osc.channels[channel_id].views, view_id, before)
 
 
 @outlined
@@ -123,7 +130,7 @@ def _view_before(osc: Osc, channel_id: int, view_id: int) -> int:
 
 
 @outlined
-def _discard_window(osc: Osc, channel_id: int, window_id: int) -> None:
+def discard_window(osc: Osc, channel_id: int, window_id: int) -> None:
     """Drop a dirty window unwritten."""
     window = osc.cache.windows[window_id]
     view = osc.cache.views[window.view_id]

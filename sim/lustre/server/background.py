@@ -14,7 +14,7 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
 from sim.engine.randomness import uniform
-from sim.engine.types import Table, make_table
+from sim.engine.types import Indices, Table, make_table
 from sim.lustre.net.lnet import Lnet, idlest_link
 from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
 from sim.plane.events import BACKGROUND_EVENT
@@ -34,8 +34,8 @@ class Others(Component):
     ----------
     rows
         ``BACKGROUND`` records.
-    osts_per_oss
-        OSTs of an OSS.
+    server_of
+        int32 (OSTs,): which OSS serves each, as :class:`~sim.lustre.net.lnet.Lnet` has it.
     seed
         Of the draws of their arrivals.
     """
@@ -44,7 +44,7 @@ class Others(Component):
     lnet: Lnet
     disks: Disks
     rows: Table
-    osts_per_oss: int
+    server_of: Indices
     seed: int
 
     @classmethod
@@ -60,7 +60,10 @@ class Others(Component):
             part.write = write
             part.interval = lustre.rpc_size * lustre.osts / rate
         return site.make(
-            cls, rows=sources, osts_per_oss=lustre.osts_per_oss, seed=jitter_seed(site.seed)
+            cls,
+            rows=sources,
+            server_of=site.part(Lnet).server_of,
+            seed=jitter_seed(site.seed),
         )
 
     def pending(self) -> int:
@@ -79,7 +82,7 @@ def on_background(others: Others, source_id: int, now: float) -> float:
     """Serve an RPC of a source wherever it passes; return when the next one arrives."""
     source = others.rows[source_id]
     size = others.disks.rpc_size
-    oss = source.ost // others.osts_per_oss
+    oss = others.server_of[source.ost]
     lnet = others.lnet
     router = lnet.gateways[lnet.group_of_oss[oss], source.count % lnet.gateways.shape[1]]
     if source.write:

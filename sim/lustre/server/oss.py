@@ -7,7 +7,8 @@ import numpy as np
 from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
-from sim.engine.types import Floats
+from sim.engine.types import Floats, Indices
+from sim.lustre.net.lnet import Lnet
 from sim.plane.files import Files
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
@@ -22,8 +23,8 @@ class OssThreads(Component):
         The first station.
     request_service
         Seconds of a request.
-    osts_per_oss
-        OSTs of an OSS: OST i belongs to OSS i // osts_per_oss.
+    server_of
+        int32 (OSTs,): which OSS serves each OST, as :class:`~sim.lustre.net.lnet.Lnet` has it.
     held
         float64 (OSTs,): what is asked of an OST is not answered before this time in seconds,
         because it is gone, or recovers.
@@ -33,7 +34,7 @@ class OssThreads(Component):
     files: Files
     service: int
     request_service: float
-    osts_per_oss: int
+    server_of: Indices
     held: Floats
 
     @classmethod
@@ -45,7 +46,7 @@ class OssThreads(Component):
             cls,
             service=site.book.add(StationKind.SERVICE, lustre.oss_count, label, watched=True),
             request_service=lustre.oss_request_time,
-            osts_per_oss=lustre.osts_per_oss,
+            server_of=site.part(Lnet).server_of,
             held=np.zeros(lustre.osts),
         )
 
@@ -54,7 +55,7 @@ class OssThreads(Component):
 def lock_thread(osses: OssThreads, object_id: int, now: float) -> float:
     """Queue a lock request for a thread of the OSS; return when that has served it."""
     ost = osses.files.objects[object_id].ost
-    oss = ost // osses.osts_per_oss
+    oss = osses.server_of[ost]
     service = osses.request_service
     done = serve(osses.network, osses.service + oss, now, 0.0, service) + service
     return max(done, osses.held[ost])

@@ -1,0 +1,155 @@
+"""Links between routers that are down: which routes lead around them, and which messages turn.
+
+The machine quiesces the network, computes its routes anew and lets it go on. Routes that do not
+lead over a link that is down stay as they are. A message that is on its way to such a link goes on
+from the router at which its head stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from sim.engine.network import Network
+from sim.engine.pool import FREE
+from sim.engine.types import Indices, Integers
+from topology import Detours, Fabric
+
+
+class Rerouting:
+    """The routes of a machine when some of its links are down.
+
+    Parameters
+    ----------
+    network
+        The stations, and the messages under way.
+    first_link
+        The station of the first link.
+    fabric
+        The links, by their numbers.
+    seed
+        Of the scenario: which of several ways around is taken follows from it.
+    """
+
+    def __init__(self, network: Network, first_link: int, fabric: Fabric, seed: int) -> None:
+        self._network = network
+        self._first_link = first_link
+        self._fabric = fabric
+        self._seed = seed
+        self._down: frozenset[int] = frozenset()
+        self._detours: Detours | None = None
+
+    def set_down(self, links: Collection[int]) -> None:
+        """Let some directed links be down from now on, and all others be up."""
+        self._down = frozenset(links)
+        self._detours = Detours(self._fabric, self._down, self._seed) if self._down else None
+
+    def around(self, table: Indices, path: Indices) -> tuple[Indices, Indices]:
+        """Return a table of routes without those over links that are down.
+
+        Parameters
+        ----------
+        table
+            int32 (..., 2): start and stop in ``path`` of each route, as drawn for the whole
+            network.
+        path
+            int32: the stations of all routes.
+
+        Returns
+        -------
+        tuple
+            The table with other starts and stops where needed, and the path with the new routes at
+            its end.
+        """
+        if self._detours is None:
+            return table, path
+        over = np.concatenate([[0], np.cumsum(self._is_down(path))])
+        flat, candidates = table.reshape(-1, 2).copy(), table.shape[-2]
+        added = [path]
+        length = len(path)
+        for row in np.flatnonzero(over[flat[:, 1]] > over[flat[:, 0]]).tolist():
+            start, stop = flat[row]
+            way = self._way(int(path[start]), int(path[stop - 1]), row % candidates)
+            flat[row] = length, length + len(way)
+            length += len(way)
+            added.append(way)
+        return flat.reshape(table.shape), np.concatenate(added)
+
+    def turn(self, path: Indices, dead_until: float) -> tuple[int, Indices]:
+        """Let messages go around that are on their way to a link that is down, or wait before it.
+
+        Parameters
+        ----------
+        path
+            int32: the stations of all routes.
+        dead_until
+            Until when the links that are down have been held: what they are to serve after this
+            time waits before them.
+
+        Returns
+        -------
+        tuple
+            How many messages turn, and the path with their new routes at its end.
+        """
+        messages = self._network.messages
+        over = np.concatenate([[0], np.cumsum(self._is_down(path))])
+        self.take_back(self._down, path, dead_until)
+        live = self._on_routes()
+        ahead = np.maximum(messages.position[live], messages.start[live])
+        turned = live[over[messages.stop[live]] > over[ahead]]
+        added, length = [path], len(path)
+        for row in turned.tolist():
+            message = messages[row]
+            at_first = message.position < message.start
+            here = int(path[max(message.position, message.start)])
+            way = self._way(here, int(path[message.stop - 1]), row)
+            beyond = message.final - message.stop  # the station behind the path, or none
+            message.start, message.stop = length, length + len(way)
+            message.position = message.start - 1 if at_first else message.start
+            message.final = message.stop + beyond
+            length += len(way)
+            added.append(way)
+        return len(turned), np.concatenate(added)
+
+    def _on_routes(self) -> Integers:
+        """Return the messages on a route between routers, or just behind it: int64 (n,)."""
+        network = self._network
+        live = np.ones(len(network.messages), np.bool_)
+        live[network.spare_messages.rows[: network.spare_messages.counts[FREE]]] = False
+        messages = network.messages
+        on_route = (messages.position <= messages.final) & (messages.start < messages.stop)
+        found: Integers = np.flatnonzero(live & on_route)
+        return found
+
+    def take_back(self, links: Collection[int], path: Indices, after: float) -> None:
+        """Put messages back before links that were to have served them only after a time.
+
+        ``path``, int32, has the stations of all routes.
+        """
+        network = self._network
+        dead = {self._first_link + link for link in links}
+        for row in self._on_routes().tolist():
+            message = network.messages[row]
+            link = message.position - 1
+            if link < message.start or int(path[link]) not in dead or message.tail <= after:
+                continue
+            station = network.stations[path[link]]
+            station.bytes -= message.bytes
+            station.busy -= message.bytes * station.inverse_rate
+            station.requests -= 1
+            message.position = link
+
+    def _is_down(self, path: Indices) -> Indices:
+        """Tell of the stations of a path which are links that are down: int32, 1 or 0."""
+        stations = self._first_link + np.array(sorted(self._down), np.int32)
+        return np.isin(path, stations).astype(np.int32)
+
+    def _way(self, first: int, last: int, number: int) -> Indices:
+        """Return the stations from where one station begins to where another one ends."""
+        assert self._detours is not None
+        source = int(self._fabric.link_source[first - self._first_link])
+        target = int(self._fabric.link_target[last - self._first_link])
+        links = self._detours.between(source, target, number)
+        stations: Indices = links + np.int32(self._first_link)
+        return stations
