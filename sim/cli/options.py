@@ -28,7 +28,7 @@ faults = click.option(
     multiple=True,
     metavar="SENTENCE",
     help="What happens to a part of the machine, and when: 'OST 3 slow 5 from 0.2 s to 1 s', also "
-    "gone, down, paused, lost (docs/faults.md). May be repeated.",
+    "rebuilding, gone, down, paused, lost, hung, evicted (docs/faults.md). May be repeated.",
 )
 
 

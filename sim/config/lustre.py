@@ -53,6 +53,9 @@ class Lustre(Model):
         says.
     osts, osts_per_oss
         Object storage targets in all, and on one server.
+    oss_per_unit
+        Servers of a storage unit: each can serve the targets of the one before it when that dies,
+        and the first those of the last. 1: none can.
     oss_rate
         Most bytes/s through one OSS in one direction.
     oss_request_time
@@ -115,6 +118,7 @@ class Lustre(Model):
     mounts: Mounts | None = None
     osts: Count
     osts_per_oss: Count
+    oss_per_unit: Count = 1
     oss_rate: Rate
     oss_request_time: Seconds
     ost_write_rate: Rate
@@ -158,6 +162,13 @@ class Lustre(Model):
     def oss_count(self) -> int:
         """Object storage servers in the whole file system."""
         return self.osts // self.osts_per_oss
+
+    def partner(self, oss: int) -> int | None:
+        """Return the OSS that takes over the targets of another one; None if there is none."""
+        first = oss - oss % self.oss_per_unit
+        last = min(first + self.oss_per_unit, self.oss_count) - 1
+        partner = first if oss == last else oss + 1
+        return None if partner == oss else partner
 
     @model_validator(mode="after")
     def _targets_and_striping_fit(self) -> Lustre:

@@ -32,6 +32,20 @@ class Recovery(Model):
         dead. The sender sends such messages again then.
     router_check
         Between two pings of a dead router: the longest that one is unused that is there again.
+    takeover
+        From the death of an OSS until its partner has mounted its OSTs.
+    failback
+        To unmount an OST at the partner, and to mount it at its own OSS again.
+    link_wait
+        From the failure of a link until the network is quiesced: more failures may follow.
+    quiesce
+        For which the whole network stands still when its routes are computed anew and installed.
+    lock_callback_timeout
+        From a blocking AST until the OST evicts a client that has not returned the lock.
+    ping_timeout
+        From the last sign of life of a client until servers evict it, though nobody waits for it.
+    rebuild_share
+        Share of the time of its disks that an array gives to the rebuild of one of them.
     """
 
     request_timeout: Seconds
@@ -39,16 +53,25 @@ class Recovery(Model):
     recovery_window: Seconds
     router_timeout: Seconds
     router_check: Seconds
+    takeover: Seconds
+    failback: Seconds
+    link_wait: Seconds
+    quiesce: Seconds
+    lock_callback_timeout: Seconds
+    ping_timeout: Seconds
+    rebuild_share: Annotated[float, Field(gt=0, lt=1)]
 
-    def reconnected(self, gone: float, back: float) -> float:
+    def reconnected(self, gone: float, back: float, *, turn: int = 0, servers: int = 1) -> float:
         """Return when the first client connects to a target that was gone for a while.
 
         It tries when its request has timed out, and then at regular intervals: the first attempt
-        that finds the target is the one.
+        that finds the target is the one. A target that several servers may have is sought at one
+        after the other, its own server first: ``turn`` is that of the server that has it.
         """
-        first = gone + self.request_timeout
-        missed = max(0, ceil((back - first) / self.reconnect_interval))
-        return first + missed * self.reconnect_interval
+        first = gone + self.request_timeout + turn * self.reconnect_interval
+        between = servers * self.reconnect_interval
+        missed = max(0, ceil((back - first) / between))
+        return first + missed * between
 
 
 @lru_cache(maxsize=1)

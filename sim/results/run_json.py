@@ -25,6 +25,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
     -------
     dict
         ``version``, ``scenario`` (as asked for), ``notes``, ``troubles`` (bytes refused or lost),
+        ``faults`` (what happened to parts of the machine, and what came of it),
         ``loads`` (the busiest station of each phase, and what the ranks waited for in it),
         ``busiest`` (the busiest station of each kind, and which
         share of each kind of phase it was busy), ``stations`` (of LNET and of the servers;
@@ -40,6 +41,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
         "scenario": result.scenario.model_dump(mode="json", exclude_none=True),
         "notes": list(result.notes),
         "troubles": [trouble._asdict() for trouble in result.troubles],
+        "faults": [fault._asdict() for fault in result.faults],
         "loads": [
             asdict(load) | {"kind": load.kind.name, "binds": load.binds} for load in loads(result)
         ],

@@ -18,15 +18,21 @@ import simpy
 
 from sim.config.errors import InputError
 from sim.config.faults import Fault
+from sim.config.machine import Machine
 from sim.config.recovery import load_recovery
 from sim.config.units import format_seconds
 from sim.engine.environment import Environment
 from sim.machine.plane import Plane
+from sim.run.course import Course, FaultRecord
+from sim.run.evicted import EvictedNodes
+from sim.run.failover import Failover
 from sim.run.holding import Holding
+from sim.run.links import Links
 from sim.run.pace import is_computing
 from sim.run.placement import PlacedJob
 from sim.run.routers import Router
 from sim.run.slow import Slowness
+from topology import Fabric
 from topology.text import format_count
 
 Process = Generator[simpy.Event, object, None]
@@ -39,6 +45,10 @@ class Faults:
     ----------
     faults
         As the scenario lists them.
+    machine, fabric
+        The machine and its network.
+    seed
+        Of the scenario.
     environment
         The clock.
     plane
@@ -57,6 +67,9 @@ class Faults:
     def __init__(
         self,
         faults: Sequence[Fault],
+        machine: Machine,
+        fabric: Fabric,
+        seed: int,
         environment: Environment,
         plane: Plane,
         slowness: Slowness,
@@ -65,136 +78,146 @@ class Faults:
         self._environment = environment
         self._plane = plane
         self._slowness = slowness
-        self._holding = Holding(plane)
-        self._told: list[tuple[float, str]] = []
-        self._begun: set[int] = set()
-        self._faults = tuple(faults)
         self._placed = placed
-        if any(fault.part.startswith("OST") for fault in faults):
+        self._holding = Holding(plane)
+        self._failover = Failover(plane, self._holding, machine.lustre)
+        self._links = Links(plane, self._holding, fabric, seed)
+        self._nodes = EvictedNodes(plane, self._holding, placed)
+        self._courses = [Course(fault, environment) for fault in faults]
+        if any(fault.noun == "OST" or _is_oss_down(fault) for fault in faults):
             plane.tables.disks.alone = 0
-        kinds: dict[str, Callable[[Fault], Process]] = {
-            "slow": self._slow,
-            "gone": self._gone,
-            "down": self._down,
-            "paused": self._paused,
-            "lost": self._lost,
-        }
-        for number, fault in enumerate(self._faults):
-            self._check(fault)
-            if fault.kind == "lost":  # an SSD looks at its time itself
-                self._lose(fault)
-            environment.process(self._at_its_time(number, kinds[fault.kind](fault)))
+        for course in self._courses:
+            self._check(course.fault, [one for one in faults if one is not course.fault])
+            if course.fault.kind == "lost":  # an SSD looks at its time itself
+                self._lose(course.fault)
+            environment.process(self._at_its_time(course))
 
     def notes(self) -> tuple[str, ...]:
         """Return what happened, in order of time, and what did not before all jobs had ended."""
-        told = [text for _, text in sorted(self._told, key=lambda one: one[0])]
-        told += [
-            f"The fault {str(fault)!r} did not happen: all had ended at "
+        told = [one for course in self._courses for one in course.told]
+        notes = [text for _, text in sorted(told, key=lambda one: one[0])]
+        notes += [
+            f"The fault {str(course.fault)!r} did not happen: all had ended at "
             f"{format_seconds(self._environment.now, 4)}."
-            for number, fault in enumerate(self._faults)
-            if number not in self._begun
+            for course in self._courses
+            if not course.has_begun
         ]
-        return tuple(told)
+        return tuple(notes)
+
+    def records(self) -> tuple[FaultRecord, ...]:
+        """Return what each fault did, in the order in which they are listed."""
+        return tuple(course.record() for course in self._courses)
 
     def settle(self) -> None:
         """Forget, at the end of a run, how long parts would not have served yet."""
         self._holding.settle()
 
-    def _at_its_time(self, number: int, process: Process) -> Process:
+    def _process(self, course: Course) -> Process:
+        """Return what happens in the course of a fault, from its begin on."""
+        fault = course.fault
+        by_part: dict[str, Callable[[Course], Process]] = {
+            "OSS": self._failover.down,
+            "link": self._links.down,
+            "LNET router": self._router_down,
+        }
+        by_kind: dict[str, Callable[[Course], Process]] = {
+            "slow": self._slow,
+            "rebuilding": self._rebuilding,
+            "gone": self._failover.gone,
+            "paused": self._paused,
+            "lost": self._lost,
+            "hung": self._nodes.hung,
+            "evicted": self._nodes.evicted,
+        }
+        return (by_part[fault.noun] if fault.kind == "down" else by_kind[fault.kind])(course)
+
+    def _at_its_time(self, course: Course) -> Process:
         """Wait for the begin of a fault; then let it happen."""
-        yield self._environment.timeout(self._faults[number].begin)
-        self._begun.add(number)
-        yield from process
+        yield self._environment.timeout(course.fault.begin)
+        course.begin()
+        yield from self._process(course)
+        course.end()
 
-    def _tell(self, text: str) -> None:
-        """Note what has just happened."""
-        now = float(self._environment.now)
-        self._told.append((now, f"At {format_seconds(now, 4)}: {text}"))
+    def _slow(self, course: Course) -> Process:
+        fault = course.fault
+        tell = f"{fault.part} began to take {fault.factor:g} times as long."
+        yield from self._take_longer(course, fault.factor, tell)
 
-    def _until(self, time: float) -> simpy.Event:
-        """Return the event of a time to come."""
-        return self._environment.timeout(max(0.0, time - float(self._environment.now)))
+    def _rebuilding(self, course: Course) -> Process:
+        """Let an array give a share of its time to the rebuild of a disk."""
+        fault = course.fault
+        share = fault.factor or load_recovery().rebuild_share
+        tell = f"{fault.part} began to rebuild a disk, for {share:.0%} of its time."
+        yield from self._take_longer(course, 1.0 / (1.0 - share), tell)
 
-    def _slow(self, fault: Fault) -> Process:
-        parts = self._slowness.parts(fault.part, fault.factor, "faults")
-        self._slowness.begin(parts, fault.factor)
-        self._tell(f"{fault.part} began to take {fault.factor:g} times as long.")
+    def _take_longer(self, course: Course, factor: float, tell: str) -> Process:
+        fault = course.fault
+        parts = self._slowness.parts(fault.part, factor, "faults")
+        self._slowness.begin(parts, factor)
+        course.tell(tell)
         if fault.end is not None:
-            yield self._until(fault.end)
-            self._slowness.end(parts, fault.factor)
-            self._tell(f"{fault.part} was as usual again.")
+            yield course.until(fault.end)
+            self._slowness.end(parts, factor)
+            course.tell(f"{fault.part} was as usual again.")
 
-    def _gone(self, fault: Fault) -> Process:
-        """Let an OST be gone, come back, recover, and get again what was lost."""
-        assert fault.end is not None  # parse_fault has looked
-        times, ost = load_recovery(), fault.number
-        window = times.recovery_window if fault.own is None else fault.own
-        connected = times.reconnected(fault.begin, fault.end)
-        served = connected + window
-        tables = self._plane.tables
-        self._holding.hold([tables.disks.ost + ost], served)
-        tables.osses.held[ost] = max(tables.osses.held[ost], served)
-        self._tell(f"{fault.part} was gone.")
-        yield self._until(fault.end)
-        self._tell(f"{fault.part} was back.")
-        yield self._until(connected)
-        self._tell(f"the first client connected to {fault.part} again: recovery.")
-        yield self._until(served)
-        # What other jobs would have moved meanwhile has not piled up: they waited, too.
-        self._holding.release([tables.disks.ost + ost], served)
-        again = format_count(self._plane.resend(ost, served), "RPC")
-        self._tell(f"the recovery of {fault.part} was over; clients sent {again} again.")
-
-    def _paused(self, fault: Fault) -> Process:
-        """Let an MDS turn to no request."""
+    def _paused(self, course: Course) -> Process:
+        """Let an MDS turn to no request for a while."""
+        fault, mds = course.fault, self._plane.tables.mds
         assert fault.end is not None
-        mds = self._plane.tables.mds
         self._holding.hold([mds.station + fault.number, mds.directory + fault.number], fault.end)
-        self._tell(f"{fault.part} paused.")
-        yield self._until(fault.end)
-        self._tell(f"{fault.part} went on.")
+        course.tell(f"{fault.part} paused.")
+        yield course.until(fault.end)
+        course.tell(f"{fault.part} went on.")
 
-    def _down(self, fault: Fault) -> Process:
+    def _router_down(self, course: Course) -> Process:
         """Let an LNET router be down, lose what it has, and be shunned when that is noticed."""
+        fault, times = course.fault, load_recovery()
         assert fault.end is not None
-        times = load_recovery()
         notice = times.router_timeout if fault.own is None else fault.own
         noticed = fault.begin + notice
         router = Router(self._plane, self._holding, fault.number)
         router.hold(noticed)
-        lost = format_count(router.lose(fault.begin, noticed), "message")
-        self._tell(f"{fault.part} went down; lost with it: {lost} of bulk.")
+        course.resent = router.lose(fault.begin, noticed)
+        lost = format_count(course.resent, "message")
+        course.tell(f"{fault.part} went down; lost with it: {lost} of bulk.")
         if fault.end <= noticed:
-            yield self._until(fault.end)
-            lost = format_count(router.give_back(travelling=False), "message")
+            yield course.until(fault.end)
+            again = router.give_back(travelling=False)
+            course.resent += again
             router.free(fault.end)
-            self._tell(f"{fault.part} was back, unnoticed; lost meanwhile: {lost} more.")
+            course.tell(
+                f"{fault.part} was back, unnoticed; lost meanwhile: "
+                f"{format_count(again, 'message')} more."
+            )
             return
-        yield self._until(noticed)
-        lost = format_count(router.give_back(travelling=True), "message")
+        yield course.until(noticed)
+        again = router.give_back(travelling=True)
+        course.resent += again
+        course.recovered()
         router.free(noticed)
         router.hold(fault.end)
         router.shun()
-        self._tell(
-            f"senders knew that {fault.part} was dead; lost meanwhile: {lost} more; they sent all "
+        course.tell(
+            f"senders knew that {fault.part} was dead; lost meanwhile: "
+            f"{format_count(again, 'message')} more; they sent all "
             "of it again."
         )
-        yield self._until(fault.end)
-        self._tell(f"{fault.part} was back.")
-        yield self._until(fault.end + times.router_check)
+        yield course.until(fault.end)
+        course.tell(f"{fault.part} was back.")
+        yield course.until(fault.end + times.router_check)
         router.use()
-        self._tell(f"a ping reached {fault.part}: it was used again.")
+        course.tell(f"a ping reached {fault.part}: it was used again.")
 
-    def _lost(self, fault: Fault) -> Process:
+    def _lost(self, course: Course) -> Process:
         """Tell of an SSD that fails: the data plane does the rest."""
-        self._tell(f"{fault.part} failed.")
-        yield self._until(fault.begin)
+        course.tell(f"{course.fault.part} failed.")
+        yield course.until(course.fault.begin)
 
     def _lose(self, fault: Fault) -> None:
         """Let the SSD of a node of the job fail at its time."""
         self._plane.lose_ssd(self._placed[0].first_node + fault.number, fault.begin)
 
-    def _check(self, fault: Fault) -> None:
+    def _check(self, fault: Fault, others: Sequence[Fault]) -> None:
         """Raise InputError if the machine, or the job, has no such part."""
         if fault.kind == "slow":
             if is_computing(fault.part):
@@ -206,20 +229,25 @@ class Faults:
             return
         if fault.kind == "lost":
             self._check_ssd(fault)
-            return
-        noun = fault.part.rsplit(" ", 1)[0]
-        names = {f"{noun} {i}" for i in range(self._count(noun))}
-        if fault.part not in names:
+        elif fault.noun == "node":
+            self._nodes.check(fault)
+        elif fault.noun == "link":
+            self._links.check(fault, others)
+        elif fault.number >= (count := self._count(fault.noun)):
             raise InputError(
-                f"faults: {fault.part}: the machine has no such part; right would be {noun} 0 to "
-                f"{len(names) - 1}"
+                f"faults: {fault.part}: the machine has no such part; right would be {fault.noun} "
+                f"0 to {count - 1}"
             )
+        elif _is_oss_down(fault):
+            self._failover.check(fault, others)
 
     def _count(self, noun: str) -> int:
         """Return how many parts of a kind there are."""
         tables = self._plane.tables
         if noun == "OST":
             return int(tables.disks.osts)
+        if noun == "OSS":
+            return len(tables.lnet.group_of_oss)
         if noun == "MDS":
             return int(tables.mds.directory - tables.mds.station)
         return int(tables.lnet.queued.shape[1])
@@ -242,3 +270,8 @@ class Faults:
                 f"faults: {fault.part}: no node of the job; right would be SSD 0 to "
                 f"{scenario.nodes - 1}"
             )
+
+
+def _is_oss_down(fault: Fault) -> bool:
+    """Tell whether it is an OSS that dies: its OSTs are gone for a while."""
+    return fault.noun == "OSS" and fault.kind == "down"

@@ -9,6 +9,7 @@ from sim.config.errors import InputError
 from sim.engine.types import Integers
 from sim.plane.counters import Stat
 from sim.run.allocation import Allocation, JobAllocator
+from sim.run.faults import Faults
 from sim.run.placement import PlacedJob
 from sim.run.recording import Recorded, Recording, recording_of
 from sim.run.result import Result
@@ -56,7 +57,7 @@ class JobRun:
         stations: StationTable,
         recorded: Recorded | None,
         began: float,
-        told: tuple[str, ...] = (),
+        faults: Faults,
     ) -> Result:
         """Return what the job leaves.
 
@@ -68,7 +69,7 @@ class JobRun:
             What was recorded of all jobs, if anything was to be.
         began
             When everything did, in real seconds.
-        told
+        faults
             What happened to parts of the machine.
         """
         job, placed = self.job, self._placed
@@ -76,7 +77,7 @@ class JobRun:
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
         recording: Recording | None = None
-        notes = (*job.notes, *workload.notes(job), *told)
+        notes = (*job.notes, *workload.notes(job), *faults.notes())
         if recorded is not None:
             programs = placed.submission.programs
             recording = recording_of(recorded, plane, job.all_ranks, programs, job.files.ever)
@@ -100,6 +101,7 @@ class JobRun:
             outcome=self._outcome,
             notes=notes,
             troubles=(*refused, *job.troubles),
+            faults=faults.records(),
             waits=waited.causes,
             doing=waited.doing,
             stats={stat: int(plane.stats[stat]) for stat in Stat},

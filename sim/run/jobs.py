@@ -306,7 +306,7 @@ def _run(
         background=scenario.background,
         seed=scenario.seed,
         slow={name: factor for name, factor in scenario.slow.items() if job_of(name) not in away},
-        faults=scenario.faults,
+        faults=[fault for fault in scenario.faults if fault.job not in away],
         record=record,
         progress=progress,
     )

@@ -118,7 +118,7 @@ def build_machine(
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
     runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
-    happening = Faults(faults, environment, plane, slowness, placed)
+    happening = Faults(faults, machine, fabric, seed, environment, plane, slowness, placed)
     return BuiltMachine(environment, plane, book, programs.nodes, tuple(runs), happening)
 
 

@@ -20,6 +20,7 @@ from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
+from sim.run.course import FaultRecord
 from sim.run.frames import to_pandas, to_xarray
 from sim.run.recording import Recording
 from sim.run.saving import save
@@ -123,6 +124,8 @@ class Result:
         What the user should know: a sentence each.
     troubles
         What went wrong: bytes that found no room, or that were lost.
+    faults
+        What happened to parts of the machine, and what came of it.
     waits
         float64 (ranks, causes): seconds that each rank waited, by the part of the path that it was
         behind: by :class:`Cause`.
@@ -166,6 +169,7 @@ class Result:
     stats: dict[Stat, int]
     station_table: StationTable
     version: str
+    faults: tuple[FaultRecord, ...] = ()
     at_work: tuple[tuple[float, float], ...] = ()
     recording: Recording | None = None
     plane: Plane | None = field(default=None, metadata=NOT_KEPT)

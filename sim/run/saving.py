@@ -35,6 +35,7 @@ _RECORDS = {
     "sim.results.replay_report": "ReplayReport ReplayedLog Reconstructed",
     "sim.results.replay_times": "FileTimes",
     "sim.run.allocation": "Allocation",
+    "sim.run.course": "FaultRecord",
     "sim.run.jobs": "Alone JobOutcome JobPhase JobsResult",
     "sim.run.recording": "Recording",
     "sim.run.result": "Result",

@@ -119,8 +119,8 @@ def run_jobs(
     built.faults.settle()
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)
-    told = built.faults.notes()
-    return [run.result(stations, recorded, began, told) for run in built.runs]
+    happened = built.faults
+    return [run.result(stations, recorded, began, happened) for run in built.runs]
 
 
 def _run(environment: Environment, done: simpy.Event) -> None:

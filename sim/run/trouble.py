@@ -42,18 +42,35 @@ def troubles_of(plane: Plane, refused: Integers, nodes: slice, kind: str) -> tup
         found.append(Trouble("ENOSPC", full, who, text))
     if failed := int(refused[:, FAILED].sum()):
         who = int(np.count_nonzero(refused[:, FAILED]))
+        why = (
+            "an OST had evicted the node; IOR itself would have ended there"
+            if kind == "lustre"
+            else "the SSD of the node was lost"
+        )
         text = (
             f"EIO: {format_count(who, 'rank')} could not read or write {format_bytes(failed)}, "
-            "because the SSD of the node was lost."
+            f"because {why}."
         )
         found.append(Trouble("EIO", failed, who, text))
     if gone := plane.lost_bytes(nodes):
         lost = sum(gone.values())
-        some = ", ".join(str(node) for node in list(gone)[:4])
-        more = " and others" if len(gone) > 4 else ""
         text = (
             f"LOST: {format_bytes(lost)} of files were on SSDs when these failed (of the job's "
-            f"nodes {some}{more})."
+            f"{_nodes(list(gone))})."
+        )
+        found.append(Trouble("LOST", lost, 0, text))
+    dropped = plane.lost_dirty[nodes]
+    if lost := int(dropped.sum()):
+        text = (
+            f"LOST: {format_bytes(lost)} were dirty when OSTs evicted their client (of the job's "
+            f"{_nodes(np.flatnonzero(dropped).tolist())}), and were never written; fsync or close "
+            "would have said EIO."
         )
         found.append(Trouble("LOST", lost, 0, text))
     return tuple(found)
+
+
+def _nodes(numbers: list[int]) -> str:
+    """Return what some nodes of a job are called."""
+    some = ", ".join(map(str, numbers[:4]))
+    return f"nodes {some}" + (" and others" if len(numbers) > 4 else "")

@@ -11,9 +11,9 @@ class Trouble(NamedTuple):
     Attributes
     ----------
     name
-        ``ENOSPC``: writes that found no room; ``EIO``: reads and writes of a lost device;
-        ``LOST``: files that were on one; ``UNSAFE``: files that were not yet on Lustre when the job
-        ended.
+        ``ENOSPC``: writes that found no room; ``EIO``: reads and writes of a lost device, or of an
+        evicted client; ``LOST``: files that were on the device, or dirty data; ``UNSAFE``: files
+        that were not yet on Lustre when the job ended.
     bytes
         How many it is about.
     ranks

@@ -7,11 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from sim.config.faults import KINDS, Fault, parse_fault
+from sim.config.faults import FORMS, KINDS, Fault, parse_fault
 from sim.config.recovery import load_recovery
 from sim.config.scenario import Scenario, dump_scenario
 
 times = st.floats(min_value=0.0, max_value=1e6).map(lambda time: round(time, 9))
+
+
+PARTS = {
+    "down": ["LNET router {}", "OSS {}", "link green g0c0s{}->g0c0s1"],
+    "paused": ["MDS {}"],
+    "lost": ["SSD {}"],
+    "hung": ["node {}", "node {} of job big"],
+    "evicted": ["node {}", "node {} of job big"],
+}
 
 
 @st.composite
@@ -20,15 +29,23 @@ def faults(draw: st.DrawFn) -> Fault:
     kind = draw(st.sampled_from(sorted(KINDS)))
     begin = draw(times)
     end = begin + draw(st.floats(min_value=1e-3, max_value=1e6).map(lambda time: round(time, 9)))
-    own = st.none() | times if kind in ("gone", "down") else st.none()
-    part = {"down": "LNET router", "paused": "MDS", "lost": "SSD"}.get(kind, "OST")
+    number = draw(st.integers(0, 999))
+    part = draw(st.sampled_from(PARTS.get(kind, ["OST {}"]))).format(number)
+    form = Fault(part=part, kind=kind).form
+    assert form is not None
+    ends = {"must": st.just(end), "may": st.sampled_from([None, end]), "none": st.none()}
+    factors = {
+        "slow": st.floats(min_value=1e-3, max_value=1e3),
+        "rebuilding": st.just(0.0) | st.floats(min_value=1e-3, max_value=0.999),
+    }
     return Fault(
-        part=f"{part} {draw(st.integers(0, 999))}",
+        part=part,
         kind=kind,
-        factor=draw(st.floats(min_value=1e-3, max_value=1e3)) if kind == "slow" else 1.0,
+        factor=draw(factors.get(kind, st.just(1.0))),
         begin=begin,
-        end=None if kind == "lost" else end,
-        own=draw(own),
+        end=draw(ends[form.end]),
+        own=draw(st.none() | times) if form.own else None,
+        by=draw(st.none() | st.just("OST 7")) if kind == "evicted" else None,
     )
 
 
@@ -44,7 +61,7 @@ def test_words_and_units_are_read() -> None:
     assert parse_fault("SSD 3 lost at 12 s").begin == 12.0
 
 
-@pytest.mark.parametrize("example", KINDS.values())
+@pytest.mark.parametrize("example", [form.example for forms in FORMS.values() for form in forms])
 def test_the_examples_in_messages_are_right(example: str) -> None:
     assert parse_fault(example).kind in KINDS
 
@@ -52,7 +69,17 @@ def test_the_examples_in_messages_are_right(example: str) -> None:
 @pytest.mark.parametrize(
     ("text", "right"),
     [
-        ("OST 3 evicted", "right would be one of OST 3 slow 5 from 0.2 s to 1 s; OST 3 gone"),
+        ("OST 3 ill", "right would be one of OST 3 slow 5 from 0.2 s to 1 s; OST 3 rebuilding"),
+        ("OST 3 evicted at 1 s", "'OST 3' cannot be evicted; right would be node 3 evicted at"),
+        ("node 3 evicted", "it has one time; right would be node 3 evicted at 0.2 s"),
+        ("node 3 evicted from 1 s to 2 s", "it has one time"),
+        ("node 3 hung from 1 s", "it has no end; right would be node 3 hung from"),
+        ("node 3 hung from 1 s to 2 s, recovery 1 s", "'recovery' cannot be said of hung"),
+        ("OST 3 gone by OST 2 from 1 s to 2 s", "an OST does that to no part"),
+        ("OST 3 down from 1 s to 2 s", "'OST 3' cannot be down; right would be LNET router 5 down"),
+        ("OSS 3 down from 1 s, noticed after 1 s", "cannot be said of down of OSS 3; right would"),
+        ("OST 3 rebuilding 1.5", "right would be a share, as in rebuilding 0.3"),
+        ("OST 3 rebuilding 0.0", "right would be a share, as in rebuilding 0.3"),
         (7, "7 is no fault"),
         ("OST 3 slow", "a number belongs to slow"),
         ("OST 3 slow 5x", "'5x' is not a number"),
@@ -91,3 +118,11 @@ def test_a_client_connects_at_its_first_attempt_that_finds_the_target() -> None:
     assert times.reconnected(1.0, first) == first
     late = times.reconnected(1.0, first + 1.5 * times.reconnect_interval)
     assert late == first + 2 * times.reconnect_interval
+
+
+def test_a_client_seeks_a_target_at_its_servers_in_turn() -> None:
+    times = load_recovery()
+    second = 1.0 + times.request_timeout + times.reconnect_interval
+    assert times.reconnected(1.0, 2.0, turn=1, servers=2) == second
+    late = times.reconnected(1.0, second + 0.1, turn=1, servers=2)
+    assert late == second + 2 * times.reconnect_interval

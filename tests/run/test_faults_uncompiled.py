@@ -9,15 +9,37 @@ from pathlib import Path
 
 from digests import digest, scenarios
 
+from sim.config.scenario import Scenario
 from sim.run.simulate import simulate
 
 NAMES = ("lost-osts", "lost-routers")
+
+OTHERS = {
+    "takeover": ["OSS 28 down from 3 ms to 4 ms, taken over after 1 ms"],
+    "links": ["link green g0c0s0->g0c0s8 down from 2 ms to 9 ms, rerouted after 2 ms"],
+    "evictions": ["node 0 evicted at 4 ms", "node 1 hung from 5 ms to 1 s, evicted after 0.1 s"],
+}
+"""Faults of servers, links and clients."""
+
+
+def small(faults: list[str]) -> Scenario:
+    """Return a run of some milliseconds with some faults."""
+    document = {
+        "machine": "theta",
+        "nodes": 2,
+        "ppn": 1,
+        "striping": {"count": 1, "size": 1 << 20, "offset": 28},
+        "workload": {"ior": "-w -e -b 1m -t 256k -s 4"},
+        "faults": faults,
+    }
+    return Scenario.model_validate(document)
 
 
 def told() -> list[str]:
     """Return the digests of runs with faults, and what these did."""
     runs = dict(scenarios())
     results = [simulate(runs[name]) for name in NAMES]
+    results += [simulate(small(faults)) for faults in OTHERS.values()]
     return [line for result in results for line in (digest(result), *result.notes)]
 
 
@@ -32,3 +54,6 @@ def test_faults_do_the_same_without_the_compiler() -> None:
     assert any("clients sent 1 RPC again" in line for line in compiled)
     assert any("lost with it: 1 message of bulk" in line for line in compiled)
     assert any("lost meanwhile: 1 message more; they sent all" in line for line in compiled)
+    assert any("OSS 29 had mounted OST 28" in line for line in compiled)
+    assert any("the network went on, around link green" in line for line in compiled)
+    assert any("had waited 100 ms for a lock" in line for line in compiled)

@@ -8,6 +8,7 @@ import pytest
 
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
+from sim.plane.stations import StationKind
 from sim.run.jobs import simulate_jobs
 from sim.run.simulate import simulate
 from sim.studies.case import Case, seconds_of
@@ -266,3 +267,26 @@ def test_a_fault_is_named_before_the_part_that_has_it():
     assert phase.without[0].key == f"fault {fault}"
     assert phase.without[0].helps
     assert f"bound by the fault '{fault}': without that" in verdict(phase)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "OST 3 rebuilding 0.9 from 1 ms",
+        "OSS 3 down from 1 ms",
+        "link {busiest} down from 1 ms, rerouted after 10 s",
+        "node 0 hung from 1 ms to 10 s",
+    ],
+)
+def test_a_fault_of_any_part_is_named_first(fault: str):
+    small = "-w -e -F -b 8m -t 8m", 1, 1
+    on_ost_3 = {"nodes": 2, "striping": {"count": 1, "size": 1 << 20, "offset": 3}}
+    if "link" in fault:
+        result = simulate(described(*small, **on_ost_3))
+        links = [use for use in result.stations() if use.kind is StationKind.LINK]
+        name = max(links, key=lambda use: use.bytes).name.removeprefix("link ")
+        fault = fault.format(busiest=name)
+    phase = first(described(*small, **on_ost_3, faults=[fault]))
+    assert phase.without[0].key == f"fault {fault}"
+    assert phase.without[0].helps
+    assert "bound by the fault" in verdict(phase)
