@@ -104,7 +104,7 @@ def sweep(
     from sim.results.json_text import json_text
     from sim.studies.axes import parse_axes
     from sim.studies.sweep_plot import check_plot
-    from sim.studies.sweep_text import format_sweep, sweep_document
+    from sim.studies.sweep_text import format_sweep, sweep_document, title_of
 
     axes = parse_axes(over)
     scenario = _scenario(context, kernel, assignments, job, arguments)
@@ -122,7 +122,7 @@ def sweep(
         _check_scheduler(scheduler, jobs)
     where = {"jobs": jobs, "scheduler": scheduler, "store": store}
     done = _run(scenario, axes, repeat=repeat, sample=sample, **where)
-    title = _title(scenario)
+    title = title_of(scenario)
     document = json_text(sweep_document(title, done))
     click.echo(document if as_json else format_sweep(title, done), nl=False)
     _write(done, title, document, out, plot)
@@ -229,14 +229,3 @@ def _scenario(
     )
     assert isinstance(scenario, Scenario)  # of one job, as load_scenario has it
     return scenario
-
-
-def _title(scenario: Scenario) -> str:
-    """Say in a line what is varied."""
-    from sim.config.machine import Machine
-
-    machine = scenario.machine
-    name = machine.name if isinstance(machine, Machine) else machine
-    ior, kernel = scenario.workload.ior, scenario.workload.kernel or {}
-    what = f"kernel {kernel.get('name')}" if ior is None else f"ior {' '.join(ior)}"
-    return f"{what} on {name}, {scenario.nodes} nodes x {scenario.ppn} ranks"

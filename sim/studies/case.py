@@ -33,7 +33,8 @@ GROUP_LOCK = "cray_cb_write_lock_mode=1", "romio_no_indep_rw=true"
 
 _OF_A_JOB = ("nodes", "ppn", "striping", "environment", "workload")
 _WHOLE = "all"
-_NO_CALLS = {_WHOLE, "compute", "barrier"}
+NO_CALLS = frozenset({_WHOLE, "compute", "barrier"})
+"""Rows of a replay that are no kind of calls."""
 
 
 def _workload(scenario: Scenario) -> Workload:
@@ -226,6 +227,6 @@ def seconds_of(results: Mapping[str, Result]) -> Seconds:
             seconds |= {
                 Phase(job, row.part, row.phase): row.seconds
                 for row in result.rows
-                if row.phase not in _NO_CALLS
+                if row.phase not in NO_CALLS
             }
     return seconds

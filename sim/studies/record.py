@@ -6,7 +6,7 @@ A record is small and can be written to a file, so that a claim with a new metri
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
@@ -67,6 +67,8 @@ class Library:
     timers
         Seconds that a rank spent on average in each part of its I/O, by the names of
         :class:`~sim.mpi.timers.Timer` in lower case; those that are not 0.
+    collective, independent
+        Calls of all ranks that moved the bytes together, and those that each made by itself.
     """
 
     access: str
@@ -74,6 +76,28 @@ class Library:
     raw_rate: float
     aggregators: int
     timers: dict[str, float]
+    collective: int = 0
+    independent: int = 0
+
+
+@dataclass(frozen=True)
+class Waited:
+    """What the ranks waited for in a phase: as :class:`~sim.results.waits.Wait`.
+
+    Attributes
+    ----------
+    cause, words
+        In lower case, and for a person.
+    seconds
+        Of a rank, on average.
+    share
+        Of the time of the phase, 0 to 1.
+    """
+
+    cause: str
+    words: str
+    seconds: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -90,6 +114,10 @@ class Bound:
         The station that bound it, or the busiest, and the share of the time in which it was busy.
     wait, share
         What the ranks waited for longest, and the share of the time.
+    seconds
+        That the phase took, all its repetitions together: from the first open to the last close.
+    waits
+        What the ranks waited for, longest first.
     """
 
     phase: str
@@ -98,6 +126,8 @@ class Bound:
     busy: float
     wait: str
     share: float
+    seconds: float = 0.0
+    waits: tuple[Waited, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,6 +150,8 @@ class RunRecord:
         What the user should know: a sentence each.
     simulated
         Seconds of the whole run.
+    troubles
+        What went wrong, a sentence each: bytes that found no room, or that were lost.
     """
 
     phases: tuple[Phase, ...]
@@ -129,6 +161,7 @@ class RunRecord:
     waits: dict[str, float]
     notes: tuple[str, ...]
     simulated: float
+    troubles: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Write it as JSON on one line; :func:`read_record` reads the same numbers back."""
@@ -148,6 +181,10 @@ def record_of(result: Result) -> RunRecord:
     from sim.results.lustre_stats import lustre_counts
     from sim.results.stations import loads
 
+    seconds = [
+        sum(stretch.end - stretch.start for stretch in activity.stretches)
+        for activity in result.activities
+    ]
     return RunRecord(
         phases=tuple(_phase(row) for row in result.rows),
         library=tuple(_library(told, step) for step, told in result.mpi_records),
@@ -159,13 +196,16 @@ def record_of(result: Result) -> RunRecord:
                 busy=load.busy,
                 wait=load.waits[0].words if load.waits else "",
                 share=load.waits[0].share if load.waits else 0.0,
+                seconds=took,
+                waits=tuple(Waited(*astuple(wait)) for wait in load.waits),
             )
-            for load in loads(result)
+            for load, took in zip(loads(result), seconds, strict=True)
         ),
         stats=lustre_counts(result.stats),
         waits={cause.name.lower(): seconds for cause, seconds in result.waiting().items()},
         notes=result.notes,
         simulated=result.simulated,
+        troubles=tuple(trouble.text for trouble in result.troubles),
     )
 
 
@@ -199,4 +239,6 @@ def _library(told: MpiRecord, step: str) -> Library:
             for timer in Timer
             if timer is not Timer.NONE and means[timer] > 0.0
         },
+        collective=int(counted.collective),
+        independent=int(counted.independent),
     )

@@ -114,7 +114,7 @@ class Simulations:
 
 
 def _recorded(scenario: Scenario) -> RunRecord:
-    """Run a scenario; return what is kept of it."""
-    from sim.run.simulate import simulate
+    """Run a scenario; return what is kept of it. A log is read once for all runs of a process."""
+    from sim.studies.case import Case
 
-    return record_of(simulate(scenario))
+    return record_of(Case(scenario).run()[""])

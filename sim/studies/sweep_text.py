@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
 from sim.studies.phase_totals import PhaseTotal
 from sim.studies.point import Point
 from sim.studies.sweep import Sweep
@@ -203,3 +205,12 @@ def describe_sweep(done: Sweep) -> str:
     count = len(done.seeds)
     each = f"seed {done.seeds[0]}" if count == 1 else f"seeds {done.seeds[0]} to {done.seeds[-1]}"
     return f"{points}, {drawn}{each}"
+
+
+def title_of(scenario: Scenario) -> str:
+    """Say in a line what is varied."""
+    machine = scenario.machine
+    name = machine.name if isinstance(machine, Machine) else machine
+    ior, kernel = scenario.workload.ior, scenario.workload.kernel or {}
+    what = f"kernel {kernel.get('name')}" if ior is None else f"ior {' '.join(ior)}"
+    return f"{what} on {name}, {scenario.nodes} nodes x {scenario.ppn} ranks"
