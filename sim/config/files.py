@@ -25,6 +25,11 @@ def shipped(kind: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted((CONFIGS / kind).glob("*.yaml"))}
 
 
+def shipped_file(name: str) -> Path:
+    """Return the path of a single file that comes with xc40io, beside the machines."""
+    return _CONFIGS / name
+
+
 def find(kind: str, name_or_path: str | Path) -> Path:
     """Return the path of the file that a name or a path means.
 
