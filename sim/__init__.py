@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sim.studies.explanation import Explanation, explain
     from sim.studies.side_by_side import SideBySide, compare
     from sim.studies.sweep import Sweep, sweep
+    from sim.studies.tuning import Tuning, tune
 
 __all__ = [
     "Explanation",
@@ -47,6 +48,7 @@ __all__ = [
     "StripeRequest",
     "Sweep",
     "Target",
+    "Tuning",
     "Workload",
     "compare",
     "explain",
@@ -59,6 +61,7 @@ __all__ = [
     "simulate",
     "simulate_jobs",
     "sweep",
+    "tune",
 ]
 
 _HOMES = {
@@ -74,6 +77,7 @@ _HOMES = {
     "StripeRequest": "sim.config.striping",
     "Sweep": "sim.studies.sweep",
     "Target": "sim.config.scenario",
+    "Tuning": "sim.studies.tuning",
     "Workload": "sim.config.scenario",
     "compare": "sim.studies.side_by_side",
     "explain": "sim.studies.explanation",
@@ -86,6 +90,7 @@ _HOMES = {
     "simulate": "sim.run.simulate",
     "simulate_jobs": "sim.run.jobs",
     "sweep": "sim.studies.sweep",
+    "tune": "sim.studies.tuning",
 }
 
 

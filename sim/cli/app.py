@@ -19,6 +19,7 @@ from sim.cli.scenario import run
 from sim.cli.show import show
 from sim.cli.sweep import sweep
 from sim.cli.trace import trace
+from sim.cli.tune import tune
 from sim.cli.validate import validate
 
 
@@ -40,6 +41,7 @@ _COMMANDS = (
     trace,
     compare,
     sweep,
+    tune,
     explain,
     validate,
     calibrate,

@@ -6,7 +6,6 @@ The numbers stand in ``configs/model_error.yaml``; ``python -m validation.model_
 from __future__ import annotations
 
 from functools import cache
-from math import exp
 from typing import Annotated
 
 from pydantic import BeforeValidator, ValidationError
@@ -41,11 +40,6 @@ class ModelError(Model):
     largest: float
     numbers: int
     claims: Annotated[tuple[str, ...], BeforeValidator(_tuple)]
-
-    @property
-    def times(self) -> float:
-        """The median as a factor: 1.1 where half of the rates are more than a tenth off."""
-        return exp(self.median)
 
     @property
     def few(self) -> bool:

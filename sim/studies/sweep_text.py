@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -213,4 +214,6 @@ def title_of(scenario: Scenario) -> str:
     name = machine.name if isinstance(machine, Machine) else machine
     ior, kernel = scenario.workload.ior, scenario.workload.kernel or {}
     what = f"kernel {kernel.get('name')}" if ior is None else f"ior {' '.join(ior)}"
+    if isinstance(kernel.get("trace"), str):
+        what = f"replay of {Path(kernel['trace']).name}"
     return f"{what} on {name}, {scenario.nodes} nodes x {scenario.ppn} ranks"

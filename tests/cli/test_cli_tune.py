@@ -1,0 +1,113 @@
+"""``xc40io tune``: what is printed, drawn and refused; an interrupt prints the best so far."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from darshan_logs import posix_writes, write_log
+
+from sim.cli.app import cli
+
+JOB = ("--nodes", "1", "--ppn", "2", "--jobs", "1", "--store", "store")
+IOR = ("--", "-a", "POSIX", "-w", "-e", "-b", "4m", "-t", "4m")
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def tune(*words: str) -> Result:
+    return CliRunner().invoke(cli, ["tune", *words], prog_name="xc40io")
+
+
+def test_lines_to_paste_a_document_and_a_picture() -> None:
+    asked = (*JOB, "--budget", "7", "--repeat", "2", "--plot", "map.svg")
+    result = tune(*asked, *IOR)
+    assert result.exit_code == 0, result.output
+    assert "  lfs setstripe -c " in result.stdout
+    assert "  aprun -n 2 -N 2 ior -a POSIX -w -e -b 4m -t 4m\n" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    drawn = Path("map.svg").read_bytes()
+    again = tune(*asked, "--json", *IOR)
+    assert "xc40io: 0 runs simulated" in again.stderr
+    document = json.loads(again.stdout)
+    assert document["proposal"]["setstripe"] in result.stdout
+    assert document["reproducible"]
+    assert document["model_error"]["kind"] == "shared file, write"
+    assert Path("map.svg").read_bytes() == drawn
+
+
+def test_a_kept_result_is_tuned_as_it_was_run() -> None:
+    words = ("--nodes", "1", "--ppn", "2", "--stripe-count", "8", "--save", "kept.xc40io")
+    CliRunner().invoke(cli, ["ior", *words, *IOR])
+    result = tune("kept.xc40io", "--budget", "3", "--repeat", "1", "--store", "store", "--json")
+    document = json.loads(result.stdout)
+    assert document["present"]["setting"] == {"stripe-count": "8", "stripe-size": "1m"}
+
+
+def test_of_a_log_only_that_is_turned_which_its_replay_can_change() -> None:
+    writes = [posix_writes(rank, 3, 1 << 20, FSYNCS=1) for rank in range(2)]
+    write_log(Path("job.darshan"), ranks=2, POSIX=writes)
+    asked = ("--allow", "all", "--budget", "3", "--repeat", "1", "--jobs", "1", "--store", "store")
+    result = tune("job.darshan", *asked, "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    turned = {knob["name"] for knob in document["knobs"]}
+    assert turned == {"stripe-count", "stripe-size", "ranks-per-node"}
+    assert document["title"].startswith("Tune replay of job.darshan on theta")
+    assert document["objective"]["minimised"].startswith("seconds of the calls")
+    assert len(document["trials"]) == 3
+
+
+def test_seconds_of_the_clock_are_said_not_to_be_repeatable() -> None:
+    result = tune(*JOB, "--budget", "1s", "--over", "striping.count=1,4", "--allow", "", *IOR)
+    assert result.exit_code == 0, result.output
+    assert "A budget in runs can be repeated" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--allow", "layuot", *IOR), "did you mean layout"),
+        (("--at-most", "osts", *IOR), "right would be NAME=MOST"),
+        (("--budget", "1", *IOR), "2 or more, as 60"),
+        (("--plot", "map.txt", *IOR), "ends in .svg, .png or .pdf"),
+        (("theta-two-jobs",), "it has several jobs"),
+        (("theta-headline", "more"), "right would be one scenario"),
+        (("theta-headline", "--nodes", "4"), "stands in the scenario"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_runs(words: tuple[str, ...], said: str) -> None:
+    result = tune("--store", "store", *words)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert not list(Path().glob("store/*/*"))
+
+
+def test_an_interrupt_prints_the_best_so_far(tmp_path: Path) -> None:
+    asked = ("--budget", "900", "--allow", "all", "--jobs", "1", "--store", "store")
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from sim.cli import main; main()", "tune", *asked, *JOB[:4], *IOR],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    begin = time.monotonic()
+    while len(list(tmp_path.glob("store/*/*.json"))) < 2:
+        assert time.monotonic() - begin < 120
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Interrupted: this is the best so far" in printed
