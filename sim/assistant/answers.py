@@ -159,6 +159,36 @@ class CompareAnswer(Summarised):
     troubles: list[str] = Field(description="Bytes that found no room, or were lost.")
 
 
+class Tuned(BaseModel):
+    """A setting, and what came of it."""
+
+    setting: dict[str, str] = Field(description="The value of each knob, by its name.")
+    seconds: list[float] = Field(description="Simulated seconds of the job's I/O, by seed.")
+
+
+class TuneAnswer(Summarised):
+    """The settings with which a job's I/O takes the least time."""
+
+    already_best: bool = Field(description="Whether nothing tried is surely faster than now.")
+    gain: float = Field(description="How many times as fast as now the job's I/O is.")
+    low: float | None = Field(description="Lower bound of the 95 % interval; null with one seed.")
+    high: float | None = Field(description="Upper bound of the same.")
+    gain_within_error: bool | None = Field(
+        description="Whether the gain is smaller than the simulator's own error for such runs; "
+        "null where that was not measured."
+    )
+    setstripe: str = Field(description="Line to paste: lfs setstripe; may be empty.")
+    hints: str = Field(description="Line to paste: MPICH_MPIIO_HINTS; may be empty.")
+    start: str = Field(description="Line to paste: how the job is started.")
+    remarks: list[str] = Field(description="What the lines leave open.")
+    best: Tuned = Field(description="The best setting.")
+    present: Tuned = Field(description="The setting as it is now.")
+    runners_up: list[Tuned] = Field(description="The settings behind the best, nearest first.")
+    importance: dict[str, float] = Field(
+        description="How much each knob decides, adding up to 1; empty where nothing does."
+    )
+
+
 class Fact(BaseModel):
     """Something about a machine."""
 

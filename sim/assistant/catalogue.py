@@ -13,6 +13,7 @@ from sim.assistant.answers import (
     SimulateAnswer,
     Summarised,
     SweepAnswer,
+    TuneAnswer,
 )
 from sim.assistant.desk import Desk
 from sim.assistant.questions import (
@@ -21,6 +22,7 @@ from sim.assistant.questions import (
     MachineQuestion,
     Question,
     SweepQuestion,
+    TuneQuestion,
 )
 
 
@@ -91,6 +93,17 @@ _LISTED = (
         CompareQuestion,
         CompareAnswer,
         "sim.assistant.comparing",
+    ),
+    Tool(
+        "tune",
+        "Find the best settings",
+        "Search for the settings of a job (stripes, aggregators, lock mode, if allowed also ranks "
+        "per node, collective calls, layout, target) with which its I/O takes the least time: "
+        "lines to paste, the gain with its interval, runners-up, what decides. One job. Dozens of "
+        "runs: choose a small budget for large jobs.",
+        TuneQuestion,
+        TuneAnswer,
+        "sim.assistant.tuning",
     ),
     Tool(
         "machine",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -110,6 +110,33 @@ class CompareQuestion(AboutARun):
     )
     repeat: Annotated[int, Field(ge=1)] = Field(
         1, description="Run everything with so many seeds; from 2 on ratios have intervals."
+    )
+
+
+class TuneQuestion(AboutARun):
+    """A run, and what of it may be changed."""
+
+    allow: Annotated[list[str] | None, _Read] = Field(
+        None,
+        description="What may be turned: stripe-count, stripe-size, aggregators, lock-mode and "
+        "buffering need nobody but the user, ranks-per-node and target other nodes or disks, "
+        "collective and layout another program; or all. The first group unless given.",
+        examples=[["stripe-count", "stripe-size"]],
+    )
+    at_most: Annotated[dict[str, int | str], _Read] = Field(
+        default_factory=dict,
+        description="Limits of what the settings may take: nodes, files, osts (of a file), memory "
+        "(of a node for collective buffers).",
+        examples=[{"osts": 8, "memory": "2GiB"}],
+    )
+    objective: Literal["all", "write", "read"] = Field(
+        "all", description="Of which phases the seconds are to become few."
+    )
+    budget: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="Runs to make; as many as a call may have unless given."
+    )
+    repeat: Annotated[int, Field(ge=1)] = Field(
+        3, description="Seeds with which the best settings are run."
     )
 
 

@@ -34,9 +34,9 @@ compute nodes, the Aries network, LNET routers, OSSs, OSTs, MDTs, MPI-IO. Ask it
 on the real machine, or to learn why a job was slow. All seconds are simulated ones.
 
 How to begin: `simulate` for one run, `explain` for what bounds it and what would help, `compare`
-for single changes, `sweep` for combinations, `machine` for rates and defaults. A run is an IOR
-command line (ior, machine, nodes, ppn, stripe_count, stripe_size) or a scenario (resource
-xc40io://scenarios).
+for single changes, `sweep` for combinations, `tune` for the best settings, `machine` for rates and
+defaults. A run is an IOR command line (ior, machine, nodes, ppn, stripe_count, stripe_size) or a
+scenario (resource xc40io://scenarios).
 
 How far to trust it (resource xc40io://how-far-to-trust-it): which of two settings is faster on
 Theta, if they differ by more than a tenth; written bandwidths within about 25 %; reads of shared

@@ -10,9 +10,9 @@ _HELP = """\
 Serve assistants that tune I/O, by the Model Context Protocol over standard input and output.
 
 A client starts this command by itself; docs/assistants.md says how to tell it so. The tools are
-simulate, explain, sweep, compare and machine. Nothing is read from the client's paths, and nothing
-is written but finished runs in the cache folder. Each call works in a process of its own, and is
-refused or ended where it costs more than the options below allow.
+simulate, explain, sweep, compare, tune and machine. Nothing is read from the client's paths, and
+nothing is written but finished runs in the cache folder. Each call works in a process of its own,
+and is refused or ended where it costs more than the options below allow.
 """
 
 
@@ -43,7 +43,7 @@ refused or ended where it costs more than the options below allow.
     type=click.IntRange(min=1),
     default=64,
     show_default=True,
-    help="Runs of a sweep or a comparison at most.",
+    help="Runs of a sweep, a comparison or a search at most.",
 )
 @click.option(
     "--at-once",

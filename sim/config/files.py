@@ -27,7 +27,7 @@ def shipped(kind: str) -> dict[str, Path]:
 
 def shipped_file(name: str) -> Path:
     """Return the path of a single file that comes with xc40io, beside the machines."""
-    return _CONFIGS / name
+    return CONFIGS / name
 
 
 def find(kind: str, name_or_path: str | Path) -> Path:

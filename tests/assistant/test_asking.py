@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,25 @@ def test_a_comparison_has_an_interval_from_two_seeds_on():
     ((as_it_is, changed),) = [phase.sides for phase in found.phases]
     assert as_it_is.times_as_fast is None
     assert changed.low <= changed.times_as_fast <= changed.high
+
+
+def test_a_search_for_settings_answers_with_lines_to_paste():
+    job = {"ior": "-w -e -b 4m -t 1m", "nodes": 4, "ppn": 2, "stripe_count": 1}
+    job["seed"] = time.time_ns() % 2**31  # of runs that are known from before nothing is told
+    told = []
+    question = TOOLS["tune"].question.model_validate(
+        job | {"allow": ["stripe-count"], "at_most": {"osts": 4}, "budget": 6, "repeat": 2}
+    )
+    desk = Desk(LIMITS, 1, lambda done, total: told.append((done, total)))
+    found = TOOLS["tune"].work()(question, desk)
+    assert found.setstripe.startswith("lfs setstripe -c ")
+    assert int(found.best.setting["stripe-count"]) <= 4
+    assert found.present.setting["stripe-count"] == "1"
+    assert found.low <= found.gain <= found.high
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert {total for _, total in told} == {6}
+    with pytest.raises(InputError, match="7 runs; right would be 6 at most"):
+        answered("tune", Limits(runs=6), **job, budget=7)
 
 
 def test_several_jobs_are_told_apart():

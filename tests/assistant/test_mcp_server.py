@@ -30,7 +30,7 @@ def server() -> Iterator[Served]:
 
 def test_the_tools_are_listed_with_their_arguments_and_answers(server: Served):
     tools = {tool.name: tool for tool in server.do(lambda client: client.list_tools()).tools}
-    assert set(tools) >= {"simulate", "explain", "sweep", "compare", "machine"}
+    assert set(tools) >= {"simulate", "explain", "sweep", "tune", "machine"}
     for tool in tools.values():
         for schema in (tool.input_schema, tool.output_schema):
             for name, field in schema["properties"].items():
