@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from sim.config.counts import check_osts, check_routers, shares_of_routers
+from sim.config.counts import (
+    blades_counted,
+    check_osts,
+    check_routers,
+    let_blades_follow,
+    shares_of_routers,
+)
 from sim.config.errors import InputError, shown
 from sim.config.provenance import Provenance
 from sim.config.yaml_text import parse_value
@@ -51,6 +57,8 @@ def let_follow(
         or not groups * per_oss * osts
     ):
         return  # the models say what is wrong with them
+    if not blades_counted(values):
+        return
     if "lnet.oss_per_group" not in changed:
         if "lustre.osts" in changed:
             check_osts(place, values)
@@ -65,6 +73,7 @@ def let_follow(
         if shares is not None:
             values["lnet.routers_per_group"] = shares.per_group
             values["lnet.metadata_routers"] = shares.metadata
+    let_blades_follow(values, before, changed)
 
 
 def provenance_of_changes(

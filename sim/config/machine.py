@@ -122,8 +122,10 @@ class Machine(Model):
         shared out evenly over the FGR groups (``lnet.oss_per_group``), the routers of new groups
         are added up (``lnet.routers``), new routers are shared out over the groups
         (``lnet.routers_per_group``); those for metadata stay as many, or change in proportion if
-        only that comes out even (``lnet.metadata_routers``). Where nothing comes out even, nothing
-        is guessed: the nearest counts of OSTs or routers that do are named.
+        only that comes out even (``lnet.metadata_routers``). Routers for which there are no service
+        nodes get blades of their own (``nodes.service_blades``), in place of compute blades where
+        the network is full (``nodes.count``). Where nothing comes out even, nothing is guessed: the
+        nearest counts of OSTs or routers that do are named.
 
         Parameters
         ----------

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from sim.config.model import Model
 from sim.config.units import Count, Fraction, Rate, Seconds
+
+DIMENSIONS = {"dragonfly": ("groups", "chassis", "slots"), "torus": ("x", "y", "z")}
+"""The fields of each kind of network whose product is the number of its routers."""
 
 
 class NetworkBase(Model):
@@ -82,7 +86,7 @@ class Dragonfly(NetworkBase):
     @property
     def routers(self) -> int:
         """Routers in the whole network."""
-        return self.groups * self.chassis * self.slots
+        return prod(getattr(self, name) for name in DIMENSIONS[self.kind])
 
 
 class Torus(NetworkBase):
@@ -138,7 +142,7 @@ class Torus(NetworkBase):
     @property
     def routers(self) -> int:
         """Routers in the whole network."""
-        return self.x * self.y * self.z
+        return prod(getattr(self, name) for name in DIMENSIONS[self.kind])
 
 
 Network = Annotated[Dragonfly | Torus, Field(discriminator="kind")]
