@@ -8,7 +8,7 @@ from typing import Any
 from sim.plane.stations import StationKind
 from sim.results.critical_path import CriticalPath, critical_paths
 from sim.results.lustre_stats import lustre_counts
-from sim.results.stations import busiest, loads
+from sim.results.stations import Load, busiest, loads
 from sim.results.waits import doing, waits
 from sim.run.result import Result, StationUse
 from sim.workloads.activity import Activity
@@ -42,9 +42,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
         "notes": list(result.notes),
         "troubles": [trouble._asdict() for trouble in result.troubles],
         "faults": [fault._asdict() for fault in result.faults],
-        "loads": [
-            asdict(load) | {"kind": load.kind.name, "binds": load.binds} for load in loads(result)
-        ],
+        "loads": [_load_document(load) for load in loads(result)],
         "busiest": [_station(use) | {"busy_shares": shares} for use, shares in busiest(result)],
         "stations": [_station(use) for use in uses if use.kind in _SERVERS],
         "waits": [asdict(wait) for wait in waits(result)],
@@ -84,3 +82,9 @@ def _station(use: StationUse) -> dict[str, Any]:
         "waiting": use.waiting,
         "utilisation": use.utilisation,
     }
+
+
+def _load_document(load: Load) -> dict[str, Any]:
+    """Return what bound a phase, with the kinds of stations by their names."""
+    kinds = {kind.name: busy for kind, busy in load.kinds.items()}
+    return asdict(load) | {"kind": load.kind.name, "binds": load.binds, "kinds": kinds}

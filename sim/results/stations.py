@@ -14,8 +14,8 @@ fifth is a convention, the same on both sides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -115,6 +115,10 @@ class Load:
         What the rank waited for longest that ended last; of several phases, the last of each.
     doing
         What they were at meanwhile, longest first.
+    kinds
+        Share of the time in which the busiest station of each kind was busy, 0 to 1.
+    seconds
+        That all of these phases took.
     """
 
     test_id: int
@@ -129,6 +133,8 @@ class Load:
     waits: tuple[Wait, ...]
     last: Wait
     doing: tuple[Wait, ...] = ()
+    kinds: Mapping[StationKind, float] = field(default_factory=dict)
+    seconds: float = 0.0
 
     @property
     def binds(self) -> bool:
@@ -308,7 +314,12 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
                 doing=doing,
             )
             found.append(load)
-    return max(found, key=_weight, default=None)
+    if not found:
+        return None
+    busy: dict[StationKind, float] = {}
+    for load in found:
+        busy[load.kind] = max(load.busy, busy.get(load.kind, 0.0))
+    return replace(max(found, key=_weight), kinds=busy, seconds=total)
 
 
 def _last_wait(stretches: Sequence[Stretch], total: float) -> Wait:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from sim.config.striping import StripeRequest
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Allocator
@@ -23,6 +25,11 @@ class Allocation(NamedTuple):
 
     nodes: Indices
     osts: Sequence[Integers]
+
+    @property
+    def all_osts(self) -> frozenset[int]:
+        """The OSTs that hold any of the files."""
+        return frozenset(ost for files in self.osts for ost in np.unique(files).tolist())
 
 
 class JobAllocator(Allocator):

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from sim.results.stations import Load, loads
 from sim.run.result import Result
 from sim.studies.case import Case, Phase, seconds_of
@@ -72,7 +70,7 @@ def _phases(results: Mapping[str, Result]) -> dict[Phase, Measurement]:
     """Return the kinds of phases of jobs."""
     found: dict[Phase, Load] = {}
     moved: dict[Phase, int] = {}
-    osts = {job: _osts(result) for job, result in results.items()}
+    osts = {job: len(result.allocation.all_osts) for job, result in results.items()}
     for job, result in results.items():
         found |= {Phase(job, load.test_id, load.access): load for load in loads(result)}
         for row in result.rows:
@@ -83,8 +81,3 @@ def _phases(results: Mapping[str, Result]) -> dict[Phase, Measurement]:
         for phase, seconds in seconds_of(results).items()
         if seconds > 0.0
     }
-
-
-def _osts(result: Result) -> int:
-    """Return how many OSTs hold any file of a job."""
-    return len({ost for files in result.allocation.osts for ost in np.unique(files).tolist()})

@@ -6,13 +6,14 @@ A record is small and can be written to a file, so that a claim with a new metri
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
 if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
     from sim.mpi.record import MpiRecord
+    from sim.run.jobs import JobsResult
     from sim.run.result import Result
     from sim.workloads.row import Row
 
@@ -114,6 +115,12 @@ class Bound:
         The station that bound it, or the busiest, and the share of the time in which it was busy.
     wait, share
         What the ranks waited for longest, and the share of the time.
+    binds
+        Whether the station, or its peers in turn, bound it.
+    kind
+        What such stations are called, in the plural: ``OSTs``.
+    kinds
+        For each kind of station the share of the time in which the busiest one of them was busy.
     seconds
         That the phase took, all its repetitions together: from the first open to the last close.
     waits
@@ -126,6 +133,9 @@ class Bound:
     busy: float
     wait: str
     share: float
+    binds: bool = False
+    kind: str = ""
+    kinds: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
     waits: tuple[Waited, ...] = ()
 
@@ -150,6 +160,8 @@ class RunRecord:
         What the user should know: a sentence each.
     simulated
         Seconds of the whole run.
+    osts
+        OSTs that hold any file.
     troubles
         What went wrong, a sentence each: bytes that found no room, or that were lost.
     """
@@ -161,6 +173,7 @@ class RunRecord:
     waits: dict[str, float]
     notes: tuple[str, ...]
     simulated: float
+    osts: int = 0
     troubles: tuple[str, ...] = ()
 
     def to_json(self) -> str:
@@ -179,33 +192,78 @@ def read_record(text: bytes | str) -> RunRecord:
 def record_of(result: Result) -> RunRecord:
     """Return what is kept of a finished run."""
     from sim.results.lustre_stats import lustre_counts
-    from sim.results.stations import loads
 
-    seconds = [
-        sum(stretch.end - stretch.start for stretch in activity.stretches)
-        for activity in result.activities
-    ]
     return RunRecord(
         phases=tuple(_phase(row) for row in result.rows),
         library=tuple(_library(told, step) for step, told in result.mpi_records),
-        bounds=tuple(
-            Bound(
-                phase=load.access,
-                sentence=load.sentence(),
-                station=load.name,
-                busy=load.busy,
-                wait=load.waits[0].words if load.waits else "",
-                share=load.waits[0].share if load.waits else 0.0,
-                seconds=took,
-                waits=tuple(Waited(*astuple(wait)) for wait in load.waits),
-            )
-            for load, took in zip(loads(result), seconds, strict=True)
-        ),
+        bounds=_bounds(result),
         stats=lustre_counts(result.stats),
         waits={cause.name.lower(): seconds for cause, seconds in result.waiting().items()},
         notes=result.notes,
         simulated=result.simulated,
+        osts=len(result.allocation.all_osts),
         troubles=tuple(trouble.text for trouble in result.troubles),
+    )
+
+
+def record_of_jobs(result: JobsResult) -> RunRecord:
+    """Return what is kept of jobs that ran together: one record, whose phases name their jobs."""
+    records = [(outcome.job.name, record_of(outcome.result)) for outcome in result.jobs]
+    ranks = [len(outcome.result.waits) for outcome in result.jobs]
+    causes = dict.fromkeys(cause for _, record in records for cause in record.waits)
+    return RunRecord(
+        phases=tuple(
+            replace(phase, name=_named(job, phase.name))
+            for job, record in records
+            for phase in record.phases
+        ),
+        library=tuple(told for _, record in records for told in record.library),
+        bounds=tuple(
+            replace(bound, phase=_named(job, bound.phase))
+            for job, record in records
+            for bound in record.bounds
+        ),
+        stats=records[0][1].stats,  # of the whole machine, the same in all of them
+        waits={
+            cause: sum(
+                count * record.waits.get(cause, 0.0)
+                for count, (_, record) in zip(ranks, records, strict=True)
+            )
+            / sum(ranks)
+            for cause in causes
+        },
+        notes=tuple(f"job {job}: {note}" for job, record in records for note in record.notes),
+        simulated=result.simulated,
+        osts=len({ost for outcome in result.jobs for ost in outcome.result.allocation.all_osts}),
+        troubles=tuple(
+            f"job {job}: {trouble}" for job, record in records for trouble in record.troubles
+        ),
+    )
+
+
+def _named(job: str, phase: str) -> str:
+    return f"job {job}, {phase}"
+
+
+def _bounds(result: Result) -> tuple[Bound, ...]:
+    """Return what bound each kind of phase."""
+    from sim.results.stations import PLURALS, loads
+
+    return tuple(
+        Bound(
+            phase=load.access,
+            sentence=load.sentence(),
+            station=load.name,
+            busy=load.busy,
+            wait=load.waits[0].words if load.waits else "",
+            share=load.waits[0].share if load.waits else 0.0,
+            binds=load.binds,
+            kind=PLURALS[load.kind],
+            kinds={PLURALS[kind]: busy for kind, busy in load.kinds.items()},
+            seconds=load.seconds,
+            waits=tuple(Waited(*astuple(wait)) for wait in load.waits),
+        )
+        for load in loads(result)
     )
 
 

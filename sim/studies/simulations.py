@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from sim.config.errors import InputError
+from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.studies.processes import Failure, bytes_to_simulate, each
-from sim.studies.record import RunRecord, record_of
+from sim.studies.record import RunRecord, record_of, record_of_jobs
 from sim.studies.store import Store, scenario_hash
 
 Ended: TypeAlias = RunRecord | Failure
 """What comes of a run."""
+
+Runnable: TypeAlias = Scenario | JobsScenario
+"""What can be run: one job, or several together."""
 
 Progress = Callable[[int, int], None]
 """Told how many runs are done, and of how many."""
@@ -56,7 +60,7 @@ class Simulations:
         self._scheduler = scheduler
         self._ended: dict[str, Ended] = {}
 
-    def run(self, scenarios: Sequence[Scenario]) -> list[Ended]:
+    def run(self, scenarios: Sequence[Runnable]) -> list[Ended]:
         """Return what comes of scenarios, in their order; equal ones are run once."""
         named = [self._key(scenario) for scenario in scenarios]
         missing = {
@@ -70,7 +74,7 @@ class Simulations:
             self._tell(done, len(missing))
         return [self._ended[key] if isinstance(key, str) else key for key in named]
 
-    def _key(self, scenario: Scenario) -> str | Failure:
+    def _key(self, scenario: Runnable) -> str | Failure:
         try:
             return scenario_hash(scenario)
         except InputError as error:
@@ -103,18 +107,31 @@ class Simulations:
             self.notes.append(f"Results are not kept for the next time: {error}.")
             self._cache = None
 
-    def _simulate(self, missing: Mapping[str, Scenario]) -> Iterator[tuple[str, Ended]]:
+    def _simulate(self, missing: Mapping[str, Runnable]) -> Iterator[tuple[str, Ended]]:
         """Run scenarios and yield what comes of them, in the order in which they end."""
         if self._scheduler is None:
-            yield from each(_recorded, missing, self._jobs, size=bytes_to_simulate)
+            yield from each(_recorded, missing, self._jobs, size=_size)
             return
         from sim.studies.cluster import each_on_cluster
 
-        yield from each_on_cluster(_recorded, missing, self._scheduler, size=bytes_to_simulate)
+        yield from each_on_cluster(_recorded, missing, self._scheduler, size=_size)
 
 
-def _recorded(scenario: Scenario) -> RunRecord:
-    """Run a scenario; return what is kept of it. A log is read once for all runs of a process."""
+def _size(scenario: Runnable) -> float:
+    """Return about how many bytes of a scenario are simulated one by one."""
+    if isinstance(scenario, Scenario):
+        return bytes_to_simulate(scenario)
     from sim.studies.case import Case
 
-    return record_of(Case(scenario).run()[""])
+    return Case(scenario).size()
+
+
+def _recorded(scenario: Runnable) -> RunRecord:
+    """Run a scenario; return what is kept of it. A log is read once for all runs of a process."""
+    if isinstance(scenario, Scenario):
+        from sim.studies.case import Case
+
+        return record_of(Case(scenario).run()[""])
+    from sim.run.jobs import simulate_jobs
+
+    return record_of_jobs(simulate_jobs(scenario, alone=False))

@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from sim.config.scenario import Scenario, machine_of
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario, changed_machine, machine_of
 from sim.config.sealed import may_open
 from sim.engine.user_cache import forget_old, user_cache, written
 from sim.studies.record import RunRecord, read_record
@@ -52,7 +54,7 @@ def _sources() -> Iterator[Path]:
             yield source
 
 
-def scenario_hash(scenario: Scenario) -> str:
+def scenario_hash(scenario: Scenario | JobsScenario) -> str:
     """Return a hash of a scenario, the values of its machine and the files that it names.
 
     What they are called, and where a value comes from, does not matter.
@@ -62,7 +64,11 @@ def scenario_hash(scenario: Scenario) -> str:
     InputError
         If there is no such machine, or it cannot run the scenario.
     """
-    machine = machine_of(scenario)
+    machine = (
+        machine_of(scenario)
+        if isinstance(scenario, Scenario)
+        else changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
+    )
     document = scenario.model_dump(mode="json", exclude=_IRRELEVANT)
     written_out = json.dumps([machine.values(), document], sort_keys=True)
     digest = hashlib.sha256(written_out.encode())
@@ -71,19 +77,29 @@ def scenario_hash(scenario: Scenario) -> str:
     return digest.hexdigest()[:32]
 
 
-def _named_files(scenario: Scenario) -> Iterator[Path]:
+def _named_files(scenario: Scenario | JobsScenario) -> Iterator[Path]:
     """Yield the files that a scenario names: scripts, skeletons, traces, hints.
 
     Which option names a file is not looked at: it is one if it is there. A word too many costs a
     look at the disk, a file that is missed would let an old result pass for a new one.
     """
-    kernel = (scenario.workload.kernel or {}).values()
-    words = [*(scenario.workload.ior or ()), *kernel, *scenario.environment.values()]
-    for word in words:
+    for word in _words(scenario):
         if isinstance(word, str) and "\0" not in word and len(word) < _LONGEST_PATH:
             path = Path(word)
             if may_open(path) and path.is_file():
                 yield path
+
+
+def _words(scenario: Scenario | JobsScenario) -> Iterator[object]:
+    """Yield the words of all commands, options and variables."""
+    if isinstance(scenario, Scenario):
+        described: tuple[Any, ...] = (scenario,)
+    else:
+        described = (*scenario.jobs, *(scenario.mix.kinds if scenario.mix else ()))
+    for job in described:
+        yield from job.workload.ior or ()
+        yield from (job.workload.kernel or {}).values()
+        yield from job.environment.values()
 
 
 _LONGEST_PATH = 4096

@@ -1,0 +1,269 @@
+"""The description of a workload mix: jobs with weights, for which hardware is planned.
+
+A mix file (``configs/mixes/*.yaml``) lists jobs as scenario files describe them, or names such
+files::
+
+    machine: theta
+    weights: jobs
+    jobs:
+      - name: own-files
+        weight: 6
+        nodes: 256
+        ppn: 8
+        workload: {ior: -a POSIX -F -w -r -C -e -b 32m -t 8m}
+      - name: shared-file
+        weight: 3
+        scenario: theta-headline
+    costs: {lustre.osts: 30000, lnet.routers: 12000}
+    currency: EUR
+
+A job with ``scenario`` may be one of several jobs that run at the same time
+(:mod:`sim.config.jobs`): the mix counts them as one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from sim.config.errors import InputError
+from sim.config.files import explain, find, nearest, read_mapping
+from sim.config.jobs import Job, JobsScenario, Name, load_jobs
+from sim.config.machine import Machine, load_machine, read_machine
+from sim.config.model import Model
+from sim.config.scenario import Scenario, Seed, with_hints_found
+
+Weights = Literal["jobs", "bytes", "node-hours"]
+"""Of what the weight of a job is a share: see :class:`WorkloadMix`."""
+
+Weight = Annotated[float, Field(gt=0)]
+
+_ONE = ("start", "seed")
+"""Fields of one of several jobs that have no meaning in a mix."""
+
+
+class NamedJob(Model):
+    """A job of a mix that is a scenario of its own.
+
+    Attributes
+    ----------
+    name
+        What the job is called in tables.
+    weight
+        See :class:`WorkloadMix`.
+    scenario
+        Its name, or the path of its file, relative to the file of the mix.
+    """
+
+    name: Name
+    weight: Weight = 1.0
+    scenario: str
+
+
+class DescribedJob(Job):
+    """A job of a mix that is described in its place.
+
+    Attributes
+    ----------
+    weight
+        See :class:`WorkloadMix`.
+    """
+
+    weight: Weight = 1.0
+
+
+class MixJob(Model):
+    """A job of a mix, read.
+
+    Attributes
+    ----------
+    name, weight
+        As described.
+    run
+        What is run: one job, or several at the same time.
+    """
+
+    name: Name
+    weight: Weight
+    run: Scenario | JobsScenario
+
+
+class _Frame(Model):
+    """The fields of a mix but its jobs."""
+
+    title: str = ""
+    description: str = ""
+    weights: Weights = "jobs"
+    costs: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
+    currency: str = ""
+    seed: Seed = 1
+
+
+class WorkloadMix(_Frame):
+    """Jobs with weights, on one machine: what :func:`load_mix` returns.
+
+    Attributes
+    ----------
+    title, description
+        What it stands for, in one line and in one paragraph.
+    machine
+        As it is today.
+    weights
+        What a weight counts: ``jobs``, how many such jobs there are in a day or in any other time;
+        ``bytes``, their share of all bytes; ``node-hours``, their share of the node-hours that go
+        into I/O on the machine as it is today.
+    jobs
+        At least one.
+    costs
+        What one unit more of a value of the machine costs, by its path: one OST, one router; of a
+        rate 10^9 bytes/s.
+    currency
+        In which.
+    seed
+        Everything random follows from it.
+    """
+
+    machine: Machine
+    jobs: tuple[MixJob, ...]
+
+
+def load_mix(name_or_path: str | Path) -> WorkloadMix:
+    """Read and check a mix.
+
+    Parameters
+    ----------
+    name_or_path
+        The name of a mix that comes with xc40io, as ``theta-mix``, or the path of a file that ends
+        in ``.yaml`` or ``.yml``.
+
+    Raises
+    ------
+    InputError
+        If there is no such mix, or a field is unknown, missing or of the wrong type.
+    """
+    path = find("mixes", name_or_path)
+    return read_mix(read_mapping(path), str(path), path.parent)
+
+
+def read_mix(document: Mapping[str, Any], place: str, folder: Path = Path()) -> WorkloadMix:
+    """Return the mix that a mapping describes.
+
+    Parameters
+    ----------
+    document
+        As the file of a mix has it.
+    place
+        For the messages.
+    folder
+        From which the files are found that it names.
+
+    Raises
+    ------
+    InputError
+        As :func:`load_mix`.
+    """
+    frame = {name: value for name, value in document.items() if name not in ("machine", "jobs")}
+    try:
+        checked = _Frame.model_validate(frame)
+    except ValidationError as error:
+        raise explain(error, place, WorkloadMix) from error
+    machine = _machine(document.get("machine"), place, folder)
+    check_costs(checked.costs, machine, f"{place}: costs")
+    listed = document.get("jobs")
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{place}: jobs = {listed!r}: right would be a list of jobs")
+    jobs = tuple(
+        _job(job, machine, checked.seed, f"{place}: jobs.{number}", folder)
+        for number, job in enumerate(listed)
+    )
+    twice = [name for name, count in Counter(job.name for job in jobs).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"{place}: two jobs are called {twice[0]!r}; right would be a name of its own for each"
+        )
+    fields = {name: getattr(checked, name) for name in _Frame.model_fields}
+    return WorkloadMix(machine=machine, jobs=jobs, **fields)
+
+
+def check_costs(costs: Mapping[str, float], machine: Machine, place: str) -> None:
+    """Raise InputError if something has a cost that a machine does not have, or not by units.
+
+    Parameters
+    ----------
+    costs
+        By path.
+    machine
+        The machine.
+    place
+        What the sentence begins with.
+    """
+    values = machine.values(units=True)
+    for path in costs:
+        if path not in values:
+            raise InputError(f"{place}: {path}: there is no such value{nearest(path, values)}")
+        value = values[path]
+        if type(value) is not int and not str(value).endswith("B/s"):
+            raise InputError(
+                f"{place}: {path} = {value} is neither a count nor a rate; right would be the cost "
+                "of one more, as of lustre.osts, or of 10^9 bytes/s more, as of lustre.oss_rate"
+            )
+
+
+def _machine(reference: Any, place: str, folder: Path) -> Machine:
+    """Return the machine of a mix, by its name, its file, or written out."""
+    if isinstance(reference, Machine):
+        return reference
+    if isinstance(reference, Mapping):
+        return read_machine(reference, f"{place}: machine")
+    if not isinstance(reference, str):
+        raise InputError(f"{place}: machine = {reference!r}: right would be a name, as theta")
+    if reference.endswith((".yaml", ".yml")):
+        return load_machine(folder / reference)
+    return load_machine(reference)
+
+
+def _job(job: Any, machine: Machine, seed: int, place: str, folder: Path) -> MixJob:
+    """Read one job of a mix."""
+    if not isinstance(job, Mapping):
+        raise InputError(f"{place} = {job!r}: right would be a mapping of fields to values")
+    model: type[NamedJob | DescribedJob] = NamedJob if "scenario" in job else DescribedJob
+    if wrong := [name for name in _ONE if name in job]:
+        raise InputError(f"{place}: {wrong[0]}: each job of a mix runs by itself, from 0 s on")
+    try:
+        read = model.model_validate(dict(job))
+    except ValidationError as error:
+        raise explain(error, place, model) from error
+    if isinstance(read, NamedJob):
+        run = _named(read.scenario, machine, f"{place}: scenario", folder)
+    else:
+        run = _described(read, machine, folder)
+    return MixJob(name=read.name, weight=read.weight, run=run.model_copy(update={"seed": seed}))
+
+
+def _named(name: str, machine: Machine, place: str, folder: Path) -> Scenario | JobsScenario:
+    """Return a scenario by its name or file, which must be of the machine of the mix."""
+    scenario = load_jobs(folder / name if name.endswith((".yaml", ".yml")) else name)
+    own = scenario.machine
+    called = own.name if isinstance(own, Machine) else load_machine(own).name
+    if called != machine.name or scenario.changes:
+        what = f"machine = {called}" if called != machine.name else "it changes the machine"
+        raise InputError(
+            f"{place} = {name}: {what}; right would be a scenario of {machine.name} as it is, "
+            "since a plan changes the machine of all jobs alike"
+        )
+    return scenario.model_copy(update={"machine": machine})
+
+
+def _described(job: DescribedJob, machine: Machine, folder: Path) -> Scenario:
+    """Return a job that is described in its place as a scenario of its own."""
+    own = {name: getattr(job, name) for name in Job.model_fields if name in Scenario.model_fields}
+    own |= {
+        "workload": job.workload.found_from(folder),
+        "environment": with_hints_found(job.environment, folder),
+        "seed": 1,
+    }
+    return Scenario(title=job.name, machine=machine, **own)
