@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from sim.config.machine import Machine, load_machine
     from sim.config.scenario import Placement, Scenario, Target, Workload, load_scenario
     from sim.config.striping import StripeRequest
+    from sim.config.workload_mix import WorkloadMix, load_mix
     from sim.results.ior_run import ior_report, ior_rows
     from sim.run.jobs import JobsResult, simulate_jobs
     from sim.run.result import Result
     from sim.run.saving import load
     from sim.run.simulate import simulate
     from sim.studies.explanation import Explanation, explain
+    from sim.studies.plan import Plan, plan
+    from sim.studies.plan_faults import MixFaults, plan_faults
+    from sim.studies.plan_sensitivity import MixSensitivity, sensitivity
     from sim.studies.side_by_side import SideBySide, compare
     from sim.studies.sweep import Sweep, sweep
     from sim.studies.tuning import Tuning, tune
@@ -41,7 +45,10 @@ __all__ = [
     "JobsResult",
     "JobsScenario",
     "Machine",
+    "MixFaults",
+    "MixSensitivity",
     "Placement",
+    "Plan",
     "Result",
     "Scenario",
     "SideBySide",
@@ -50,6 +57,7 @@ __all__ = [
     "Target",
     "Tuning",
     "Workload",
+    "WorkloadMix",
     "compare",
     "explain",
     "ior_report",
@@ -57,7 +65,11 @@ __all__ = [
     "load",
     "load_jobs",
     "load_machine",
+    "load_mix",
     "load_scenario",
+    "plan",
+    "plan_faults",
+    "sensitivity",
     "simulate",
     "simulate_jobs",
     "sweep",
@@ -70,7 +82,10 @@ _HOMES = {
     "JobsResult": "sim.run.jobs",
     "JobsScenario": "sim.config.jobs",
     "Machine": "sim.config.machine",
+    "MixFaults": "sim.studies.plan_faults",
+    "MixSensitivity": "sim.studies.plan_sensitivity",
     "Placement": "sim.config.scenario",
+    "Plan": "sim.studies.plan",
     "Result": "sim.run.result",
     "Scenario": "sim.config.scenario",
     "SideBySide": "sim.studies.side_by_side",
@@ -81,12 +96,17 @@ _HOMES = {
     "Workload": "sim.config.scenario",
     "compare": "sim.studies.side_by_side",
     "explain": "sim.studies.explanation",
+    "WorkloadMix": "sim.config.workload_mix",
     "ior_report": "sim.results.ior_run",
     "ior_rows": "sim.results.ior_run",
     "load": "sim.run.saving",
     "load_jobs": "sim.config.jobs",
     "load_machine": "sim.config.machine",
+    "load_mix": "sim.config.workload_mix",
     "load_scenario": "sim.config.scenario",
+    "plan": "sim.studies.plan",
+    "plan_faults": "sim.studies.plan_faults",
+    "sensitivity": "sim.studies.plan_sensitivity",
     "simulate": "sim.run.simulate",
     "simulate_jobs": "sim.run.jobs",
     "sweep": "sim.studies.sweep",

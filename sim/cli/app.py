@@ -14,6 +14,7 @@ from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
 from sim.cli.mcp import mcp
+from sim.cli.plan import plan
 from sim.cli.replay import replay
 from sim.cli.scenario import run
 from sim.cli.show import show
@@ -42,6 +43,7 @@ _COMMANDS = (
     compare,
     sweep,
     tune,
+    plan,
     explain,
     validate,
     calibrate,

@@ -46,16 +46,29 @@ def fabric_of(machine: Machine) -> Fabric:
     return kept_fabric({"network": network.model_dump(mode="json")} | plugged, build)
 
 
+def check_network(machine: Machine) -> None:
+    """Raise InputError if the links of a machine's network cannot be shared out over its ports."""
+    if isinstance(machine.network, Dragonfly):
+        _dragonfly_shape(machine.network)
+
+
+def _dragonfly_shape(network: Dragonfly) -> DragonflyShape:
+    try:
+        return DragonflyShape(
+            groups=network.groups,
+            chassis=network.chassis,
+            slots=network.slots,
+            nodes_per_router=network.nodes_per_router,
+            green_links=network.green_links,
+            black_links=network.black_links,
+            group_links=network.group_links,
+        )
+    except ValueError as error:
+        raise InputError(f"network: {error}") from error
+
+
 def _dragonfly(network: Dragonfly) -> nx.Graph[int]:
-    shape = DragonflyShape(
-        groups=network.groups,
-        chassis=network.chassis,
-        slots=network.slots,
-        nodes_per_router=network.nodes_per_router,
-        green_links=network.green_links,
-        black_links=network.black_links,
-        group_links=network.group_links,
-    )
+    shape = _dragonfly_shape(network)
     payload, latency = network.payload_fraction, network.hop_latency
     links = {
         "green": LinkClass(network.green_rate * payload, latency, "backplane"),

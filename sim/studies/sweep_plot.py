@@ -17,6 +17,7 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.engine.types import Floats
+from sim.results.pictures.saving import save_figure
 from sim.results.pictures.sheet import (
     INK,
     NARROW,
@@ -65,11 +66,7 @@ def check_plot(axes: Sequence[Axis], *, sampled: bool) -> None:
 
 def draw_sweep(path: Path, kind: str, title: str, done: Sweep) -> None:
     """Draw a sweep into a file; ``kind`` is its format, as ``svg`` or ``png``."""
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-    from matplotlib import rc_context
-
-    with rc_context({"svg.hashsalt": "xc40io"}):  # else its names differ from run to run
-        sweep_figure(title, done).savefig(path, format=kind, metadata=metadata[kind])
+    save_figure(sweep_figure(title, done), path, kind)
 
 
 def sweep_figure(title: str, done: Sweep) -> Figure:

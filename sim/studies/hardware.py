@@ -1,0 +1,207 @@
+"""The values of a machine that are bought: what they are called, and by which numbers they change.
+
+What software decides, such as the limit of RPCs in flight, and what was fitted, is not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sim.config.counts import nearest_count
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.config.workload_mix import WorkloadMix
+from sim.studies.axes import Axis
+from sim.studies.simulations import Runnable
+
+_GB = 1e9
+_NETWORK = "network."
+_SECTIONS = {"ssd": "ssd", "burst_buffer": "bb", "home": "home"}
+"""Parts that matter only to jobs with such a target."""
+
+_WORDS = {
+    "lustre.osts": "OST",
+    "lnet.routers": "LNET router",
+    "network.group_links": "link between two groups",
+    "network.black_links": "link between two chassis",
+    "network.green_links": "link in a chassis",
+    "network.x_links": "link in x",
+    "network.y_links": "link in y",
+    "network.z_links": "link in z",
+    "network.blue_rate": "rate of a link between groups",
+    "network.black_rate": "rate of a link between chassis",
+    "network.green_rate": "rate of a link in a chassis",
+    "network.cable_rate": "rate of a cable",
+    "network.backplane_rate": "rate of a link in a chassis",
+    "network.mezzanine_rate": "rate of a link on a blade",
+    "network.hop_latency": "latency of a hop",
+    "network.nic_rate": "rate of a NIC",
+    "network.nic_latency": "latency of a NIC",
+    "nodes.memory": "memory of a node",
+    "nodes.write_copy_rate": "rate of a core's copies, writing",
+    "nodes.read_copy_rate": "rate of a core's copies, reading",
+    "nodes.node_copy_rate": "rate of a node's copies",
+    "lnet.ib_links_per_router": "InfiniBand link of a router",
+    "lnet.ib_link_rate": "rate of an InfiniBand link",
+    "lnet.ib_latency": "latency of InfiniBand",
+    "lnet.router_latency": "latency of an LNET router",
+    "lustre.oss_rate": "rate of an OSS",
+    "lustre.oss_request_time": "time of an OSS for a request",
+    "lustre.ost_write_rate": "rate of an OST, writing",
+    "lustre.ost_read_rate": "rate of an OST, reading",
+    "lustre.ost_request_overhead": "time of an OST for an RPC",
+    "lustre.ost_write_latency": "latency of an OST, writing",
+    "lustre.ost_read_latency": "latency of an OST, reading",
+    "lustre.ost_disks": "disk an OST",
+    "lustre.head_move": "seek of a disk",
+    "lustre.journal_commit": "commit of an OST's journal",
+    "lustre.mds.mdts": "MDT",
+    "lustre.mds.open_rate": "opens of an MDT",
+    "lustre.mds.create_rate": "creates of an MDT",
+    "lustre.mds.op_latency": "latency of an MDT",
+    "ssd.read_rate": "rate of an SSD, reading",
+    "ssd.write_rate": "rate of an SSD, writing",
+    "ssd.read_latency": "latency of an SSD, reading",
+    "ssd.write_latency": "latency of an SSD, writing",
+    "burst_buffer.nodes": "burst-buffer node",
+    "burst_buffer.read_rate": "rate of a burst-buffer node, reading",
+    "burst_buffer.write_rate": "rate of a burst-buffer node, writing",
+    "burst_buffer.shared_read_rate": "rate of the burst buffer, reading",
+    "burst_buffer.shared_write_rate": "rate of the burst buffer, writing",
+    "home.nodes": "DVS node of home",
+    "home.read_rate": "rate of a DVS node of home, reading",
+    "home.write_rate": "rate of a DVS node of home, writing",
+    "home.shared_read_rate": "rate of home, reading",
+    "home.shared_write_rate": "rate of home, writing",
+}
+"""What one more of it is called, by path; rates and times by what they are of."""
+
+_FIRST = (
+    "lustre.osts",
+    "lustre.ost_disks",
+    "lnet.routers",
+    "lnet.ib_links_per_router",
+    "network.group_links",
+    "network.z_links",
+    "network.blue_rate",
+    "network.cable_rate",
+    "network.nic_rate",
+    "lustre.mds.mdts",
+    "ssd.write_rate",
+    "ssd.read_rate",
+    "burst_buffer.nodes",
+    "home.nodes",
+)
+"""What a plan doubles and halves unless told what to change."""
+
+
+class Hardware(NamedTuple):
+    """A value of a machine as something that is bought.
+
+    Attributes
+    ----------
+    path
+        Of the value.
+    words
+        What one more is called, or what it is of.
+    unit
+        What a gain is given for: ``OST``, ``GB/s``; empty for what is not bought by units.
+    scale
+        The value of one unit: 10^9 for rates in bytes/s.
+    """
+
+    path: str
+    words: str
+    unit: str
+    scale: float
+
+
+def hardware_of(path: str, machine: Machine) -> Hardware:
+    """Return what a value of a machine is; it need not be one that is bought."""
+    words = _WORDS.get(path, path)
+    if str(machine.values(units=True)[path]).endswith("B/s"):
+        return Hardware(path, words, "GB/s", _GB)
+    return Hardware(path, words, words if is_count(path, machine) else "", 1.0)
+
+
+def is_count(path: str, machine: Machine) -> bool:
+    """Tell whether a value counts something."""
+    return type(machine.values(units=True)[path]) is int
+
+
+def all_hardware(mix: WorkloadMix) -> tuple[str, ...]:
+    """Return the paths of all hardware that a mix may feel: of SSDs only if a job writes there."""
+    values = mix.machine.values()
+    targets = {target for job in mix.jobs for target in _targets(job.run)}
+    return tuple(
+        path
+        for path in _WORDS
+        if path in values
+        and _SECTIONS.get(path.partition(".")[0], "") in {"", *targets}
+        and values[path] > 0
+    )
+
+
+def _targets(run: Runnable) -> Iterator[str]:
+    """Yield where a job's files are, or those of several jobs."""
+    if isinstance(run, Scenario):
+        yield run.target.kind
+        return
+    from sim.run.mix import all_jobs
+
+    yield from (job.target.kind for job in all_jobs(run))
+
+
+def scaled(path: str, factor: float, machine: Machine) -> Any:
+    """Return a value of a machine times a factor; of a count the nearest one that there can be."""
+    now = machine.values()[path]
+    if not isinstance(now, int):
+        return now * factor
+    count = nearest_count(path, round(now * factor), machine.values())
+    if not path.startswith(_NETWORK):
+        return count
+    near = (count + sign * step for step in range(abs(count - now) + 1) for sign in (-1, 1))
+    return next(each for each in near if each == now or can_be(path, each, machine))
+
+
+def doubled_and_halved(mix: WorkloadMix) -> tuple[Axis, ...]:
+    """Return what a plan changes unless told: each kind of hardware twice and half as much.
+
+    Raises
+    ------
+    InputError
+        If the machine has nothing that could be so.
+    """
+    axes = []
+    for path in all_hardware(mix):
+        if path not in _FIRST:
+            continue
+        now = mix.machine.values()[path]
+        values = [scaled(path, factor, mix.machine) for factor in (0.5, 2.0)]
+        possible = [value for value in values if value != now and can_be(path, value, mix.machine)]
+        if possible:
+            written = (_written(path, value, mix.machine) for value in dict.fromkeys(possible))
+            axes.append(Axis(path, tuple(written)))
+    if not axes:
+        raise InputError("--over is missing; right would be --over lustre.osts=56,112")
+    return tuple(sorted(axes, key=lambda axis: _FIRST.index(axis.path)))
+
+
+def _written(path: str, value: Any, machine: Machine) -> Any:
+    """Return a value as it is typed: a count as it is, else with its unit."""
+    if is_count(path, machine):
+        return value
+    return machine.with_changes({path: value}).values(units=True)[path]
+
+
+def can_be(path: str, value: Any, machine: Machine) -> bool:
+    """Tell whether a machine can have a value."""
+    from sim.run.fabric import check_network
+
+    try:
+        check_network(machine.with_changes({path: value}))
+    except InputError:
+        return False
+    return True

@@ -1,0 +1,244 @@
+"""The jobs of a workload mix, run on machines: what each came to, and the throughput of the mix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.faults import Fault
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario, machine_of
+from sim.config.workload_mix import MixJob, WorkloadMix
+from sim.plane.causes import Cause
+from sim.results.waits import WORDS, Wait
+from sim.studies.processes import Failure
+from sim.studies.record import Bound, RunRecord
+from sim.studies.simulations import Runnable, Simulations
+
+_COMPUTING = Cause.THINK.name.lower()
+_WHOLE = "all"
+_WORDS = {cause.name.lower(): words for cause, words in WORDS.items()}
+
+
+class Setting(NamedTuple):
+    """On what the jobs of a mix are run.
+
+    Attributes
+    ----------
+    machine
+        The machine.
+    faults
+        What happens to it, beside the faults of the jobs' own scenarios.
+    """
+
+    machine: Machine
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobRuns:
+    """What a job of a mix came to on one machine.
+
+    Attributes
+    ----------
+    records
+        Its runs, one a seed.
+    together
+        Whether it is several jobs at the same time.
+    """
+
+    records: tuple[RunRecord, ...]
+    together: bool = False
+
+    @cached_property
+    def bytes(self) -> int:
+        """What was read and written, with the first seed."""
+        phases = self.records[0].phases
+        whole = [phase for phase in phases if phase.name == _WHOLE and phase.bytes]
+        counted = whole if len(whole) == 1 else [one for one in phases if one.name != _WHOLE]
+        return sum(phase.bytes for phase in counted)
+
+    @cached_property
+    def seconds(self) -> tuple[float, ...]:
+        """For each seed the seconds of I/O: see docs/plan.md."""
+        return tuple(map(self._seconds, self.records))
+
+    def _seconds(self, record: RunRecord) -> float:
+        if self.together:
+            return record.simulated
+        computed = (
+            wait.seconds
+            for bound in record.bounds
+            for wait in bound.waits
+            if wait.cause == _COMPUTING
+        )
+        return sum(bound.seconds for bound in record.bounds) - sum(computed)
+
+    @property
+    def mean(self) -> float:
+        """Seconds of I/O on average over the seeds."""
+        return sum(self.seconds) / len(self.seconds)
+
+    @property
+    def rate(self) -> float:
+        """Bytes/s."""
+        return self.bytes / self.mean
+
+    @cached_property
+    def waits(self) -> tuple[Wait, ...]:
+        """What a rank waited for in all phases, longest first; the mean of all seeds."""
+        seconds: dict[str, float] = {}
+        for record in self.records:
+            for bound in record.bounds:
+                for wait in bound.waits:
+                    mean = wait.seconds / len(self.records)
+                    seconds[wait.cause] = seconds.get(wait.cause, 0.0) + mean
+        waits = [
+            Wait(cause, _WORDS[cause], value, value / self.mean)
+            for cause, value in seconds.items()
+            if cause != _COMPUTING
+        ]
+        return tuple(sorted(waits, key=lambda wait: -wait.seconds))
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What bound its phases, with the first seed; the longest first."""
+        return tuple(sorted(self.records[0].bounds, key=lambda bound: -bound.seconds))
+
+
+Outcome = tuple[JobRuns, ...] | Failure
+"""What the jobs of a mix came to on one machine, or why they could not run."""
+
+
+def run_mix(
+    mix: WorkloadMix, settings: Sequence[Setting], seeds: Sequence[int], simulations: Simulations
+) -> list[Outcome]:
+    """Run all jobs of a mix in each setting, with each seed.
+
+    Parameters
+    ----------
+    mix
+        The jobs.
+    settings
+        On what they run.
+    seeds
+        Each job is run with each.
+    simulations
+        What runs them, and knows what was run before.
+
+    Returns
+    -------
+    list
+        In the order of the settings.
+    """
+    made = [[_placed(job, setting) for job in mix.jobs] for setting in settings]
+    asked = [
+        scenario.model_copy(update={"seed": seed})
+        for scenarios in made
+        if not _failure(scenarios)
+        for scenario in scenarios
+        if not isinstance(scenario, Failure)
+        for seed in seeds
+    ]
+    ended = iter(simulations.run(asked))
+    outcomes: list[Outcome] = []
+    for scenarios in made:
+        failure = _failure(scenarios)
+        if failure is not None:
+            outcomes.append(failure)
+            continue
+        runs = [[next(ended) for _ in seeds] for _ in mix.jobs]
+        outcomes.append(_outcome(mix.jobs, runs))
+    return outcomes
+
+
+def _placed(job: MixJob, setting: Setting) -> Runnable | Failure:
+    """Return a job on a machine, or why it cannot run there."""
+    run = job.run
+    faults = (*run.faults, *setting.faults)
+    placed = run.model_copy(update={"machine": setting.machine, "faults": faults})
+    try:
+        if isinstance(placed, Scenario):
+            machine_of(placed)
+    except InputError as error:
+        return Failure(f"{job.name}: {error}")
+    return placed
+
+
+def _failure(scenarios: Sequence[Runnable | Failure]) -> Failure | None:
+    return next((one for one in scenarios if isinstance(one, Failure)), None)
+
+
+def _outcome(jobs: Sequence[MixJob], runs: Sequence[Sequence[RunRecord | Failure]]) -> Outcome:
+    """Put the runs of all jobs together."""
+    done = []
+    for job, ended in zip(jobs, runs, strict=True):
+        records = [one for one in ended if isinstance(one, RunRecord)]
+        failed = next((one for one in ended if isinstance(one, Failure)), None)
+        if failed is not None:
+            return Failure(f"{job.name}: {failed.reason}")
+        done.append(JobRuns(tuple(records), not isinstance(job.run, Scenario)))
+    return tuple(done)
+
+
+def jobs_of_weights(mix: WorkloadMix, present: Sequence[JobRuns]) -> tuple[float, ...]:
+    """Return how many of each job there are for one of the mix, up to a common factor.
+
+    Parameters
+    ----------
+    mix
+        With its weights.
+    present
+        What the jobs come to on the machine as it is.
+
+    Raises
+    ------
+    InputError
+        If a job moves no bytes.
+    """
+    for job, runs in zip(mix.jobs, present, strict=True):
+        if not runs.bytes or not runs.mean > 0.0:
+            raise InputError(
+                f"{job.name}: it moves no bytes; right would be jobs that read or write, whose "
+                "throughput can be planned"
+            )
+    units = {
+        "jobs": [1.0 for _ in present],
+        "bytes": [float(runs.bytes) for runs in present],
+        "node-hours": [
+            _nodes(job.run) * runs.mean for job, runs in zip(mix.jobs, present, strict=True)
+        ],
+    }[mix.weights]
+    return tuple(job.weight / unit for job, unit in zip(mix.jobs, units, strict=True))
+
+
+def _nodes(run: Runnable) -> int:
+    """Return the nodes of a job, or of all jobs that run at the same time."""
+    if isinstance(run, Scenario):
+        return run.nodes
+    from sim.run.mix import all_jobs
+
+    return sum(job.nodes for job in all_jobs(run))
+
+
+def throughput(counts: Sequence[float], runs: Sequence[JobRuns], seed: int | None = None) -> float:
+    """Return the bytes/s of a mix: all bytes of all its jobs over all their seconds of I/O.
+
+    Parameters
+    ----------
+    counts
+        How many of each job there are.
+    runs
+        What each came to.
+    seed
+        Place of the seed, from 0; the mean of all unless given.
+    """
+    moved = sum(count * one.bytes for count, one in zip(counts, runs, strict=True))
+    taken = sum(
+        count * (one.mean if seed is None else one.seconds[seed])
+        for count, one in zip(counts, runs, strict=True)
+    )
+    return moved / taken

@@ -1,0 +1,125 @@
+"""``xc40io plan``: tables, a page and pictures; what cannot be is said at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sim.cli.app import cli
+
+MIX = """
+title: Two jobs
+machine: theta
+jobs:
+  - name: own
+    weight: 3
+    nodes: 2
+    ppn: 2
+    workload: {ior: -a POSIX -F -w -b 4m -t 1m}
+  - name: shared
+    nodes: 1
+    ppn: 2
+    striping: {count: 4}
+    workload: {ior: -a POSIX -w -e -b 4m -t 1m}
+costs: {lustre.osts: 100}
+currency: EUR
+"""
+OVER = ("--over", "lustre.osts=56,112", "--over", "lnet.routers=15,30")
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(MIX, encoding="utf-8")
+
+
+def plan(*words: str) -> Result:
+    common = ("mine.yaml", "--jobs", "1", "--store", "store")
+    return CliRunner().invoke(cli, ["plan", *common, *words], prog_name="xc40io")
+
+
+def test_a_plan_as_text_json_picture_and_page() -> None:
+    result = plan(*OVER, "--cost", "lnet.routers=7", "--html", "page.html", "--plot", "cost.svg")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Two jobs\n4 configurations of theta, seed 1;")
+    assert "* lustre.osts=112 alone" in result.stdout
+    assert "cost (EUR)" in result.stdout
+    assert "8 runs simulated, 0 known from before" in result.stderr
+    page = Path("page.html").read_text("utf-8")
+    assert page.count("<svg") == 2
+    assert "--cost lnet.routers=7" in page
+    drawn = Path("cost.svg").read_bytes()
+    again = plan(*OVER, "--cost", "lnet.routers=7", "--json", "--plot", "cost.svg")
+    assert "0 runs simulated, 8 known from before" in again.stderr
+    document = json.loads(again.stdout)
+    assert [each["cost"] for each in document["configurations"]] == [0, 5600, -105, 5495]
+    assert Path("cost.svg").read_bytes() == drawn
+
+
+def test_sensitivity_and_faults_stand_by_themselves_or_beside_a_plan() -> None:
+    measured = ("--sensitivity", "--value", "lustre.ost_write_rate", "--runs", "8", "--range=20%")
+    failing = ("--faults", "--fault", "OST slow 5", "--failed", "1")
+    alone = plan(*measured, *failing, "--html", "page.html")
+    assert alone.exit_code == 0, alone.output
+    assert "depends most on lustre.ost_write_rate" in alone.stdout
+    assert "Throughput with failed parts" in alone.stdout
+    assert "Marginal gains" not in alone.stdout
+    assert Path("page.html").read_text("utf-8").count("<svg") == 2
+    both = json.loads(plan("--over", "lustre.osts=112", *measured, *failing, "--json").stdout)
+    (effect,) = both["sensitivity"]["effects"]
+    assert effect["range"]["low"] == pytest.approx(0.8 * 3.0714e9)
+    assert [point["failed"] for point in both["faults"][0]["points"]] == [0, 1]
+    assert len(both["configurations"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--over", "lustre.osts=57"), "the nearest right counts: 56 and 70"),
+        (("--over", "lustre.osts=56"), "the machine is so already"),
+        (("--over", "strping.count=1"), "there is no such value"),
+        (("--cost", "lustre.osts=much"), "right would be PATH=NUMBER"),
+        (("--cost", "lustre.ost=1"), "did you mean lustre.osts"),
+        (("--sobol", "4"), "--sobol belongs to --sensitivity"),
+        (("--failed", "4"), "--failed belongs to --faults"),
+        (("--faults", "--failed", "x"), "right would be numbers"),
+        (("--sensitivity", "--range", "much"), "right would be a part, as 30%"),
+        (("--sensitivity", "--runs", "1"), "there have to be two"),
+        (("--faults", "--sensitivity", "--plot", "x.svg"), "it draws one"),
+        (("--plot", "x.txt"), "ends in .svg, .png or .pdf"),
+        (("--set", "lustre.ost=3"), "did you mean lustre.osts"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_runs(words: tuple[str, ...], said: str) -> None:
+    result = plan(*words)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert not list(Path().glob("store/*/*"))
+
+
+def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
+    words = ("mine.yaml", "--store", "store", "--over", "lustre.osts=14:560:14", "--repeat", "4")
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from sim.cli import main; main()", "plan", *words],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    begin = time.monotonic()
+    while not list(tmp_path.glob("store/*/*.json")):
+        assert time.monotonic() - begin < 60
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    finished = int(said.split(" runs have finished and are kept")[0].split()[-3])
+    assert finished == len(list(tmp_path.glob("store/*/*.json"))) > 0
