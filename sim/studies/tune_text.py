@@ -191,9 +191,9 @@ def _trust(found: Tuning) -> Iterator[str]:
     )
     if found.best is not found.present:
         said += (
-            " The gain is smaller than that: the machine may decide otherwise."
+            " The gain is smaller than the median: the machine may decide otherwise."
             if within_error(found, error)
-            else " The gain is larger than that."
+            else " The gain is larger than the median."
         )
     yield _wrapped(said)
 
