@@ -58,5 +58,10 @@ WRITTEN = {
         "PreadThreads",
         "Threads of each rank that read a file with pread.",
     ),
+    "p2p": Written(
+        "sim.workloads.p2p",
+        "PointToPoint",
+        "Messages between nodes: latency, message rate, bandwidth; no files.",
+    ),
 }
 """By their names in scenarios."""

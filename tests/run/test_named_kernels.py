@@ -66,6 +66,18 @@ def test_hacc_writes_38_bytes_a_particle_and_a_header():
     assert end == MIB + 8 * 38 * 100_000
 
 
+def test_hacc_writes_and_reads_as_two_programs():
+    data = 8 * (38 * 100_000 + MIB)
+    wrote = run("hacc-io", particles=100_000, header=MIB, restart=False, sync=True)
+    assert moved(wrote).keys() == {"create", "write", "header", "sync", "close"}
+    assert wrote.bulk_bytes >= data, "synced: all of it is on the OSTs"
+    read = run("hacc-io", particles=100_000, header=MIB, checkpoint=False)
+    assert moved(read).keys() == {"open again", "read header", "read", "close again"}
+    assert read.bulk_bytes >= data, "nothing of it is in memory"
+    with pytest.raises(InputError, match="one of them, or both"):
+        run("hacc-io", checkpoint=False, restart=False)
+
+
 def test_chombo_has_as_many_calls_as_the_rank_with_most_boxes():
     result = run("chombo", boxes=4, cells=8, levels=2)
     (_, told) = result.mpi_records[0]

@@ -1,0 +1,137 @@
+"""The kernel of messages at work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.engine.types import Integers
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
+from sim.workloads.job import Job
+from sim.workloads.p2p import PointToPoint
+from sim.workloads.row import Figure
+
+if TYPE_CHECKING:
+    from sim.workloads.job import Waiting
+
+_BEGIN, _END = range(2)  # marks
+
+
+def run(kernel: PointToPoint, job: Job) -> Waiting:
+    """Send all messages."""
+    yield from PointToPointRun(kernel, job).run()
+
+
+class PointToPointRun:
+    """One run of the kernel.
+
+    Parameters
+    ----------
+    options
+        What it is to do.
+    job
+        Where.
+    """
+
+    def __init__(self, options: PointToPoint, job: Job) -> None:
+        self._options = options
+        self._job = job
+        self._software = job.machine.mpi.message_time
+        """Seconds of a core for a message."""
+
+    def run(self) -> Waiting:
+        """Meet, send all messages, and tell how long that took."""
+        options, job = self._options, self._job
+        streams = options.mode != "ping-pong"
+        ranks = np.arange(job.ranks)
+        batch = job.batch(ranks[self._receivers :] if streams else None)
+        batch.add(Op.MEET, ranks, meeting=job.world.meeting, members=job.ranks)
+        batch.add(Op.MARK, ranks, mark=_BEGIN)
+        sent = self._stream(batch) if streams else self._ping_pong(batch)
+        batch.add(Op.MARK, ranks, mark=_END)
+        yield from job.do(batch, "send")
+        self._record(sent)
+
+    @property
+    def _receivers(self) -> int:
+        """The first rank that receives: all do, or those of the second half of the nodes."""
+        return self._job.ranks // 2 if self._options.mode == "one-way" else 0
+
+    def _record(self, sent: int) -> None:
+        """Add the row, with what such tests tell: messages a second, or the latency of one."""
+        options, times = self._options, self._job.marks()
+        seconds = float(times[:, _END].max() - times[:, _BEGIN].min())
+        figures = {"messages/s": Figure(sent / seconds, "")}
+        if options.mode == "ping-pong":
+            figures["latency"] = Figure(seconds / (2 * options.messages), "seconds")
+        moved = sent * options.size
+        self._job.record("-", options.mode, times[:, _BEGIN], times[:, _END], moved, figures)
+
+    def _pairs(self, apart: int) -> tuple[Integers, Integers]:
+        """Return who sends to whom in a turn: int64 (pairs,) ranks each.
+
+        Ranks are numbered node after node, and partners have the same place on their nodes.
+        """
+        job, options = self._job, self._options
+        each = job.ranks // job.world.nodes
+        sender = np.arange(job.ranks)
+        if options.mode != "both-ways":
+            sender = sender[: job.ranks // 2]
+        return sender, (sender + apart * each) % job.ranks
+
+    def _ping_pong(self, batch: Batch) -> int:
+        """Add messages to and fro between the pairs; return how many there are."""
+        job, count = self._job, self._options.messages
+        (apart,) = self._options.turns(job.world.nodes)
+        near, far = self._pairs(apart)
+        both = np.concatenate([near, far])
+        meeting = np.tile(job.meetings(len(near)), 2)
+        for _ in range(count):
+            for source, target in ((near, far), (far, near)):
+                batch.add(
+                    Op.MEET, both, meeting=meeting, members=2, seconds=self._software
+                )  # the software of sender and receiver
+                self._receive(batch, source, target, target, 1)
+        batch.add(Op.MEET, both, meeting=meeting, members=2)
+        return 2 * count * len(near)
+
+    def _stream(self, batch: Batch) -> int:
+        """Add streams of messages; return how many messages there are.
+
+        While the helper of the receiver takes what a rank has sent, that one prepares the next
+        window: a stream goes at the pace of the slower, its core or the network.
+        """
+        job, options = self._job, self._options
+        windows = _windows(options.messages, options.window)
+        sent = 0
+        for apart in options.turns(job.world.nodes):
+            sender, receiver = self._pairs(apart)
+            meeting = job.meetings(len(sender))
+            helper = job.ranks + receiver - self._receivers
+            both, where = np.concatenate([sender, helper]), np.tile(meeting, 2)
+            for count in windows:
+                batch.add(Op.WORK, sender, seconds=count * self._software)
+                batch.add(Op.MEET, both, meeting=where, members=2)
+                self._receive(batch, sender, receiver, helper, count)
+                sent += count * len(sender)
+            batch.add(Op.MEET, both, meeting=where, members=2)
+        return sent
+
+    def _receive(
+        self, batch: Batch, source: Integers, target: Integers, owner: Integers, count: int
+    ) -> None:
+        """Let the programs at ``owner`` take messages of some ranks to others, ``count`` each."""
+        node = self._job.world.node
+        first = batch.add_transfers(
+            np.repeat(node[source], count), np.repeat(node[target], count), self._options.size
+        )
+        transfer = first + count * np.arange(len(owner))
+        batch.add(Op.EXCHANGE, owner, transfer=transfer, received=count)
+
+
+def _windows(messages: int, window: int) -> list[int]:
+    """Return how many messages there are in each window."""
+    whole, rest = divmod(messages, window)
+    return [window] * whole + [rest] * bool(rest)

@@ -1,0 +1,96 @@
+"""Messages between nodes: what binds a latency, a message rate and a bandwidth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sim.config.errors import InputError
+from sim.config.machine import load_machine
+from sim.config.scenario import Scenario
+from sim.plane.counters import Stat
+from sim.run.result import Result
+from sim.run.simulate import simulate
+from sim.workloads.row import Row
+
+THETA = load_machine("theta")
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def run(nodes: int = 2, ppn: int = 1, machine: str = "theta", **options: Any) -> Result:
+    scenario = Scenario.model_validate(
+        {
+            "machine": machine,
+            "nodes": nodes,
+            "ppn": ppn,
+            "workload": {"kernel": {"name": "p2p"} | options},
+        }
+    )
+    return simulate(scenario)
+
+
+def only_row(result: Result) -> Row:
+    (row,) = result.rows
+    return row
+
+
+def latency(**options: Any) -> float:
+    row = only_row(run(mode="ping-pong", messages=20, **options))
+    return row.figures["latency"].value
+
+
+def test_a_small_message_takes_the_software_and_the_wires() -> None:
+    small = latency(size=8)
+    assert small > THETA.mpi.message_time
+    assert small < THETA.mpi.message_time + 2e-6, "two interfaces and some hops are no more"
+
+
+def test_a_long_message_takes_its_bytes_at_the_interface_too() -> None:
+    apart = latency(size=4 * MIB) - latency(size=8)
+    assert apart == pytest.approx(4 * MIB / THETA.network.nic_rate, rel=0.1)
+
+
+def test_a_core_sends_as_many_small_messages_as_its_software_lets_it() -> None:
+    row = only_row(run(mode="one-way", size=8, messages=512))
+    assert row.figures["messages/s"].value == pytest.approx(1 / THETA.mpi.message_time, rel=0.05)
+
+
+def test_a_stream_of_large_messages_fills_the_interface() -> None:
+    row = only_row(run(mode="one-way", size=MIB))
+    assert row.bandwidth == pytest.approx(THETA.network.nic_rate, rel=0.05)
+    assert row.bytes == 256 * MIB
+
+
+def test_ranks_of_a_node_share_its_interface() -> None:
+    one, four = (only_row(run(ppn=ppn, mode="one-way", messages=64)) for ppn in (1, 4))
+    assert four.bytes == 4 * one.bytes
+    assert four.bandwidth == pytest.approx(one.bandwidth, rel=0.1)
+
+
+def test_all_nodes_send_to_all_others() -> None:
+    nodes, ppn, messages = 6, 2, 4
+    result = run(nodes, ppn, partners="all", messages=messages, size=64 * KIB, window=3)
+    row = only_row(result)
+    assert row.bytes == nodes * (nodes - 1) * ppn * messages * 64 * KIB
+    assert result.stats[Stat.EXCHANGED_BYTES] == row.bytes, "nothing stays within a node"
+
+
+def test_no_file_system_takes_part() -> None:
+    result = run(4, mode="both-ways", messages=8)
+    assert result.bulk_bytes == 0
+    assert not result.troubles
+
+
+@pytest.mark.parametrize(
+    ("nodes", "options", "words"),
+    [
+        (3, {}, "cannot be halved"),
+        (1, {"partners": "all"}, "nobody to send to"),
+        (2, {"partners": "all", "mode": "one-way"}, "partners: half"),
+        (2, {"messages": 10**7}, "too many to hold"),
+    ],
+)
+def test_what_cannot_be_sent_is_said(nodes: int, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        run(nodes, **options)
