@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from sim.config.errors import InputError
 from sim.config.files import explain, nearest
-from sim.config.scenario import Scenario
+from sim.config.scenario import Scenario, with_hints_found
 
 
-def scenario_of(run: object, bases: Mapping[str, Any], place: str) -> Scenario:
+def scenario_of(run: object, bases: Mapping[str, Any], place: str, folder: Path) -> Scenario:
     """Return the scenario that a run of a claim describes.
 
     Parameters
@@ -23,16 +24,31 @@ def scenario_of(run: object, bases: Mapping[str, Any], place: str) -> Scenario:
         Pieces of scenarios by name.
     place
         Where it stands, for messages.
+    folder
+        From where the paths of the files that it names go out, as that of a machine.
 
     Raises
     ------
     InputError
         If there is no such base, or the fields do not make a scenario.
     """
+    said = _with_base(run, bases, place)
+    if "machine" in said:
+        said["machine"] = machine_found(said["machine"], folder)
     try:
-        return Scenario.model_validate(_with_base(run, bases, place))
+        scenario = Scenario.model_validate(said)
     except ValidationError as error:
         raise explain(error, place, Scenario) from error
+    workload = scenario.workload.found_from(folder)
+    environment = with_hints_found(scenario.environment, folder)
+    return scenario.model_copy(update={"workload": workload, "environment": environment})
+
+
+def machine_found(machine: Any, folder: Path) -> Any:
+    """Return the path of a machine file made absolute; a name, or anything else, as it is."""
+    if isinstance(machine, str) and machine.endswith((".yaml", ".yml")):
+        return str((folder / machine).resolve())
+    return machine
 
 
 def _with_base(part: object, bases: Mapping[str, Any], place: str) -> dict[str, Any]:

@@ -17,7 +17,8 @@ base itself. They can be used from every file. ``claims`` has an entry for each 
       - id: [C04, C05]
         not_expressed: the burst buffer is not modelled
 
-A row of which there is more to say than one claim can has several: ``B08``, ``B08.raw``.
+A row of which there is more to say than one claim can has several: ``B08``, ``B08.raw``. A
+measurement of one's own, in a file of one's own, has no row there; it says its ``source``.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from sim.config.files import explain, read_mapping
 from sim.config.model import Model
 from sim.config.scenario import Scenario
 from sim.config.units import Count
-from validation.bases import scenario_of
+from validation.bases import machine_found, scenario_of
 from validation.metric import Metric, check_runs, parse_metric
 from validation.parameter import Parameter, parse_parameter
 from validation.quantity import NUMBER
 from validation.relation import Relation, RunName
-from validation.target import FOLDER, Target, load_targets
+from validation.target import FOLDER, Target, load_targets, own_target
 
 Role = Literal["calibration", "check", "input"]
 """``calibration``: a parameter was fitted to it. ``check``: none was. ``input``: the row is itself
-a parameter of the machine."""
+a parameter of the machine, or one was taken from its number, so that its run confirms nothing."""
 
 Statistic = Literal["median", "mean", "largest", "smallest", "variation"]
 """How the seeds of a run become one number; ``variation`` is standard deviation over mean."""
@@ -73,7 +74,9 @@ class Claim(Model):
     role
         See :data:`Role`.
     parameters
-        For a calibration: the parameters that were fitted to it, by dotted path.
+        For a calibration: the parameters that were fitted to it, by dotted path. For an input with
+        runs: those that were taken from its number, or fitted to a row that reads the same off the
+        same run.
     runs
         The scenarios by name, in an order that matters for trends.
     series
@@ -97,6 +100,8 @@ class Claim(Model):
         Whether it runs only when everything is asked for, because it takes long.
     unjudged
         Why it is shown without a verdict, if it is.
+    source
+        Where it was measured, for a measurement that is no row of ``targets.csv``.
     note
         How the row was read, where that is not plain.
     suspect
@@ -122,14 +127,22 @@ class Claim(Model):
     fast: bool = False
     full: bool = False
     unjudged: str = ""
+    source: str = ""
     note: str = ""
     suspect: str = ""
     not_expressed: str = ""
 
     @property
     def target(self) -> Target:
-        """The published row."""
-        return load_targets()[self.id.partition(".")[0]]
+        """The published row; of a measurement of one's own, what the claim says of it."""
+        if not self.source:
+            return load_targets()[self.row]
+        return own_target(self.row, self.group, self.text, self.note, self.source)
+
+    @property
+    def row(self) -> str:
+        """The id of the published row that it is about."""
+        return self.id.partition(".")[0]
 
     @property
     def title(self) -> str:
@@ -161,8 +174,15 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Claim:
-        if self.id.partition(".")[0] not in load_targets():
-            raise ValueError(f"id = {self.id!r}: there is no such row in targets.csv")
+        if not self.source and self.row not in load_targets():
+            raise ValueError(
+                f"id = {self.id!r}: there is no such row in targets.csv; a measurement of your own "
+                "says its source, as source: IOR on our machine, May 2026"
+            )
+        if self.source and not self.text:
+            raise ValueError(
+                f"id = {self.id!r}: text is missing: what was measured, in a few words"
+            )
         kinds = (self.not_expressed, self.parameter, self.runs, self.nodes)
         if sum(map(bool, kinds)) != 1:
             raise ValueError("right would be one of runs, parameter, nodes and not_expressed")
@@ -189,10 +209,13 @@ class Claim(Model):
             raise ValueError("runs need metric and relation")
         if bool(self.nodes) != (self.machine is not None) or bool(self.nodes) != metric.of_machine:
             raise ValueError("machine, nodes and a metric as mpi(bcast, 4 KiB) belong together")
-        if self.role not in ("calibration", "check"):
-            raise ValueError(f"role = {self.role}: right would be calibration or check, of runs")
-        if (self.role == "calibration") != bool(self.parameters):
-            raise ValueError("parameters belong to the role calibration, and are needed there")
+        if self.role is None:
+            raise ValueError("role is missing; right would be check, calibration or input")
+        if (self.role == "check") == bool(self.parameters):
+            raise ValueError(
+                f"role = {self.role}: parameters belong to the roles calibration and input, and "
+                "are needed there"
+            )
         if self.fast and self.full:
             raise ValueError("a claim is fast or full, not both")
         check_runs(metric, self.names)
@@ -255,7 +278,7 @@ def load_claims(files: Iterable[Path] | None = None) -> dict[str, Claim]:
     claims: dict[str, Claim] = {}
     for path, document in documents.items():
         for entry in document.get("claims") or []:
-            for claim in _claims(entry, bases, str(path)):
+            for claim in _claims(entry, bases, path):
                 if claim.id in claims:
                     raise InputError(
                         f"{path}: claim {claim.id} is given twice; a second claim of the same row "
@@ -291,17 +314,18 @@ def _all_bases(documents: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     return bases
 
 
-def _claims(entry: object, bases: Mapping[str, Any], place: str) -> list[Claim]:
+def _claims(entry: object, bases: Mapping[str, Any], path: Path) -> list[Claim]:
     """Return the claims of one entry; it may have several ids."""
     if not isinstance(entry, dict) or "id" not in entry:
-        raise InputError(f"{place}: claims: {entry!r} has no id; right would be {{id: B02, ...}}")
+        raise InputError(f"{path}: claims: {entry!r} has no id; right would be {{id: B02, ...}}")
     ids = entry["id"] if isinstance(entry["id"], list) else [entry["id"]]
     if len(ids) > 1 and "not_expressed" not in entry:
-        raise InputError(f"{place}: {ids}: several ids are for claims that are not_expressed")
-    return [_claim(entry | {"id": name}, bases, f"{place}: {name}") for name in ids]
+        raise InputError(f"{path}: {ids}: several ids are for claims that are not_expressed")
+    return [_claim(entry | {"id": name}, bases, path) for name in ids]
 
 
-def _claim(entry: dict[str, Any], bases: Mapping[str, Any], place: str) -> Claim:
+def _claim(entry: dict[str, Any], bases: Mapping[str, Any], path: Path) -> Claim:
+    place = f"{path}: {entry['id']}"
     runs = entry.get("runs") or {}
     if not isinstance(runs, dict):
         raise InputError(
@@ -309,10 +333,12 @@ def _claim(entry: dict[str, Any], bases: Mapping[str, Any], place: str) -> Claim
         )
     entry = entry | {
         "runs": {
-            _run_name(name, place): scenario_of(run, bases, f"{place}: run {name}")
+            _run_name(name, place): scenario_of(run, bases, f"{place}: run {name}", path.parent)
             for name, run in runs.items()
         }
     }
+    if "machine" in entry:
+        entry["machine"] = machine_found(entry["machine"], path.parent)
     try:
         return Claim.model_validate(entry)
     except ValidationError as error:

@@ -17,7 +17,8 @@ from validation.figures.chart import Chart
 from validation.figures.gallery import Drawn, all_charts, draw
 from validation.page_style import STYLE
 from validation.quantity import NUMBER, natural
-from validation.report import ROLES, Report, Summary
+from validation.report import KINDS, Report, Summary, kinds_of
+from validation.report_text import NEARNESS_WORDS, median_words, nearness_words
 from validation.target import FIRMNESS
 from validation.verdict import Outcome, Verdict
 
@@ -75,7 +76,7 @@ _HEAD = """<!doctype html>
 _FOOT = """<h2>About</h2>
 <p class="soft">xc40io {version}, sources {code}. GB = 10<sup>9</sup> bytes, GiB = 2<sup>30</sup>
 bytes. A calibration is a measurement to which a parameter was fitted, a check one to which none
-was.</p>
+was; a prediction is a check whose number the simulator has seen in no form.</p>
 </body>
 </html>
 """
@@ -87,13 +88,10 @@ def _opening(report: Report) -> Iterator[str]:
     judged = total.passed + total.failed
     yield "<h1>xc40io: simulated beside measured</h1>\n"
     yield f"<p>{total.passed} of {judged} claims with a verdict hold"
-    yield "".join(
-        f"; the median of |ln(simulated / measured)| is {median:.3f} over "
-        f"{total.points[role]} numbers of {_ROLE_WORDS[role]}"
-        for role, median in total.medians.items()
-        if median is not None
-    )
-    yield f". {total.not_expressed} published rows are not expressed as claims.</p>\n"
+    yield f". {total.not_expressed} published rows are not expressed as claims.</p>\n<ul>\n"
+    for kind, nearness in total.nearness.items():
+        yield f"<li>{NEARNESS_WORDS[kind]}: {nearness_words(nearness)}.</li>\n"
+    yield "</ul>\n"
     links = "".join(f'<a href="#{place}">{name}</a>' for place, name in _PARTS.items())
     yield f"<nav>{links}</nav>\n"
 
@@ -105,12 +103,11 @@ _PARTS = {
     "figures": "Figures",
     "without": "Without a verdict",
 }
-_ROLE_WORDS = {"calibration": "calibration claims", "check": "check claims"}
 
 
 def _summary(report: Report) -> Iterator[str]:
     """Print what the claims of each group add up to, and how near the numbers are."""
-    head = ("group", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *ROLES)
+    head = ("group", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *KINDS)
     rows = [*report.summaries.items(), ("all", report.total)]
     yield '<h2 id="summary">Summary by group</h2>\n<div class="scroll"><table>\n'
     yield _row("th", head, range(1, len(head)))
@@ -121,10 +118,11 @@ def _summary(report: Report) -> Iterator[str]:
     yield "many numbers that is.</p>\n"
     groups = {
         name: [
-            Ratio(point.ratio, str(outcome.claim.role))
+            Ratio(point.ratio, kinds[-1])
             for outcome in outcomes
+            if (kinds := kinds_of(outcome.claim, report.predictions))
             for point in outcome.points
-            if point.counts and outcome.claim.role in ROLES
+            if point.counts
         ]
         for name, outcomes in report.groups.items()
     }
@@ -138,9 +136,8 @@ def _summary(report: Report) -> Iterator[str]:
 def _counts(summary: Summary) -> Iterator[str]:
     yield from map(str, (summary.claims, summary.passed, summary.failed, summary.unjudged))
     yield from map(str, (summary.left_out, summary.not_expressed))
-    for role in ROLES:
-        median = summary.medians[role]
-        yield "" if median is None else f"{median:.3f} ({summary.points[role]})"
+    for kind in KINDS:
+        yield median_words(summary.nearness[kind])
 
 
 def _row(tag: str, cells: Iterable[str], numbers: Iterable[int]) -> str:
@@ -177,14 +174,14 @@ def _claims(report: Report) -> Iterator[str]:
             yield _row("th", _COLUMNS, (_COLUMNS.index("ratio"),)).rstrip()
             yield "</thead>\n<tbody>\n"
             for outcome in shown:
-                yield from _claim(outcome)
+                yield from _claim(outcome, report)
             yield "</tbody></table>\n"
 
 
 _COLUMNS = ("id", "claim", "measured", "simulated", "ratio", "verdict")
 
 
-def _claim(outcome: Outcome) -> Iterator[str]:
+def _claim(outcome: Outcome, report: Report) -> Iterator[str]:
     """Print a claim: a row, and one more for each of several numbers."""
     claim, relation = outcome.claim, outcome.claim.relation
     assert relation is not None
@@ -193,7 +190,7 @@ def _claim(outcome: Outcome) -> Iterator[str]:
     simulated = single.measured.show(single.simulated) if single else _numbers(outcome)
     ratio = f"{single.ratio:.2f}" if single else ""
     setup = "" if claim.text else claim.target.config  # a text of its own says how it was run
-    told = (setup, _role(claim), claim.note, *outcome.remarks)
+    told = (setup, _role(claim, report), claim.note, *outcome.remarks)
     notes = "".join(f"<br><small>{escape(note)}</small>" for note in told if note)
     verdict = f'<span class="{_CLASSES[outcome.verdict]}">{_verdict(outcome)}</span>'
     firmness = FIRMNESS[claim.target.firmness]
@@ -209,9 +206,12 @@ def _claim(outcome: Outcome) -> Iterator[str]:
         yield "<td></td></tr>\n"
 
 
-def _role(claim: Claim) -> str:
+def _role(claim: Claim, report: Report) -> str:
     """Return what a reader has to know of a claim's role; nothing of checks, which most are."""
-    return f"calibration of {', '.join(claim.parameters)}" if claim.parameters else ""
+    if claim.parameters:
+        return f"{claim.role} of {', '.join(claim.parameters)}"
+    numbers = claim.relation is not None and claim.relation.has_values
+    return "prediction" if numbers and claim.id in report.predictions else ""
 
 
 def _cells(measured: str, simulated: str, ratio: str) -> Iterator[str]:

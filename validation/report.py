@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -12,10 +13,45 @@ from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.studies.simulations import Simulations
 from validation.claim import Claim
+from validation.prediction import predictions
 from validation.verdict import Outcome, Verdict, judge, not_run
 
-ROLES = ("calibration", "check")
-"""The roles whose errors are summed up; inputs agree by their nature."""
+KINDS = ("calibration", "check", "prediction")
+"""The kinds of numbers whose errors are summed up; inputs agree by their nature. Predictions are
+those of the checks whose numbers the simulator has seen in no form (``validation.prediction``)."""
+
+NEAR, FAR = 1.25, 1.5
+"""Factors beyond which a simulated number is called off, and far off."""
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """How near simulated numbers are to measured ones.
+
+    Attributes
+    ----------
+    numbers
+        How many there are.
+    median
+        Of ``|ln(simulated / measured)|``; None without any.
+    off, far
+        How many are beyond a factor of :data:`NEAR`, and of :data:`FAR`, either way.
+    """
+
+    numbers: int
+    median: float | None
+    off: int
+    far: int
+
+    @classmethod
+    def of(cls, errors: Sequence[float]) -> Nearness:
+        """Return it for some ``|ln(simulated / measured)|``."""
+        return cls(
+            len(errors),
+            statistics.median(errors) if errors else None,
+            sum(1 for error in errors if error > math.log(NEAR)),
+            sum(1 for error in errors if error > math.log(FAR)),
+        )
 
 
 @dataclass(frozen=True)
@@ -32,11 +68,8 @@ class Summary:
         Claims that were not run because they take long.
     not_expressed
         Claims that the simulator cannot express.
-    medians
-        Median of ``|ln(simulated / measured)|`` over all measured numbers, by role; None without
-        any.
-    points
-        How many numbers that is, by role.
+    nearness
+        How near all measured numbers are, by kind (:data:`KINDS`).
     """
 
     passed: int
@@ -44,8 +77,7 @@ class Summary:
     unjudged: int
     left_out: int
     not_expressed: int
-    medians: Mapping[str, float | None]
-    points: Mapping[str, int]
+    nearness: Mapping[str, Nearness]
 
     @property
     def claims(self) -> int:
@@ -62,11 +94,14 @@ class Report:
     ----------
     outcomes
         Of the claims, in their order.
+    predictions
+        Ids of the claims that are genuine predictions.
     simulations
         Which have run the scenarios, and can run more.
     """
 
     outcomes: tuple[Outcome, ...]
+    predictions: frozenset[str]
     simulations: Simulations = field(repr=False, compare=False)
 
     @property
@@ -85,15 +120,23 @@ class Report:
     @property
     def summaries(self) -> dict[str, Summary]:
         """What the claims of each group add up to."""
-        return {name: summarise(outcomes) for name, outcomes in self.groups.items()}
+        return {
+            name: summarise(outcomes, self.predictions) for name, outcomes in self.groups.items()
+        }
 
     @property
     def total(self) -> Summary:
         """What all claims add up to."""
-        return summarise(self.outcomes)
+        return summarise(self.outcomes, self.predictions)
 
 
-def validate(claims: Iterable[Claim], simulations: Simulations, *, full: bool = False) -> Report:
+def validate(
+    claims: Iterable[Claim],
+    simulations: Simulations,
+    *,
+    full: bool = False,
+    known: Mapping[str, Claim] | None = None,
+) -> Report:
     """Run what claims need, all together, and judge them.
 
     Parameters
@@ -104,6 +147,9 @@ def validate(claims: Iterable[Claim], simulations: Simulations, *, full: bool = 
         What runs their scenarios.
     full
         Whether to run also those that take long.
+    known
+        All claims, by id, among which the fitted ones are looked for that make a check no
+        prediction; those that are run unless given.
 
     Raises
     ------
@@ -120,7 +166,8 @@ def validate(claims: Iterable[Claim], simulations: Simulations, *, full: bool = 
     outcomes = (
         judge(claim, found[claim.id]) if claim.id in found else not_run(claim) for claim in claims
     )
-    return Report(tuple(outcomes), simulations)
+    predicted = predictions(known if known is not None else {one.id: one for one in claims})
+    return Report(tuple(outcomes), predicted, simulations)
 
 
 def select(
@@ -148,7 +195,7 @@ def select(
     InputError
         If there is no such claim or group.
     """
-    rows = {claim.target.id for claim in claims.values()}
+    rows = {claim.row for claim in claims.values()}
     for name in ids:
         if name not in claims and name not in rows:
             raise InputError(f"--claim {name}: there is no such claim{nearest(name, claims)}")
@@ -159,35 +206,34 @@ def select(
     return [
         claim
         for claim in claims.values()
-        if (not ids or claim.id in ids or claim.target.id in ids)
+        if (not ids or claim.id in ids or claim.row in ids)
         and (not groups or any(group.lower() in claim.family.lower() for group in groups))
         and (claim.fast or not fast)
     ]
 
 
-def summarise(outcomes: Iterable[Outcome]) -> Summary:
-    """Return what some claims add up to."""
+def kinds_of(claim: Claim, predicted: Container[str]) -> tuple[str, ...]:
+    """Return the kinds of numbers that those of a claim count as; a prediction is a check too."""
+    if claim.role not in KINDS:
+        return ()
+    return (claim.role, "prediction") if claim.id in predicted else (claim.role,)
+
+
+def summarise(outcomes: Iterable[Outcome], predicted: Container[str]) -> Summary:
+    """Return what some claims add up to; ``predicted`` has the ids of genuine predictions."""
     outcomes = list(outcomes)
     without = [outcome for outcome in outcomes if outcome.verdict is Verdict.NONE]
     expressed = [outcome for outcome in without if not outcome.claim.not_expressed]
     unjudged = sum(1 for outcome in expressed if outcome.claim.unjudged and outcome.numbers)
-    errors = {
-        role: [
-            point.error
-            for outcome in outcomes
-            for point in outcome.points
-            if outcome.claim.role == role and point.counts
-        ]
-        for role in ROLES
-    }
+    errors: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for outcome in outcomes:
+        for kind in kinds_of(outcome.claim, predicted):
+            errors[kind] += [point.error for point in outcome.points if point.counts]
     return Summary(
         passed=sum(1 for outcome in outcomes if outcome.verdict is Verdict.PASS),
         failed=sum(1 for outcome in outcomes if outcome.verdict is Verdict.FAIL),
         unjudged=unjudged,
         left_out=len(expressed) - unjudged,
         not_expressed=len(without) - len(expressed),
-        medians={
-            role: statistics.median(found) if found else None for role, found in errors.items()
-        },
-        points={role: len(found) for role, found in errors.items()},
+        nearness={kind: Nearness.of(found) for kind, found in errors.items()},
     )

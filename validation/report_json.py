@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 from sim.results.json_text import json_text
 from sim.studies.store import code_hash
+from validation.frozen import digest_of
 from validation.report import Report, Summary
 from validation.verdict import Outcome, Point
 
@@ -26,19 +28,19 @@ def report_document(report: Report) -> dict[str, Any]:
     dict
         ``version``, ``code`` (a hash of the simulator's sources), ``claims`` (each with its
         published row, its verdict, ``points``: measured beside simulated numbers, ``numbers``: the
-        metric by run, ``complaints``), ``groups`` and ``total`` (what they add up to). Bytes,
-        seconds, bytes/s.
+        metric by run, ``complaints``, ``prediction``: whether it is a genuine one), ``groups`` and
+        ``total`` (what they add up to). Bytes, seconds, bytes/s.
     """
     return {
         "version": version("xc40io"),
         "code": code_hash(),
-        "claims": [_claim(outcome) for outcome in report.outcomes],
+        "claims": [_claim(outcome, report.predictions) for outcome in report.outcomes],
         "groups": {name: _summary(summary) for name, summary in report.summaries.items()},
         "total": _summary(report.total),
     }
 
 
-def _claim(outcome: Outcome) -> dict[str, Any]:
+def _claim(outcome: Outcome, predicted: Container[str]) -> dict[str, Any]:
     claim, target = outcome.claim, outcome.claim.target
     return {
         "id": claim.id,
@@ -46,6 +48,8 @@ def _claim(outcome: Outcome) -> dict[str, Any]:
         "text": claim.title,
         "target": asdict(target),
         "role": claim.role or ("input" if claim.parameter else None),
+        "prediction": claim.id in predicted,
+        "digest": digest_of(claim),
         "parameters": list(claim.parameters),
         "metric": claim.metric.text if claim.metric else None,
         "parameter": claim.parameter.text if claim.parameter else None,
@@ -73,7 +77,9 @@ def _point(point: Point) -> dict[str, Any]:
         "written": str(point.measured),
         "simulated": _finite(point.simulated),
         "ratio": _finite(point.ratio),
+        "shown": point.measured.show(point.simulated),
         "holds": point.holds,
+        "counts": point.counts,
     }
 
 

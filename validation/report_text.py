@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 
 from sim.results.columns import column_lines, format_columns
+from topology.text import format_count
 from validation.quantity import NUMBER, Quantity, natural
-from validation.report import ROLES, Report, Summary
+from validation.report import FAR, KINDS, NEAR, Nearness, Report, Summary
 from validation.verdict import Outcome, Verdict
 
 _HEAD = ("id", "claim", "measured", "simulated", "ratio", "verdict")
@@ -120,13 +122,44 @@ def _unexpressed(report: Report) -> Iterator[str]:
 
 def _summary(report: Report) -> str:
     """Print what the claims add up to, by group and in all."""
-    head = ("", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *ROLES)
+    head = ("", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *KINDS)
     rows = [_summary_row(name, summary) for name, summary in report.summaries.items()]
     rows.append(_summary_row("all", report.total))
     title = (
-        "Median of |ln(simulated / measured)| in the last columns, with how many numbers that is."
+        "Median of |ln(simulated / measured)| in the last columns, with how many numbers that is.\n"
+        "Predictions are the checks whose numbers the simulator has seen in no form: no fitted or\n"
+        "input claim of the same row, none that shares a run, no value of the machine from there."
     )
-    return f"{title}\n{format_columns([head, *rows])}"
+    told = "".join(
+        f"{NEARNESS_WORDS[kind]}: {nearness_words(nearness)}.\n"
+        for kind, nearness in report.total.nearness.items()
+        if nearness.numbers
+    )
+    return f"{title}\n{format_columns([head, *rows])}\n{told}"
+
+
+NEARNESS_WORDS = {
+    "calibration": "Numbers to which something was fitted",
+    "check": "All checks",
+    "prediction": "Genuine predictions among them",
+}
+"""What the kinds of numbers are called at the beginning of a sentence."""
+
+
+def nearness_words(nearness: Nearness) -> str:
+    """Say how near some numbers are: median, and how many are off."""
+    if nearness.median is None:
+        return "none"
+    factor = math.exp(nearness.median)
+    return (
+        f"{format_count(nearness.numbers, 'number')}, median {nearness.median:.3f} (a factor of "
+        f"{factor:.2f}), {nearness.off} beyond a factor of {NEAR:g}, {nearness.far} beyond {FAR:g}"
+    )
+
+
+def median_words(nearness: Nearness) -> str:
+    """Write a median with how many numbers it is of; nothing without any."""
+    return "" if nearness.median is None else f"{nearness.median:.3f} ({nearness.numbers})"
 
 
 def _summary_row(name: str, summary: Summary) -> tuple[str, ...]:
@@ -138,10 +171,5 @@ def _summary_row(name: str, summary: Summary) -> tuple[str, ...]:
         summary.left_out,
         summary.not_expressed,
     )
-    medians = (
-        ""
-        if (median := summary.medians[role]) is None
-        else f"{median:.3f} ({summary.points[role]})"
-        for role in ROLES
-    )
+    medians = (median_words(summary.nearness[kind]) for kind in KINDS)
     return name, *(str(count) for count in counts), *medians

@@ -19,6 +19,7 @@ FIRMNESS = {
     "A": "only the axis of a chart is known",
     "C": "computed from other rows",
     "P": "a parameter of another simulator, no measurement",
+    "O": "measured by whoever wrote the claim",
 }
 """How firm a published row is, by its letter."""
 
@@ -64,3 +65,12 @@ def load_targets() -> dict[str, Target]:
     """Return all published rows by their ids, in the order of the file."""
     with (FOLDER / "targets.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: Target(**row) for row in csv.DictReader(file)}
+
+
+OWN = "Own measurements"
+"""The group of measurements that are no published rows, unless their claim says another."""
+
+
+def own_target(name: str, group: str, text: str, config: str, source: str) -> Target:
+    """Return what stands in place of a published row for a measurement of one's own."""
+    return Target(name, group or OWN, "", text, config, "", "", source, "O", "")

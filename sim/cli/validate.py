@@ -17,6 +17,12 @@ _FAILED = 1
 @click.option(
     "--claim", "ids", multiple=True, metavar="ID", help="Only this claim, as B02. May be repeated."
 )
+@click.option(
+    "--claims",
+    "file",
+    metavar="FILE.yaml",
+    help="Your own measurements in place of the published ones (docs/your-own-measurements.md).",
+)
 @click.option("--fast", is_flag=True, help="Only the fast claims: less than a minute.")
 @click.option("--full", is_flag=True, help="Also claims that take long: an hour at most.")
 @click.option("--all", "everything", is_flag=True, help="Also list what has no verdict, and why.")
@@ -39,6 +45,7 @@ def validate(
     *,
     groups: tuple[str, ...],
     ids: tuple[str, ...],
+    file: str | None,
     fast: bool,
     full: bool,
     everything: bool,
@@ -54,6 +61,8 @@ def validate(
     does not hold. What has been simulated is kept for the next time, until the code changes; after
     an interrupt the same command goes on where it stopped.
     """
+    from pathlib import Path
+
     from sim.config.errors import InputError
     from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
@@ -66,10 +75,11 @@ def validate(
     if fast and full:
         raise InputError("--fast and --full: right would be one of them, or none")
     _check_places(figures, html)
-    chosen = select(load_claims(), groups=groups, ids=ids, fast=fast)
+    known = load_claims() if file is None else load_claims([Path(file)])
+    chosen = select(known, groups=groups, ids=ids, fast=fast)
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), None if no_cache else Store(), progress)
-        report = validate_claims(chosen, simulations, full=full or bool(ids))
+        report = validate_claims(chosen, simulations, full=full or bool(ids), known=known)
         _draw(report, figures, html, full=full)
     _print(report, as_json=as_json, everything=everything)
     for note in simulations.notes:

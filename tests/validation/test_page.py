@@ -81,7 +81,7 @@ def example(*, fails: bool = False) -> Report:
         judge(Claim.model_validate({"id": "C06", "not_expressed": "no burst buffer & co"}), {}),
         not_run(claim("a", value, id="E40", full=True)),
     ]
-    return Report(tuple(outcomes), Invented())
+    return Report(tuple(outcomes), frozenset(), Invented())
 
 
 _WITHIN = {"tolerance": "25%"}

@@ -71,9 +71,18 @@ def test_the_medians_are_those_of_the_roles(report: Report):
         outcome.claim.id: [point.error for point in outcome.points] for outcome in report.outcomes
     }
     total = report.total
-    assert total.points == {"calibration": 1, "check": 3}
-    assert total.medians["calibration"] == errors["B08"][0]
-    assert total.medians["check"] == sorted(errors["B02"] + errors["B04"] + errors["B05"])[1]
+    near = total.nearness
+    assert {kind: one.numbers for kind, one in near.items()} == {
+        "calibration": 1,
+        "check": 3,
+        "prediction": 0,
+    }
+    assert near["calibration"].median == errors["B08"][0]
+    checks = sorted(errors["B02"] + errors["B04"] + errors["B05"])
+    assert near["check"].median == checks[1]
+    assert near["check"].off == sum(error > math.log(1.25) for error in checks)
+    assert near["check"].far == sum(error > math.log(1.5) for error in checks)
+    assert near["prediction"].median is None, "all share the run of the one that was fitted"
 
 
 def test_all_seeds_and_full_claims_are_run_when_asked_for():
@@ -113,7 +122,7 @@ def test_the_json_has_every_number(report: Report):
     assert math.isclose(point["simulated"], found["B04"]["numbers"][""])
     assert found["B04"]["target"]["source"]
     assert found["C04"]["without_verdict"] == "no burst buffer"
-    assert document["total"]["medians"].keys() == {"calibration", "check"}
+    assert document["total"]["nearness"].keys() == {"calibration", "check", "prediction"}
 
 
 def test_the_same_report_whoever_runs_it(report: Report):

@@ -10,6 +10,7 @@ from sim.results.pictures.sheet import (
     FAINT,
     INK,
     OTHER,
+    READ,
     WRITE,
     Heading,
     legend,
@@ -26,13 +27,13 @@ BAND = (0.75, 1.25)
 """Simulated over measured, from and to which a number is near."""
 
 _ENDS = (0.25, 4.0)
-_LOOKS = {"calibration": ("s", OTHER), "check": ("o", WRITE)}
+_LOOKS = {"calibration": ("s", OTHER), "check": ("o", WRITE), "prediction": ("D", READ)}
 _TICKS = (0.25, 0.5, 0.75, 1.0, 1.25, 2.0, 4.0)
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Simulated over measured of one number; the role of its claim."""
+    """Simulated over measured of one number; which kind of number it is."""
 
     ratio: float
     role: str

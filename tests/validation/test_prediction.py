@@ -1,0 +1,87 @@
+"""Which checks are predictions: no number of theirs has been seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from run_records import SCENARIO
+
+from sim.config.scenario import Scenario
+from validation.claim import Claim, load_claims
+from validation.prediction import doubts, predictions, shared_readings
+
+
+def scenario(**fields: Any) -> Scenario:
+    return Scenario.model_validate(SCENARIO | fields)
+
+
+def claim(name: str, role: str = "check", metric: str = "write(a)", **fields: Any) -> Claim:
+    said = {
+        "id": name,
+        "role": role,
+        "runs": {"a": scenario()},
+        "metric": metric,
+        "relation": {"value": "1 GB/s", "tolerance": "25%"},
+        "parameters": [] if role == "check" else ["lustre.osts"],
+    }
+    return Claim.model_validate(said | fields)
+
+
+def by_id(*claims: Claim) -> dict[str, Claim]:
+    return {one.id: one for one in claims}
+
+
+FITTED = claim("B08", "calibration", runs={"a": scenario(nodes=2)})
+
+
+def test_a_check_that_shares_nothing_is_a_prediction() -> None:
+    claims = by_id(FITTED, claim("B04"))
+    assert predictions(claims) == {"B04"}
+    assert doubts(claims["B04"], claims) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [
+        (claim("B08.raw"), "B08 is of the same row"),
+        (claim("B04", metric="read(a)", runs={"a": scenario(nodes=2)}), "shares a run with B08"),
+        (claim("B22"), "theta: lustre.ost_write_latency names it as a source"),
+    ],
+)
+def test_a_check_whose_number_was_seen_is_none(check: Claim, why: str) -> None:
+    claims = by_id(FITTED, check)
+    assert predictions(claims) == frozenset()
+    assert doubts(check, claims) == [why]
+
+
+def test_a_run_that_the_metric_does_not_look_at_is_not_shared() -> None:
+    runs = {"a": scenario(), "b": scenario(nodes=2)}
+    assert predictions(by_id(FITTED, claim("B04", runs=runs))) == {"B04"}
+
+
+def test_who_reads_what_was_fitted_shares_the_reading() -> None:
+    runs = {"a": scenario(nodes=2), "b": scenario()}
+    ratio = claim(
+        "B04", metric="write(a) / write(b)", runs=runs, relation={"ratio": 1, "tolerance": "1%"}
+    )
+    assert shared_readings(by_id(FITTED, ratio)) == {}
+    second = claim("B09", "input")
+    assert shared_readings(by_id(FITTED, second, ratio)) == {"B04": ("B08", "B09")}
+
+
+def test_no_check_that_comes_with_xc40io_reads_what_was_fitted() -> None:
+    assert shared_readings(load_claims()) == {}
+
+
+def test_no_check_is_named_as_the_source_of_what_its_machine_has_for_it() -> None:
+    """Who takes a value from a number says so in the machine file; the number then is an input."""
+    claims = load_claims()
+    numbers = [one for one in claims.values() if one.role == "check" and one.relation.has_values]
+    assert len(numbers) > 30
+    found = {one.id: [why for why in doubts(one, claims) if "names it" in why] for one in numbers}
+    assert {name: why for name, why in found.items() if why and name not in LOOKED_AT} == {}
+
+
+LOOKED_AT = ("E41.days",)
+"""The spread of Cori's OSTs was fitted to the median of E41; the claim is about all quantiles."""
