@@ -197,6 +197,11 @@ FUNCTIONS = {
         lambda run, cause: _of(run.waits, "cause", cause),
         "seconds that a rank waited for a cause, on average",
     ),
+    "moved": Function(
+        BYTES,
+        lambda run: float(sum(phase.bytes for phase in run.phases)),
+        "bytes that the phases of a run moved, all together",
+    ),
     "simulated": Function(SECONDS, lambda run: run.simulated, "seconds of the whole run"),
     "mpi": Function(SECONDS, _mpi, "seconds of a collective of so many bytes", of_machine=True),
 }

@@ -54,7 +54,7 @@ def shared_readings(claims: Mapping[str, Claim]) -> dict[str, tuple[str, ...]]:
     They are no checks: what they look at was fitted. A distribution over seeds is more than the
     number that was fitted, and is left out.
     """
-    fitted: dict[tuple[str, str], str] = {}
+    fitted: dict[tuple[str, ...], str] = {}
     for claim in claims.values():
         if claim.role in _FITTED:
             for reading in _readings(claim):
@@ -112,12 +112,11 @@ def _scenarios(claim: Claim) -> Iterator[str]:
             yield _text(scenario)
 
 
-def _readings(claim: Claim) -> Iterator[tuple[str, str]]:
-    """Yield each function of the metric with the run that it looks at, for one of its seeds."""
-    for function, (run, *_) in claim.metric.expression.calls() if claim.metric else ():
-        for name in claim.runs if run not in claim.runs else (run,):
-            if name in claim.runs:
-                yield function, _text(claim.runs[name])
+def _readings(claim: Claim) -> Iterator[tuple[str, ...]]:
+    """Yield each function of the metric with its words and its run, for one of the seeds."""
+    for function, (run, *words) in claim.metric.expression.calls() if claim.metric else ():
+        for name in (run,) if run in claim.runs else claim.runs:
+            yield function, *words, _text(claim.runs[name])
 
 
 def _text(scenario: Scenario) -> str:

@@ -41,6 +41,7 @@ FOUND = {
     ("stat", "enqueues"): 12,
     ("wait", "LOCK"): 0.125,
     ("simulated",): 20.0,
+    ("moved",): 5 * 1e10,  # five phases of 10 GB
 }
 
 
