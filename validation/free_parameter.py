@@ -58,6 +58,14 @@ class _Entry(Model):
     reason: Annotated[str, Field(min_length=1)]
 
 
+class _WholeEntry(Model):
+    """A value that is moved as a whole or not, as the file holds it."""
+
+    path: str
+    machines: Annotated[list[str], Field(min_length=1)]
+    reason: Annotated[str, Field(min_length=1)]
+
+
 @dataclass(frozen=True, eq=False)
 class FreeParameter:
     """A parameter that may be fitted; its value is that on the first of its machines.
@@ -146,10 +154,7 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
         If an entry is wrong, names no such machine or value, has bounds that its value is not
         within, or if the machines that share a value do not agree on it.
     """
-    document = read_mapping(Path(file))
-    entries = document.get("parameters")
-    if document.keys() != {"parameters"} or not isinstance(entries, list):
-        raise InputError(f"{file}: right would be parameters: and a list of them, nothing else")
+    entries = _lists(file)[0]
     parameters: dict[str, FreeParameter] = {}
     load = cache(load_machine)
     for number, content in enumerate(entries, start=1):
@@ -163,6 +168,63 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
         _refuse_second(parameter, parameters.values(), place)
         parameters[parameter.name] = parameter
     return parameters
+
+
+@dataclass(frozen=True)
+class WholeParameter:
+    """A value that was chosen or fitted and of which there is no tenth: a count, a word, nothing.
+
+    Attributes
+    ----------
+    path
+        Where it stands in a machine file.
+    machines
+        The values by the machines that have it, with their units.
+    reason
+        How it was chosen.
+    """
+
+    path: str
+    machines: Mapping[str, str]
+    reason: str
+
+
+def load_whole_parameters(file: str | Path = FILE) -> list[WholeParameter]:
+    """Read the values that were chosen, or fitted, and that no table of elasticities can move.
+
+    Raises
+    ------
+    InputError
+        If an entry is wrong, or names no such machine or value.
+    """
+    found = []
+    for number, content in enumerate(_lists(file)[1], start=1):
+        place = f"{file}: whole {number}"
+        try:
+            entry = _WholeEntry.model_validate(content)
+        except ValidationError as error:
+            raise explain(error, place, _WholeEntry) from error
+        machines = [load_machine(name) for name in entry.machines]
+        for machine in machines:
+            if entry.path not in (values := machine.values()):
+                raise InputError(
+                    f"{place}: {machine.name} has no such value{nearest(entry.path, values)}"
+                )
+        shown = {one.name: str(one.values(units=True)[entry.path]) for one in machines}
+        found.append(WholeParameter(entry.path, shown, entry.reason))
+    return found
+
+
+def _lists(file: str | Path) -> tuple[list[Any], list[Any]]:
+    """Return the two lists of a file: parameters, and those that are moved as a whole or not."""
+    document = read_mapping(Path(file))
+    moved, whole = document.get("parameters"), document.get("whole", [])
+    known = not document.keys() - {"parameters", "whole"}
+    if not known or not isinstance(moved, list) or not isinstance(whole, list):
+        raise InputError(
+            f"{file}: right would be parameters: and a list of them, whole: and another at most"
+        )
+    return moved, whole
 
 
 def _parameter(entry: _Entry, machines: Sequence[Machine], place: str) -> FreeParameter:

@@ -8,7 +8,11 @@ from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.machine import load_machine
 from validation.claim import load_claims
-from validation.free_parameter import load_free_parameters, merged
+from validation.free_parameter import (
+    load_free_parameters,
+    load_whole_parameters,
+    merged,
+)
 
 COMMIT = "lustre.journal_commit"
 ENTRY = {"path": COMMIT, "machines": "[theta]", "bounds": "[1 ms, 1 s]", "reason": "a disk"}
@@ -99,17 +103,35 @@ def test_changes_of_several_parameters_become_one() -> None:
     assert merged(several) == {"theta": {"a": 1, "b": 3}, "cori": {"a": 2}}
 
 
-SWITCHED = "lustre.readahead"
-"""Of a machine that reads nothing ahead it is 0: there is no scale on which to fit that."""
-
-
 def test_what_claims_were_fitted_through_is_free() -> None:
     free = {
         (parameter.path, machine)
         for parameter in load_free_parameters().values()
         for machine in parameter.machines
     }
+    free |= {(one.path, name) for one in load_whole_parameters() for name in one.machines}
     for claim in load_claims().values():
-        machines = {scenario.machine for scenario in claim.runs.values()}
-        for path in set(claim.parameters) - {SWITCHED}:
-            assert {(path, machine) for machine in machines} <= free, claim.id
+        if claim.role == "calibration":
+            machines = {scenario.machine for scenario in claim.runs.values()}
+            for path in claim.parameters:
+                assert {(path, machine) for machine in machines} <= free, claim.id
+
+
+def test_whole_parameters_say_what_they_are() -> None:
+    found = {one.path: one for one in load_whole_parameters()}
+    assert found["lustre.readahead"].machines == {"cori-knl": "0 B", "cori-haswell": "0 B"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("whole: 3", "and a list of them"),
+        ("whole: [{path: lustre.osts, machines: [theta]}]", "reason is missing"),
+        ("whole: [{path: lustre.oss, machines: [theta], reason: x}]", "no such value"),
+    ],
+)
+def test_refuses_whole_parameters_that_say_too_little(text: str, words: str, tmp_path) -> None:
+    path = tmp_path / "parameters.yaml"
+    path.write_text(f"parameters: []\n{text}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        load_whole_parameters(path)
