@@ -1,0 +1,171 @@
+"""The page on which measurement sees which parameter, from a template and kept elasticities.
+
+::
+
+    xc40io sensitivity --csv table.csv
+    python -m validation.sensitivity_page table.csv    # keeps what it says, writes the page
+    python -m validation.sensitivity_page              # writes the page from what is kept
+
+Several tables may be given, each of some claims and parameters; all that they say of a parameter
+takes the place of what was kept of it. In the sentences, ``sensitivity_page.md``, stand
+``{{table}}``, ``{{unseen}}``, ``{{untried}}`` and ``{{whole}}``, each alone on a line.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from sim.archive.files import write_whole
+from sim.config.errors import InputError
+from validation.free_parameter import (
+    FreeParameter,
+    WholeParameter,
+    load_free_parameters,
+    load_whole_parameters,
+)
+from validation.sensitivity import row_of
+from validation.target import FOLDER
+
+TEMPLATE = FOLDER / "sensitivity_page.md"
+KEPT = FOLDER / "kept_sensitivity.json"
+PAGE = FOLDER.parent / "docs" / "sensitivity.md"
+
+_MOST = 6  # claims that are named beside a parameter
+
+
+class Seen(NamedTuple):
+    """Which published rows see a parameter.
+
+    Attributes
+    ----------
+    tried
+        How many rows were tried.
+    rows
+        How many see it.
+    best
+        The claims that see it best, each with its elasticity; one of each row.
+    """
+
+    tried: int
+    rows: int
+    best: tuple[tuple[str, float], ...]
+
+
+def parameter_name(path: str, machines: Iterable[str]) -> str:
+    """Return what a parameter is called where it is kept."""
+    return f"{path} ({', '.join(machines)})"
+
+
+def load_seen(file: Path = KEPT) -> dict[str, Seen]:
+    """Return what is kept, by :func:`parameter_name`."""
+    document = json.loads(file.read_text(encoding="utf-8"))
+    return {
+        name: Seen(tried, rows, tuple((claim, number) for claim, number in best))
+        for name, (tried, rows, best) in document.items()
+    }
+
+
+def seen_in(tables: Iterable[str | Path]) -> dict[str, Seen]:
+    """Return what tables that ``xc40io sensitivity --csv`` wrote say of the parameters in them.
+
+    Raises
+    ------
+    InputError
+        If a file is no such table.
+    """
+    tried: dict[str, set[str]] = {}
+    best: dict[str, dict[str, tuple[str, float]]] = {}
+    for table in tables:
+        for name, claim, elasticity, seen in _lines(Path(table)):
+            row = row_of(claim)
+            tried.setdefault(name, set()).add(row)
+            known = best.setdefault(name, {})
+            if seen and abs(elasticity) > abs(known.get(row, ("", 0.0))[1]):
+                known[row] = claim, elasticity
+    return {
+        name: Seen(len(rows), len(best[name]), _best(best[name].values()))
+        for name, rows in tried.items()
+    }
+
+
+def _lines(table: Path) -> Iterator[tuple[str, str, float, bool]]:
+    """Yield parameter, claim and elasticity of each line, and whether the claim sees it."""
+    try:
+        with table.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                name = parameter_name(line["parameter"], line["machines"].split())
+                yield name, line["claim"], float(line["elasticity"]), line["seen"] == "1"
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{table}: {error!r}; right would be what xc40io sensitivity --csv FILE writes"
+        ) from error
+
+
+def _best(seeing: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    ordered = sorted(seeing, key=lambda one: -abs(one[1]))
+    return tuple((claim, round(elasticity, 2)) for claim, elasticity in ordered[:_MOST])
+
+
+def sensitivity_page(
+    parameters: Iterable[FreeParameter], whole: Iterable[WholeParameter], kept: Mapping[str, Seen]
+) -> str:
+    """Return the page."""
+    known = {parameter_name(one.path, one.machines): one for one in parameters}
+    seen = {name: kept[name] for name in known if name in kept}
+    ordered = sorted((n for n in seen if seen[n].rows), key=lambda name: -seen[name].rows)
+    blocks = {
+        "{{table}}": [_row(known[name], seen[name]) for name in ordered],
+        "{{unseen}}": [
+            f"* {_named(known[name])}, tried with {found.tried} rows"
+            for name, found in seen.items()
+            if not found.rows
+        ],
+        "{{untried}}": [
+            f"* {_named(one)}: {one.reason}" for name, one in known.items() if name not in kept
+        ]
+        or ["* none"],
+        "{{whole}}": [
+            f"* `{one.path}` ({', '.join(f'{m} {v}' for m, v in one.machines.items())}): "
+            f"{one.reason}"
+            for one in whole
+        ],
+    }
+    lines = TEMPLATE.read_text(encoding="utf-8").split("\n")
+    return "\n".join("\n".join(blocks.get(line, [line])) for line in lines)
+
+
+def _named(parameter: FreeParameter) -> str:
+    return f"`{parameter.path}` ({', '.join(parameter.machines)})"
+
+
+def _row(parameter: FreeParameter, seen: Seen) -> str:
+    """Return the row of a parameter that some rows see."""
+    named = [f"`{claim}` {elasticity:+.2f}" for claim, elasticity in seen.best]
+    more = ["..."] if seen.rows > len(seen.best) else []
+    machines = ", ".join(parameter.machines)
+    told = f"{seen.rows} of {seen.tried} | {', '.join(named + more)}"
+    return f"| `{parameter.path}` | {machines} | {told} |"
+
+
+def main(tables: list[str]) -> None:
+    """Keep what some tables say, and write the page."""
+    free = load_free_parameters().values()
+    kept = load_seen() | seen_in(tables)
+    if tables:
+        names = [parameter_name(one.path, one.machines) for one in free]
+        known = {name: kept[name] for name in names if name in kept}
+        lines = ",\n".join(f" {json.dumps(n)}: {json.dumps(found)}" for n, found in known.items())
+        write_whole(KEPT, f"{{\n{lines}\n}}\n", "kept elasticities")
+    write_whole(PAGE, sensitivity_page(free, load_whole_parameters(), kept), "page")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except InputError as error:
+        sys.exit(f"sensitivity_page: {error}")
