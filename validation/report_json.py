@@ -12,6 +12,7 @@ from sim.results.json_text import json_text
 from sim.studies.store import code_hash
 from validation.frozen import digest_of
 from validation.report import Report, Summary
+from validation.report_text import simulated_words
 from validation.verdict import Outcome, Point
 
 
@@ -54,6 +55,7 @@ def _claim(outcome: Outcome, predicted: Container[str]) -> dict[str, Any]:
         "metric": claim.metric.text if claim.metric else None,
         "parameter": claim.parameter.text if claim.parameter else None,
         "published": claim.relation.words if claim.relation else "",
+        "simulated": simulated_words(outcome) if claim.relation else "",
         "verdict": outcome.verdict.value,
         "points": [_point(point) for point in outcome.points],
         "numbers": {run: _finite(number) for run, number in outcome.numbers.items()},

@@ -57,14 +57,21 @@ def _rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
     if claim.full and not outcome.numbers and outcome.verdict is Verdict.NONE:
         verdict = "not run"
     single = outcome.points[0] if len(outcome.points) == 1 else None
-    simulated = single.measured.show(single.simulated) if single else _numbers(outcome)
     ratio = f"{single.ratio:.2f}" if single else ""
-    yield claim.id, _short(claim.title), relation.words, simulated, ratio, verdict
+    yield claim.id, _short(claim.title), relation.words, simulated_words(outcome), ratio, verdict
     for point in outcome.points if single is None else ():
         shown = point.measured.show(point.simulated)
         yield "", f"  {point.name}", str(point.measured), shown, f"{point.ratio:.2f}", ""
     for remark in outcome.remarks:
         yield "", f"  ({remark})", "", "", "", ""
+
+
+def simulated_words(outcome: Outcome) -> str:
+    """Say what the runs of a claim show: the number beside the measured one, or a range."""
+    if len(outcome.points) == 1:
+        (single,) = outcome.points
+        return single.measured.show(single.simulated)
+    return _numbers(outcome)
 
 
 def _short(text: str) -> str:

@@ -1,54 +1,138 @@
-"""The page on how far to trust the simulator: about claims that there are, as they are."""
+"""The page on how far to trust the simulator: made from kept results, which are those of today."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sim.config.errors import InputError
 from sim.studies.simulations import Simulations
+from validation import trust_page
 from validation.claim import load_claims
+from validation.frozen import digest_of
+from validation.kept import Number, Result, keep, load_kept, results_of
 from validation.report import validate
+from validation.report_json import format_report_json
+from validation.report_text import simulated_words
 
-PATH = Path(__file__).resolve().parents[2] / "docs" / "how-far-to-trust-it.md"
-TEXT = PATH.read_text(encoding="utf-8")
+TEXT = trust_page.PAGE.read_text(encoding="utf-8")
+AGAIN = "python -m validation.trust_page REPORT.json makes it anew"
 
-_ROW = re.compile(r"^\| `([A-J]\d\d(?:\.[\w-]+)?)` \| [^|]* \| ([^|]*) \| ([^|]*) \|", re.M)
-ROWS = {found[1]: (found[2], found[3]) for found in _ROW.finditer(TEXT)}
+
+def result(verdict: str = "pass", ratio: float = 1.0) -> Result:
+    return Result(verdict, "61 GB/s", (Number(ratio, True),), "0123456789ab", "abcd")
+
+
+def test_the_page_is_what_the_template_gives_with_the_kept_results() -> None:
+    assert trust_page.trust_page(load_claims(), load_kept()) == TEXT, AGAIN
+
+
+def test_the_kept_results_are_of_the_claims_as_they_are_put() -> None:
+    claims, kept = load_claims(), load_kept()
+    stale = [name for name, found in kept.items() if found.digest != digest_of(claims[name])]
+    assert stale == [], AGAIN
+
+
+def test_every_claim_that_runs_without_full_is_kept() -> None:
+    run = {name for name, one in load_claims().items() if one.relation and not one.full}
+    assert run - load_kept().keys() == set(), AGAIN
+
+
+def test_the_fast_claims_come_out_as_the_page_says() -> None:
+    kept = load_kept()
+    fast = [claim for claim in load_claims().values() if claim.fast]
+    assert len(fast) >= 5
+    for outcome in validate(fast, Simulations()).outcomes:
+        found = kept[outcome.claim.id]
+        assert simulated_words(outcome) == found.simulated, outcome.claim.id
+        assert outcome.verdict.value == found.verdict, outcome.claim.id
 
 
 def test_every_claim_that_it_names_exists() -> None:
     claims = load_claims()
-    rows = {claim.target.id for claim in claims.values()}
     named = set(re.findall(r"`([A-J]\d\d(?:\.[\w-]+)?)`", TEXT))
     assert len(named) > 40
-    assert named <= set(claims) | rows
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_it_says_what_was_measured(name: str) -> None:
-    relation = load_claims()[name].relation
-    assert relation is not None
-    assert ROWS[name][0] == relation.words
-
-
-def test_it_says_which_numbers_a_parameter_was_fitted_to() -> None:
-    told = dict(re.findall(r"^\| `([^`]*)` \|.*\| (calibration|check) \|$", TEXT, re.M))
-    assert len(told) > 10
-    assert told == {name: load_claims()[name].role for name in told}
-
-
-def test_it_says_what_is_simulated() -> None:
-    claims = load_claims()
-    fast = [claims[name] for name in ROWS if claims[name].fast]
-    assert len(fast) >= 2
-    for outcome in validate(fast, Simulations()).outcomes:
-        (point,) = outcome.points
-        assert ROWS[outcome.claim.id][1] == point.measured.show(point.simulated)
+    assert named <= claims.keys() | {claim.row for claim in claims.values()}
 
 
 def test_its_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", TEXT)
     assert links
-    assert all((PATH.parent / link).exists() for link in links)
+    assert all((trust_page.PAGE.parent / link).exists() for link in links)
+
+
+TEMPLATE = """
+{{counts}}
+{{row B02 | shared file}}
+{{row B01 | the same}}
+end {{simulated B02}} {{ratio B02}} {{measured B02}} {{role B02}}
+{{failures}}
+{{groups}}
+{{nearness}}"""
+
+
+def test_a_claim_that_fails_leaves_its_table_for_the_failures() -> None:
+    kept = {"B02": result(), "B01": result("fail", 0.5), "E44": result("pass", 1.4)}
+    lines = trust_page.Results(load_claims(), kept).fill(TEMPLATE).splitlines()
+    assert lines[1].startswith("2 of 3 claims with a verdict hold")
+    assert lines[2] == "| `B02` | shared file | 60 GB/s | 61 GB/s | calibration |"
+    assert lines[3] == "end 61 GB/s 1.00 60 GB/s calibration"
+    failed = [line for line in lines if line.startswith("| `B01`")]
+    assert len(failed) == 1
+    assert failed[0].endswith("| 15 GB/s | 61 GB/s | 0.50 | calibration |")
+    total = next(line for line in lines if line.startswith("| all "))
+    assert total == "| all | 2 | 1 | 0.347 (2) | 0.336 (1) | 0.336 (1) |"
+    assert lines[-1].endswith(
+        "1 number, median 0.336 (a factor of 1.40), 1 beyond a factor of 1.25, 0 beyond 1.5."
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{simulated B09}}", "no result of B09 is kept"),
+        ("{{shown B02}}", "right would be simulated"),
+    ],
+)
+def test_a_slot_for_which_there_is_nothing_is_named(template: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        trust_page.Results(load_claims(), {"B02": result()}).fill(template)
+
+
+def test_results_are_taken_from_a_report_and_kept(tmp_path: Path) -> None:
+    claims = load_claims()
+    chosen = [claims["A18"], claims["A30"], claims["E44.days"], claims["A23"]]
+    report = tmp_path / "report.json"
+    report.write_text(format_report_json(validate(chosen, Simulations())), encoding="utf-8")
+    found = results_of(report)
+    assert found.keys() == {"A18", "A30"}, "those that were run"
+    assert len(found["A18"].numbers) == 4
+    assert found["A30"].simulated == "2.7.2.26"
+    file = tmp_path / "kept.json"
+    keep(found, claims, file)
+    assert load_kept(file) == found
+
+
+@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"claims": [{}], "code": "x"})])
+def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="validate --json prints"):
+        results_of(path)
+
+
+def test_the_command_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: dict[str, Any] = {}
+    monkeypatch.setattr(trust_page, "keep", lambda kept, _: written.update(kept=kept))
+    monkeypatch.setattr(
+        trust_page, "write_whole", lambda path, text, _: written.update({path: text})
+    )
+    report = tmp_path / "report.json"
+    report.write_text(format_report_json(validate([load_claims()["A30"]], Simulations())))
+    trust_page.main([str(report)])
+    assert written["kept"]["A30"].verdict == "pass"
+    assert written[trust_page.PAGE] == TEXT

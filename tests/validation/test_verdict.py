@@ -97,6 +97,8 @@ def test_quantiles_over_the_seeds():
     outcome = seeded(relation, [1, 2, 3, 4, 5])
     assert outcome.complaints == ("largest: 5 GB/s simulated, 6 GB/s measured",)
     assert [point.name for point in outcome.points if point.counts] == ["p50"]
+    further = seeded(relation, [1, 2, 3, 4, 5], id="B02.days")
+    assert not any(point.counts for point in further.points), "its median is that of B02"
 
 
 # ------------------------------------------------------------------------------------------- trends
