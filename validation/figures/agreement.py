@@ -60,5 +60,5 @@ def draw_ratios(heading: Heading, groups: Mapping[str, Sequence[Ratio]]) -> Figu
     axes.set_xticks([], minor=True)
     name_rows(axes, list(groups))
     name_axes(axes, "simulated / measured", "")
-    legend(axes, 2)
+    legend(axes, len(_LOOKS))
     return figure

@@ -8,7 +8,7 @@ from sim.results.pictures.sheet import Heading
 from validation.figures.chart import Chart
 from validation.figures.shared_file import draw_records, stripings
 
-CACHED = "-a POSIX -w -r"
+CACHED = "-a MPIIO -w -r"
 """Neither synced, nor read by other nodes than those that wrote."""
 
 CHARTS = (

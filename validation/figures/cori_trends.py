@@ -131,7 +131,7 @@ CHARTS = (
             "better to use fewer cores per compute node”; more OSTs bring more “until certain "
             "point”, and the number that is best “gets larger as the number compute nodes "
             "increases” (Sung et al., SNTA 2019; curves without numbers). How its IOR was called "
-            "is not said; here ranks write blocks of one stripe in turn, and an fsync at the end.",
+            "is not said; here ranks write blocks of one stripe in turn, without fsync.",
         ),
     ),
     _chart(

@@ -29,7 +29,7 @@ Striping = tuple[int, int]
 PUBLISHED_TOP = 140.0
 """GB/s: where the axis of the published chart of independent I/O without caching ends."""
 
-UNCACHED = "-a POSIX -w -r -C -e"
+UNCACHED = "-a MPIIO -w -r -C -e"
 """Synced by an fsync, and read by nodes that have not written: what the client's cache does is not
 seen."""
 
