@@ -32,7 +32,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.7rem 0.3rem 0;
 th { color: var(--soft); font-weight: 600; }
 tbody tr { border-top: 1px solid var(--line); }
 tbody tr.part { border-top: 0; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.id { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .pass { color: var(--good); } .fail { color: var(--bad); font-weight: 600; }
 .none { color: var(--open); }
