@@ -87,7 +87,9 @@ class Lustre(Model):
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
         with ``background: {typical: true}`` look at it.
     journal_commit, commit_period
-        Seconds of a journal commit, and between those that nobody asks for.
+        Seconds of a journal commit while the disks have nothing else to do, and between those that
+        nobody asks for. What the array of an OST is busy with as a commit begins comes on top. 0:
+        an ideal OST, on which all that is written is durable.
     rpc_size
         Largest bulk RPC in bytes (the client's max_pages_per_rpc).
     max_rpcs_in_flight

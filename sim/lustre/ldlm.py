@@ -7,8 +7,9 @@ wait. A holder that gets one lets nobody else of its node use the lock, waits un
 copied is finished, writes back the dirty pages below the lock with high priority, drops all pages
 below it (osc_lock_discard_pages: one by one, each through the lock of the file's tree of pages, for
 which the writers of the node wait too) and returns the lock (LDLM_CANCEL). Before the server grants
-what waited, it syncs what was written below the lock: a journal commit, shared by all who wait for
-one at the time. These are the price of a conflict; the round trips are cheap beside them.
+what waited, it syncs the object: a journal commit, which cancels on other objects of the OST share,
+while those on the same object go one after another (``server/syncs``). These are the price of a
+conflict; the round trips are cheap beside them.
 
 What servers send to a client on their own account are *callbacks*: blocking ASTs, completion ASTs
 (the grant of what had to wait) and glimpse ASTs (how long is the object?). They queue at the node
@@ -58,8 +59,9 @@ from sim.lustre.net.lnet import Lnet
 from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.rpcs import pump
 from sim.lustre.osc.windows import raise_urgency
-from sim.lustre.server.journal import Journals, object_committed
+from sim.lustre.server.journal import Journals, is_committed, object_committed
 from sim.lustre.server.oss import OssThreads, lock_thread
+from sim.lustre.server.syncs import Syncs, pass_mutex, take_mutex
 from sim.node.nodes import Nodes, handle_callback
 from sim.node.page_cache import PageCache
 from sim.node.pages import drop_cached
@@ -86,8 +88,9 @@ class LockState(IntEnum):
     ASKED_BACK = 6  # a thread turns to the blocking AST; then, or at its last release -> FLUSHING
     FLUSHING = 7  # what is dirty below it is written back: drops its pages -> DROPPING, RETURNED
     DROPPING = 8  # its pages have left the cache: the client cancels it -> RETURNED
-    RETURNED = 9  # the cancel is sent: the server syncs what was written below it -> SYNCING
-    SYNCING = 10  # the server removes it
+    RETURNED = 9  # the cancel is sent: the server syncs what was written -> SYNCING, SYNCED
+    SYNCING = 10  # has its turn to sync the object, and then the commit has ended -> removed
+    SYNCED = 11  # a thread of the server turns to it, and there is nothing to sync -> removed
 
 
 _ASKED, _QUEUED, _WAITING = int(LockState.ASKED), int(LockState.QUEUED), int(LockState.WAITING)
@@ -95,6 +98,7 @@ _COMPLETED, _GRANTED = int(LockState.COMPLETED), int(LockState.GRANTED)
 _HELD, _ASKED_BACK = int(LockState.HELD), int(LockState.ASKED_BACK)
 _FLUSHING, _DROPPING = int(LockState.FLUSHING), int(LockState.DROPPING)
 _RETURNED, _SYNCING = int(LockState.RETURNED), int(LockState.SYNCING)
+_SYNCED = int(LockState.SYNCED)
 _ENQUEUES, _MATCHES = int(Stat.ENQUEUES), int(Stat.MATCHES)
 _BLOCKING_ASTS, _CANCELS = int(Stat.BLOCKING_ASTS), int(Stat.CANCELS)
 _FLUSHED, _SYNCS, _LRU = int(Stat.FLUSHED_BYTES), int(Stat.CANCEL_SYNCS), int(Stat.LRU_CANCELS)
@@ -124,6 +128,7 @@ class Ldlm(Component):
     osc: Osc
     osses: OssThreads
     journals: Journals
+    syncs: Syncs
     max_unused_locks: int
 
     @classmethod
@@ -366,10 +371,21 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     if state == _DROPPING:
         ldlm.cache.inodes[ldlm.cache.views[lock.view_id].inode].tree_users -= 1
         return _return(ldlm, lock_id, now)
-    if state == _RETURNED:
-        lock.state = _SYNCING
+    return _cancelled(ldlm, lock_id, now)
+
+
+@outlined
+def _cancelled(ldlm: Ldlm, lock_id: int, now: float) -> float:
+    """Sync what was written below a lock that was cancelled, and then remove it."""
+    lock = ldlm.locks.locks[lock_id]
+    if lock.state == _RETURNED:
         lock.synced_at = lock_thread(ldlm.osses, lock.resource, now)
         return _sync(ldlm, lock_id, lock.synced_at)
+    if lock.state == _SYNCING:
+        done = object_committed(ldlm.journals, lock.resource, now)
+        if done > now:
+            return done
+        pass_mutex(ldlm.syncs, lock.resource, now)
     _end(ldlm, lock_id, now)
     return GONE
 
@@ -512,14 +528,18 @@ def _return(ldlm: Ldlm, lock_id: int, now: float) -> float:
 
 @outlined
 def _sync(ldlm: Ldlm, lock_id: int, now: float) -> float:
-    """Return when what was written below a cancelled lock is durable (sync on cancel)."""
+    """Begin the sync on the cancel of a lock; return when it acts next, or ``GONE``."""
     lock = ldlm.locks.locks[lock_id]
+    lock.state = _SYNCED
     if lock.mode == MODE_PR:  # nothing was written below it
         return now
-    done = object_committed(ldlm.journals, lock.resource, now)
-    if done > now:
-        ldlm.programs.stats[_SYNCS] += 1
-    return done
+    if is_committed(ldlm.journals, lock.resource, now):
+        return now
+    lock.state = _SYNCING
+    ldlm.programs.stats[_SYNCS] += 1
+    if not take_mutex(ldlm.syncs, lock.resource, LOCK_EVENT, lock_id):
+        return GONE
+    return object_committed(ldlm.journals, lock.resource, now)
 
 
 @outlined

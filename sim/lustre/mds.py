@@ -38,6 +38,7 @@ from sim.lustre.requests import (
     GLIMPSE_AST,
     MDS_OPERATION,
     MDS_SYNC,
+    OBJECT_FSYNC,
     OST_SYNC,
     PUNCH,
     SERVER_REQUEST,
@@ -47,7 +48,8 @@ from sim.lustre.requests import (
     send,
     send_to_objects,
 )
-from sim.lustre.server.journal import Journals, file_committed, object_committed
+from sim.lustre.server.journal import Journals, file_committed, is_committed, object_committed
+from sim.lustre.server.syncs import Syncs, pass_mutex, take_mutex
 from sim.node.nodes import Nodes, handle_callback
 from sim.node.page_cache import PageCache
 from sim.plane.causes import Cause
@@ -113,6 +115,7 @@ class Mds(Component):
     osc: Osc
     ldlm: Ldlm
     journals: Journals
+    syncs: Syncs
     precreation: Precreation
     requests: Requests
     mdcs: Table
@@ -162,7 +165,8 @@ def _seconds(mds: MdsModel) -> Floats:
 def on_request(mds: Mds, request_id: int, now: float) -> float:
     """Queue a request at its server; wake its program when the last reply has come.
 
-    A glimpse may go from there to a client and back.
+    A glimpse may go from there to a client and back, and an OST_SYNC may have to wait for its turn
+    to sync the object.
     """
     request = mds.requests.rows[request_id]
     latency = mds.lnet.control_latency
@@ -170,25 +174,69 @@ def on_request(mds: Mds, request_id: int, now: float) -> float:
         done = _asked_back(mds, request_id, now) + latency
         if note_reply(mds.programs, request.program, _SERVICE, request.spent, done + latency):
             mds.programs.replies[request.program, AT_CALLBACK] = done - latency - now
+    elif request.kind == OBJECT_FSYNC:
+        done = object_committed(mds.journals, request.object, now)
+        if done > now:
+            return done
+        pass_mutex(mds.syncs, request.object, now)
+        request.kind = OST_SYNC
+        _record(mds, request_id, now)
+        _reply(mds, request_id, now)
     else:
-        served = _served(mds, request_id, now)
-        done = _settled(mds, request_id, served)
-        if mds.programs.recorder.on:
-            add_request(mds.requests, request_id, request.station, now, request.begun, done)
+        request.arrived = now
+        request.served = _served(mds, request_id, now)
+        if request.kind == OST_SYNC and not _is_durable(mds, request_id):
+            return _sync_object(mds, request_id)
+        done = _settled(mds, request_id, request.served)
+        _record(mds, request_id, done)
         if request.kind == GLIMPSE and _asks_a_writer(mds, request_id):
-            request.spent = served - now
-            request.sent = served
-            return served + latency
-        server = _server(request.kind)
-        if note_reply(mds.programs, request.program, server, served - now, done + latency):
-            waited = FOR_OBJECTS if request.kind == MDS_OPERATION else AT_JOURNAL
-            mds.programs.replies[request.program, waited] = done - served
+            request.spent = request.served - now
+            request.sent = request.served
+            return request.served + latency
+        _reply(mds, request_id, done)
     program = mds.programs.rows[request.program]
     program.pending -= 1
     if program.pending == 0:
         wake(mds.programs, request.program, program.ready)
     give(mds.requests.spare_rows, request_id)
     return GONE
+
+
+@outlined
+def _record(mds: Mds, request_id: int, done: float) -> None:
+    """Record a request that a server has settled by the time ``done``, if anything is recorded."""
+    if mds.programs.recorder.on:
+        request = mds.requests.rows[request_id]
+        station, arrived, begun = request.station, request.arrived, request.begun
+        add_request(mds.requests, request_id, station, arrived, begun, done)
+
+
+@outlined
+def _reply(mds: Mds, request_id: int, done: float) -> None:
+    """Note the reply of a server that has settled a request by the time ``done``."""
+    request = mds.requests.rows[request_id]
+    server, at_server = _server(request.kind), request.served - request.arrived
+    ready = done + mds.lnet.control_latency
+    if note_reply(mds.programs, request.program, server, at_server, ready):
+        waited = FOR_OBJECTS if request.kind == MDS_OPERATION else AT_JOURNAL
+        mds.programs.replies[request.program, waited] = done - request.served
+
+
+@outlined
+def _is_durable(mds: Mds, request_id: int) -> bool:
+    """Tell whether an OST_SYNC finds nothing left to commit."""
+    request = mds.requests.rows[request_id]
+    return is_committed(mds.journals, request.object, request.served)
+
+
+@outlined
+def _sync_object(mds: Mds, request_id: int) -> float:
+    """Begin the fsync that an OST_SYNC asks for; return when it acts next, or ``GONE``."""
+    request = mds.requests.rows[request_id]
+    request.kind = OBJECT_FSYNC
+    if not take_mutex(mds.syncs, request.object, REQUEST_EVENT, request_id):
+        return GONE
+    return object_committed(mds.journals, request.object, request.served)
 
 
 @njit
@@ -216,8 +264,6 @@ def _served(mds: Mds, request_id: int, now: float) -> float:
 def _settled(mds: Mds, request_id: int, done: float) -> float:
     """Return when what a server has done is durable, or has its objects, if that is asked for."""
     request = mds.requests.rows[request_id]
-    if request.kind == OST_SYNC:
-        return object_committed(mds.journals, request.object, done)
     if request.kind == MDS_SYNC:
         return file_committed(mds.journals, request.object, done)
     if request.kind == MDS_OPERATION:

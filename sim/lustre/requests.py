@@ -29,13 +29,16 @@ GLIMPSE = 4
 PUNCH = 5
 SERVER_REQUEST = 6  # of a service node behind DVS
 GLIMPSE_AST = 7  # a glimpse for which the OST asks a client in turn
+OBJECT_FSYNC = 8  # an OST_SYNC that has the mutex of the object's inode, or waits for it
 
 
 REQUEST = np.dtype(  # a small request to a server
     [
         ("service", "f8"),
         ("sent", "f8"),
+        ("arrived", "f8"),
         ("begun", "f8"),  # when its server turned to it
+        ("served", "f8"),  # and when that had done what it can do alone
         ("spent", "f8"),  # of a glimpse AST: seconds of the glimpse at its server
         ("program", "i4"),
         ("station", "i4"),

@@ -282,6 +282,7 @@ class Plane:
         objects = files.objects[first_object:]
         objects.ost = osts.ravel()
         objects.written = NEVER
+        clear_all(objects.syncing.waiting)
         objects.views = -1
         self.tables.locks.add_resources(len(files.objects))
         return first

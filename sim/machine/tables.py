@@ -21,6 +21,7 @@ from sim.lustre.server.background import Others
 from sim.lustre.server.disks import Disks
 from sim.lustre.server.journal import Journals
 from sim.lustre.server.oss import OssThreads
+from sim.lustre.server.syncs import Syncs
 from sim.mpi.exchange import Exchange
 from sim.network.aries import Aries
 from sim.node.extents import Extents
@@ -59,9 +60,10 @@ class Tables(Component):
     lnet: Lnet
     locks: Locks
     osses: OssThreads
-    journals: Journals
     bulk: BulkRpcs
     disks: Disks
+    journals: Journals
+    syncs: Syncs
     extents: Extents
     cache: PageCache
     requests: Requests

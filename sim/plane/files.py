@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.engine.compiled import inlined
 from sim.engine.component import Component
-from sim.engine.queue import QUEUE
+from sim.engine.queue import QUEUE, TURN
 from sim.engine.types import Table, make_table
 from sim.plane.site import Site
 
@@ -44,7 +44,13 @@ FILE = np.dtype(
 )
 
 OBJECT = np.dtype(
-    [("written", "f8"), ("ost", "i4"), ("views", "i4")],  # views: the first of all nodes' views
+    [
+        ("written", "f8"),  # when its latest write was complete (s)
+        ("sought", "f8"),  # the write for whose commit its fsync waits: the latest as that began
+        ("ost", "i4"),
+        ("views", "i4"),  # the first of all nodes' views
+        ("syncing", TURN),  # who has its inode mutex on the OSS for an fsync, and who waits for it
+    ],
     align=True,
 )
 

@@ -94,7 +94,12 @@ def slower(**values: Any) -> tuple[tuple[str, Any], ...]:
         (OWN_FILES, slower(lustre__mds__journal_commit="9 s"), {}, {Cause.JOURNAL}),
         ("-F -w -b 64k -t 64k", slower(lustre__mds__create_rate=2.0), {}, {Cause.MDS, Cause.TURN}),
         (STRIDED, slower(lustre__journal_commit="2 s"), {}, {Cause.LOCK_COMMIT}),
-        (STRIDED, slower(lustre__ost_write_rate="2 MB/s"), {}, {Cause.LOCK_FLUSH}),
+        (
+            STRIDED,
+            slower(lustre__ost_write_rate="2 MB/s"),
+            {},
+            {Cause.LOCK_FLUSH, Cause.LOCK_COMMIT},
+        ),
         ("-F -w -b 64m -t 8m", slower(nodes__write_copy_rate="5 MB/s"), {}, {Cause.COPY}),
         ("-a MPIIO -c -w -b 1m -t 1m", slower(mpi__step_latency="1 s"), {}, {Cause.COLLECTIVE}),
     ],

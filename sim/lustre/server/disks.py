@@ -50,6 +50,7 @@ ARRAY = np.dtype(
         ("unit", "i8"),  # the part of the object read last, in sizes of an RPC
         ("object", "i4"),  # read last; -1: written
         ("waiting", QUEUE),  # RPCs, of which the array's event takes the next
+        ("line", "i8"),  # bytes of these
     ],
     align=True,
 )
@@ -226,6 +227,7 @@ def block_io(disks: Disks, message_id: int, now: float) -> float:
             return _begin(disks, rpc_id, ost, free)
         schedule(disks.network.calendar, free, ARRAY_EVENT, ost)
     join(array.waiting, disks.bulk.rpcs, rpc_id)
+    array.line += rpc.bytes
     if not rpc.write:
         _find_neighbours(disks, ost, rpc_id)
         place = _place(disks, ost, rpc_id, -1)
@@ -316,6 +318,16 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     return start + cost + (latency + reply)
 
 
+@outlined
+def backlog(disks: Disks, ost: int, now: float) -> float:
+    """Return for how many seconds an array is busy with what it has, and with what waits there.
+
+    What waits is reckoned by its bytes: where heads will move is known only when it begins.
+    """
+    free = disks.network.stations[disks.ost + ost].free
+    return max(free - now, 0.0) + disks.arrays[ost].line * disks.seconds[1, ost]
+
+
 @inlined
 def transfer_seconds(disks: Disks, ost: int, write: int, work: float) -> float:
     """Return how long an array is busy with a bulk RPC that is as much work as so many bytes."""
@@ -358,6 +370,7 @@ def leave(disks: Disks, ost: int) -> int:
     """Take the first RPC out of the line, and return it."""
     rpc_id = pop(disks.arrays[ost].waiting, disks.bulk.rpcs)
     rpc = disks.bulk.rpcs[rpc_id]
+    disks.arrays[ost].line -= rpc.bytes
     if rpc.write:
         return rpc_id
     place = _place(disks, ost, rpc_id, rpc_id)

@@ -6,9 +6,17 @@ began late enough: for the one under way if its own write came before that began
 one, which begins when the one under way has ended, or at once. All who wait share it. Without
 anybody asking, a target commits every few seconds (ext4's default is 5).
 
+A commit of an OST is not alone at the array. It begins when all handles of its transaction are
+closed, and a write holds one while it allocates blocks, for which ldiskfs may have to read bitmaps;
+its own blocks, or the flush that fsync sends to the data disks where the journal has disks of its
+own (ext4_sync_file), come behind the bulk that is there. So a commit takes what it takes at an idle
+array (``journal_commit``), and before that what the array is busy with as it begins. An OST whose
+commit takes no time is an ideal one: what it has written is durable.
+
 With asynchronous journals Lustre syncs an object whenever a write lock (PW or GROUP) on it is
 cancelled (``sync_on_lock_cancel``; Lustre 2.7 ofd_dev.c, ofd_slc_set; tgt_handler.c,
 tgt_blocking_ast), and on an OST_SYNC. If what the object holds is committed already, that is free.
+Who else syncs the same object waits: see ``syncs``.
 """
 
 from __future__ import annotations
@@ -18,6 +26,7 @@ import numpy as np
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
 from sim.engine.types import Table, make_table
+from sim.lustre.server.disks import Disks, backlog
 from sim.plane.files import Files
 from sim.plane.site import Site
 
@@ -47,12 +56,13 @@ class Journals(Component):
     osts
         How many OSTs there are.
     ost_commit, mdt_commit
-        Seconds of a commit.
+        Seconds of a commit; of an OST, at an idle array.
     commit_period
         Seconds after which a target commits by itself.
     """
 
     files: Files
+    disks: Disks
     rows: Table
     osts: int
     ost_commit: float
@@ -74,12 +84,32 @@ class Journals(Component):
 
 
 @outlined
-def object_committed(journals: Journals, object_id: int, now: float) -> float:
-    """Return when all that has been written to an object is durable."""
+def is_committed(journals: Journals, object_id: int, now: float) -> bool:
+    """Tell whether all that has been written to an object is durable."""
     lustre_object = journals.files.objects[object_id]
-    ost = lustre_object.ost
+    ost, written = lustre_object.ost, lustre_object.written
+    if journals.ost_commit == 0.0 or written == NEVER:
+        return True
     commit_periodically(journals.rows, ost, now, journals.ost_commit, journals.commit_period)
-    return committed_at(journals.rows, ost, lustre_object.written, now, journals.ost_commit)
+    _catch_up(journals.rows, ost, now)
+    return written <= journals.rows[ost].durable
+
+
+@outlined
+def object_committed(journals: Journals, object_id: int, now: float) -> float:
+    """Return when to ask again whether what the fsync of an object waits for is durable.
+
+    ``now`` if it is. Else the end of a commit: of one that takes it in, or of the one under way.
+    Only then does the next begin, and how long that takes depends on the load then.
+    """
+    lustre_object = journals.files.objects[object_id]
+    ost, sought = lustre_object.ost, lustre_object.sought
+    commit_periodically(journals.rows, ost, now, journals.ost_commit, journals.commit_period)
+    journal = journals.rows[ost]
+    if sought > journal.running_start and now < journal.running_end:
+        return journal.running_end
+    seconds = backlog(journals.disks, ost, now) + journals.ost_commit
+    return committed_at(journals.rows, ost, sought, now, seconds)
 
 
 @outlined
