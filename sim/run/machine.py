@@ -19,7 +19,7 @@ from sim.machine.plane import Plane
 from sim.mpi.communicator import Communicator
 from sim.plane.stationbook import StationBook
 from sim.run.allocation import JobAllocator
-from sim.run.background import background_of
+from sim.run.background import background_of, check_background
 from sim.run.fabric import fabric_of
 from sim.run.faults import Faults
 from sim.run.job_run import JobRun
@@ -97,8 +97,8 @@ def build_machine(
     Raises
     ------
     InputError
-        If a placement does not fit the machine and the jobs before it, or there is no part that is
-        to be slow, or to fail.
+        If a placement does not fit the machine and the jobs before it, there is no part that is to
+        be slow, or to fail, or the machine cannot carry what others do.
     """
     fabric = fabric_of(machine)
     placed = place_jobs(submissions, machine, fabric)
@@ -107,6 +107,7 @@ def build_machine(
     plane, book = assemble(machine, fabric, programs, others, seed, record=record)
     slowness = Slowness(plane, book)
     slow_down(slowness, slow or {})
+    check_background(others, plane, book)
     set_pace(plane, placed, slow or {})
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from theta_runs import run, scenario
+from theta_runs import rows, run, scenario
 
+from sim.config.errors import InputError
 from sim.config.scenario import Background, machine_of
 from sim.run.background import background_of
 from sim.run.simulate import simulate
@@ -44,3 +47,46 @@ def test_four_rpcs_as_one_move_the_same_bytes_in_about_the_same_time() -> None:
     assert coarse.bulk_bytes == fine.bulk_bytes
     assert coarse.rpcs == fine.rpcs / 4
     assert coarse.simulated == pytest.approx(fine.simulated, rel=0.1)
+
+
+def test_a_typical_day_that_nobody_has_measured_is_refused() -> None:
+    asked = scenario("-w").model_copy(update={"background": Background(typical=True)})
+    with pytest.raises(InputError, match=r"typical day of theta is not known .*--background-read"):
+        simulate(asked)
+
+
+@pytest.mark.parametrize(
+    "given", [{"read": 400e9}, {"write": 200e9}, {"read": 90e9, "write": 90e9}]
+)
+def test_what_the_machine_cannot_carry_is_refused_with_what_it_can(given: dict[str, float]) -> None:
+    asked = scenario("-w -b 1m -t 1m", 1, 1)
+    with pytest.raises(InputError, match=r"OST \d+ alone would need .* at most") as refused:
+        simulate(asked.model_copy(update={"background": Background(**given)}))
+    said = dict(re.findall(r"(read|write) ([\d.]+ GB/s)", str(refused.value).split("at most")[1]))
+    assert set(said) == set(given)
+    simulate(asked.model_copy(update={"background": Background(**said)}))
+
+
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_others_keep_every_part_as_busy_as_was_reckoned(way: str) -> None:
+    """The busy time of stations in a long run that does next to nothing itself."""
+    asked = scenario("-w -b 64k -t 64k -s 2 -d 2 -i 2", 1, 1, count=1)
+    asked = asked.model_copy(update={"background": Background(**{way: 30e9})})
+    found = simulate(asked)
+    assert found.plane is not None
+    load = found.plane.tables.others.load()
+    busy = found.plane.stations.busy / found.simulated
+    met = load > 0.01
+    assert met.sum() > 100
+    np.testing.assert_allclose(busy[met].mean(), load[met].mean(), rtol=0.03)
+    np.testing.assert_allclose(busy[met], load[met], rtol=0.3)
+
+
+def test_others_read_in_streams() -> None:
+    """40 GB/s, a sixth of what Theta reads, leave a job most of what it gets alone."""
+    asked = scenario("-r -F -b 64m -t 4m", 16, 4, count=1)
+    quiet, busy = (
+        rows(simulate(asked.model_copy(update={"background": Background(read=rate)})))[0].bandwidth
+        for rate in (0.0, 40e9)
+    )
+    assert 0.5 * quiet < busy < quiet

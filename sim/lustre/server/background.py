@@ -3,6 +3,10 @@
 Each OST gets two sources, of reads and of writes, whose RPCs arrive at random (a Poisson stream)
 and take their time at the LNET routers (one of the OSS's group after the other), at the OSS and at
 the disks like anybody's.
+
+Others read in streams, as jobs of a scenario do: a client that reads in order has as many RPCs
+under way to an OST as it may (``max_rpcs_in_flight``), and these lie together. So the heads of the
+disks move to the first of so many.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
 from sim.engine.randomness import uniform
-from sim.engine.types import Indices, Table, make_table
+from sim.engine.types import Floats, Indices, Table, make_table
 from sim.lustre.net.lnet import Lnet, idlest_link
 from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
 from sim.plane.events import BACKGROUND_EVENT
@@ -36,6 +40,8 @@ class Others(Component):
         ``BACKGROUND`` records.
     server_of
         int32 (OSTs,): which OSS serves each, as :class:`~sim.lustre.net.lnet.Lnet` has it.
+    flight
+        RPCs of a stream that lie together.
     seed
         Of the draws of their arrivals.
     """
@@ -45,6 +51,7 @@ class Others(Component):
     disks: Disks
     rows: Table
     server_of: Indices
+    flight: int
     seed: int
 
     @classmethod
@@ -63,12 +70,34 @@ class Others(Component):
             cls,
             rows=sources,
             server_of=site.part(Lnet).server_of,
+            flight=lustre.max_rpcs_in_flight,
             seed=jitter_seed(site.seed),
         )
 
     def pending(self) -> int:
         """Return the most events that can be pending: one a source."""
         return len(self.rows)
+
+    def load(self) -> Floats:
+        """Return which share of its time each station is busy with it: float64 (stations,)."""
+        size, disks, lnet = self.disks.rpc_size, self.disks, self.lnet
+        stations = self.network.stations
+        load = np.zeros(len(stations))
+        for source in self.rows:
+            ost, write = int(source.ost), int(source.write)
+            oss = int(self.server_of[ost])
+            cost = transfer_seconds(disks, ost, write, size)
+            if not write:
+                cost += move_seconds(disks, size) / self.flight
+            load[disks.ost + ost] += cost / source.interval
+            passed = np.array([lnet.oss_in if write else lnet.oss_out]) + oss
+            routers = lnet.gateways[lnet.group_of_oss[oss]]
+            near = (lnet.lnet_in if write else lnet.lnet_out) + routers
+            links = np.arange(lnet.ib_links)
+            far = (lnet.ib_out if write else lnet.ib_in) + routers[:, None] * lnet.ib_links + links
+            for met in (passed, near, far.ravel()):
+                np.add.at(load, met, size * stations.inverse_rate[met] / len(met) / source.interval)
+        return load
 
     def begin(self) -> None:
         """Schedule the first RPC of every source."""
@@ -94,7 +123,7 @@ def on_background(others: Others, source_id: int, now: float) -> float:
         _pass(others.network, idlest_link(lnet, lnet.ib_in + router * lnet.ib_links), size, now)
         _pass(others.network, lnet.lnet_out + router, size, now)
     cost = transfer_seconds(others.disks, source.ost, source.write, size)
-    if not source.write:
+    if not source.write and source.count % others.flight == 0:
         cost += move_seconds(others.disks, size)
     serve(others.network, others.disks.ost + source.ost, now, size, cost)
     source.count += 1
