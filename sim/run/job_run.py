@@ -15,6 +15,7 @@ from sim.run.recording import Recorded, Recording, recording_of
 from sim.run.result import Result
 from sim.run.station_table import StationTable
 from sim.run.submission import in_job
+from sim.run.target import doubts
 from sim.run.trouble import troubles_of
 from sim.workloads.job import Job, Waiting
 from sim.workloads.record import record_of
@@ -77,7 +78,12 @@ class JobRun:
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
         recording: Recording | None = None
-        notes = (*job.notes, *workload.notes(job), *faults.notes())
+        notes = (
+            *doubts(job.scenario.target, job.machine),
+            *job.notes,
+            *workload.notes(job),
+            *faults.notes(),
+        )
         if recorded is not None:
             programs = placed.submission.programs
             recording = recording_of(recorded, plane, job.all_ranks, programs, job.files.ever)

@@ -13,6 +13,9 @@ from sim.machine.plane import Plane
 from sim.storage.places import LUSTRE, Storage
 from sim.storage.servers import BURST_BUFFER, HOME, first_server
 
+_SECTIONS = {"ssd": "ssd", "bb": "burst_buffer", "home": "home"}
+_MEASURED = {"measured", "calibrated"}  # calibrated: fitted to a measurement
+
 
 def storage_of(
     scenario: Scenario, machine: Machine, plane: Plane, first_node: int, servers: Indices
@@ -37,6 +40,22 @@ def storage_of(
         volume = plane.add_volume(service.capacity)
         return Storage("home", every, volume, service.stripe_size)
     return LUSTRE
+
+
+def doubts(target: Target, machine: Machine) -> tuple[str, ...]:
+    """Return what the user should know of a target of whose speed nothing has been measured."""
+    section = _SECTIONS.get(target.kind)
+    if section is None:
+        return ()
+    firm = {
+        source.firm for path, source in machine.provenance.items() if path.startswith(f"{section}.")
+    }
+    if firm & _MEASURED:
+        return ()
+    return (
+        f"nothing measured stands behind the speed of --target {target.kind} of {machine.name}: "
+        f"its rates and times ({section}.*) are inferred, and no published run has been compared",
+    )
 
 
 def allocated_nodes(target: Target, service: Service) -> int:

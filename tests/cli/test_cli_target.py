@@ -35,6 +35,18 @@ def test_files_go_to_the_ssds_and_nothing_to_lustre() -> None:
     assert {station["kind"] for station in found["xc40io"]["busiest"]} == {"CORE", "MEMORY", "SSD"}
 
 
+def test_only_home_says_that_nothing_measured_stands_behind_it() -> None:
+    said = {
+        target: [
+            note for note in document("--target", target)["xc40io"]["notes"] if "measur" in note
+        ]
+        for target in ("home", "ssd", "lustre")
+    }
+    assert [len(notes) for notes in said.values()] == [1, 0, 0]
+    assert said["home"][0].startswith("nothing measured stands behind the speed of --target home")
+    assert f"# Note: {said['home'][0][:40]}" in ior("--target", "home").stdout
+
+
 def test_home_is_far_below_lustre() -> None:
     many = ("-a", "POSIX", "-F", "-w", "-e", "-b", "32m", "-t", "4m")
     at = ("--nodes", "64", "--ppn", "8")
