@@ -16,6 +16,12 @@ What servers send to a client on their own account are *callbacks*: blocking AST
 for its threads that handle callbacks (ldlm_cbd), first come, first served. A grant at once comes as
 the reply to the enqueue, and needs none of them.
 
+Ranks of one node take locks from each other, too, if they ask for different bytes of an object
+before the node has a lock: each sends an enqueue, the first is granted the whole object, and the
+server asks for that back although it is the same client (Lustre 2.7.0 ldlm_extent.c,
+ldlm_extent_compat_cb: every granted lock in the way, whosever it is). It happens with the first
+calls only: later ones find the locks. A short run of small calls has little else to wait for.
+
 Unused locks stay with the node, for the next call, up to a number an OSC; then the one unused
 longest is returned (the lock LRU, ldlm.namespaces.*.lru_size).
 

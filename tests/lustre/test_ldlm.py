@@ -97,6 +97,16 @@ def test_each_change_of_hands_costs_one_blocking_ast() -> None:
     assert plane.stat(Stat.CANCEL_SYNCS) == 6
 
 
+@pytest.mark.parametrize("calls", [4, 64])
+def test_ranks_of_one_node_take_locks_from_each_other_at_the_first_calls_only(calls: int) -> None:
+    """Both ask before the node has a lock; the server does not look whose the first one is."""
+    plane = SmallPlane(1, 2)
+    plane.add_files()
+    plane.run([[Step(Op.WRITE, 0, i * PAGE, PAGE, calls, 2 * PAGE)] for i in (0, 1)])
+    assert 1 <= plane.stat(Stat.BLOCKING_ASTS) <= 2
+    assert plane.stat(Stat.ENQUEUES) <= 5
+
+
 def test_writers_of_two_halves_of_an_object_part_for_good() -> None:
     """While one waits, the other is granted no more than up to what the first one asks for."""
     plane = SmallPlane(2)
@@ -138,7 +148,7 @@ def test_a_blocking_ast_flushes_what_is_dirty_below_the_lock(synced: bool) -> No
 def test_a_conflict_costs_a_journal_commit() -> None:
     took = []
     for commit in ("1 ms", "41 ms"):
-        plane = SmallPlane(2, lustre__journal_commit=commit)
+        plane = SmallPlane(2, lustre__journal_commit=commit, lustre__ost_spread=0)
         plane.add_files()
         plane.run([[WRITE], []])
         took.append(plane.run([[], [WRITE]])[0])
