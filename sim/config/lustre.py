@@ -70,7 +70,10 @@ class Lustre(Model):
         works at others too: no reply comes before the blocks are on the disks. Reads take it that
         the heads must move to.
     ost_spread
-        Relative standard deviation of the rates from OST to OST.
+        Relative standard deviation of the rates from OST to OST, drawn anew for each repetition.
+    slow_share, slow_factor
+        Share of its time in which an OST is slow, for minutes: longer than a repetition lasts. How
+        many times as long its services and its commits take then.
     ost_jitter
         The same from one service of an OST to the next.
     ost_fullness, fullness_spread, fullness_knee, fullness_loss
@@ -129,6 +132,8 @@ class Lustre(Model):
     ost_write_latency: Seconds
     ost_read_latency: Seconds
     ost_spread: Annotated[float, Field(ge=0, lt=1)]
+    slow_share: Annotated[float, Field(ge=0, le=1)]
+    slow_factor: Annotated[float, Field(ge=1)]
     ost_jitter: Annotated[float, Field(ge=0, lt=2)]
     ost_fullness: Annotated[float, Field(ge=0, le=1)]
     fullness_spread: Annotated[float, Field(ge=0)]

@@ -9,6 +9,7 @@ from sim.config.errors import InputError
 from sim.engine.types import Integers
 from sim.plane.counters import Stat
 from sim.run.allocation import Allocation, JobAllocator
+from sim.run.conditions import Conditions
 from sim.run.faults import Faults
 from sim.run.placement import PlacedJob
 from sim.run.recording import Recorded, Recording, recording_of
@@ -59,6 +60,7 @@ class JobRun:
         recorded: Recorded | None,
         began: float,
         faults: Faults,
+        conditions: Conditions,
     ) -> Result:
         """Return what the job leaves.
 
@@ -72,6 +74,8 @@ class JobRun:
             When everything did, in real seconds.
         faults
             What happened to parts of the machine.
+        conditions
+            In which state the OSTs were.
         """
         job, placed = self.job, self._placed
         plane, workload = job.filesystem.plane, placed.submission.workload
@@ -82,6 +86,7 @@ class JobRun:
             *doubts(job.scenario.target, job.machine),
             *job.notes,
             *workload.notes(job),
+            *conditions.notes(),
             *faults.notes(),
         )
         if recorded is not None:

@@ -20,6 +20,7 @@ from sim.mpi.communicator import Communicator
 from sim.plane.stationbook import StationBook
 from sim.run.allocation import JobAllocator
 from sim.run.background import background_of, check_background
+from sim.run.conditions import Conditions
 from sim.run.fabric import fabric_of
 from sim.run.faults import Faults
 from sim.run.job_run import JobRun
@@ -51,6 +52,8 @@ class BuiltMachine(NamedTuple):
         One for each job, in their order.
     faults
         What is to happen to its parts.
+    conditions
+        In which state its OSTs are.
     """
 
     environment: Environment
@@ -59,6 +62,7 @@ class BuiltMachine(NamedTuple):
     nodes: Indices
     runs: tuple[JobRun, ...]
     faults: Faults
+    conditions: Conditions
 
 
 def build_machine(
@@ -108,6 +112,7 @@ def build_machine(
     slowness = Slowness(plane, book)
     slow_down(slowness, slow or {})
     check_background(others, plane, book)
+    conditions = Conditions(machine.lustre, seed, plane, slowness)
     set_pace(plane, placed, slow or {})
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 
@@ -119,8 +124,12 @@ def build_machine(
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
     runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
+    if len(runs) == 1:  # several jobs are in different repetitions at a time
+        runs[0].job.before_repetition.append(conditions.again)
     happening = Faults(faults, machine, fabric, seed, environment, plane, slowness, placed)
-    return BuiltMachine(environment, plane, book, programs.nodes, tuple(runs), happening)
+    return BuiltMachine(
+        environment, plane, book, programs.nodes, tuple(runs), happening, conditions
+    )
 
 
 def _job_run(

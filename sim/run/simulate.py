@@ -119,8 +119,9 @@ def run_jobs(
     built.faults.settle()
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)
-    happened = built.faults
-    return [run.result(stations, recorded, began, happened) for run in built.runs]
+    return [
+        run.result(stations, recorded, began, built.faults, built.conditions) for run in built.runs
+    ]
 
 
 def _run(environment: Environment, done: simpy.Event) -> None:

@@ -107,6 +107,25 @@ class Slowness:
             self._factors[part].remove(factor)
             self._set(part)
 
+    def osts(self, numbers: Iterable[int]) -> list[Slowed]:
+        """Return the disk arrays of OSTs by their numbers."""
+        section = next(one for one in self._book.sections if one.kind == StationKind.OST)
+        return [Slowed(section, number) for number in numbers]
+
+    def renew(self, seconds: Floats) -> None:
+        """Have a byte usually cost something else at each OST from now on.
+
+        Parameters
+        ----------
+        seconds
+            float64 (2, OSTs): seconds, read and write. What is slow stays so many times slower.
+        """
+        self._plane.tables.disks.seconds[:] = seconds
+        for part, usual in self._usual.items():
+            if part.section.kind == StationKind.OST:
+                usual[0][:] = seconds[:, part.i]
+                self._set(part)
+
     def _set(self, part: Slowed) -> None:
         # From the usual values each time: what ends leaves no rounding behind.
         for values, usual in zip(self._values(part), self._usual[part], strict=True):

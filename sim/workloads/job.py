@@ -6,7 +6,7 @@ the other, and adds a row to its table for each thing worth a row.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -93,6 +93,9 @@ class Job:
         read data, in that order, and the step to which it belongs.
     troubles
         What went wrong with its bytes beyond what the data plane counts.
+    before_repetition
+        To be called before each repetition of the same run but the first: the machine is in
+        another state then.
     """
 
     scenario: Scenario
@@ -109,6 +112,7 @@ class Job:
     notes: list[str] = field(default_factory=list)
     mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    before_repetition: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def ranks(self) -> int:

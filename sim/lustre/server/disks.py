@@ -131,7 +131,7 @@ class Disks(Component):
             arrays=arrays,
             waiting_reads=waiting_reads,
             ost=site.book.add(StationKind.OST, lustre.osts, "OST {}".format, watched=True),
-            seconds=_seconds(lustre, site.seed),
+            seconds=byte_seconds(lustre, site.seed),
             overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
             latency=np.array([lustre.ost_read_latency, lustre.ost_write_latency]),
             jitter=_jitter(lustre),
@@ -154,13 +154,14 @@ class Disks(Component):
         return 2 * len(self.arrays)
 
 
-def _seconds(lustre: Lustre, seed: int) -> Floats:
+def byte_seconds(lustre: Lustre, seed: int, repetition: int = 0) -> Floats:
     """Return what a byte costs at each OST, read and write: (2, OSTs), in seconds.
 
     The speeds of the OSTs spread around the mean of the machine; their sum is the machine's, less
-    what those lose that are nearly full.
+    what those lose that are nearly full. They are drawn anew for each repetition of a run, from 0.
     """
-    spread = stream(seed, "OST speed").normal(1.0, lustre.ost_spread, lustre.osts)
+    name = ("OST speed", repetition) if repetition else ("OST speed",)
+    spread = stream(seed, *name).normal(1.0, lustre.ost_spread, lustre.osts)
     speed = np.maximum(spread, _SLOWEST)
     speed /= speed.mean()
     beyond = np.clip(

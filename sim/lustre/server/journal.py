@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.config.lustre import Lustre
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
-from sim.engine.types import Table, make_table
+from sim.engine.types import Floats, Table, make_table
 from sim.lustre.server.disks import Disks, backlog
 from sim.plane.files import Files
 from sim.plane.site import Site
@@ -55,8 +56,11 @@ class Journals(Component):
         ``JOURNAL`` records: of the OSTs, then of the MDTs.
     osts
         How many OSTs there are.
-    ost_commit, mdt_commit
-        Seconds of a commit; of an OST, at an idle array.
+    ost_commit
+        float64 (OSTs,): seconds of a commit at an idle array. An OST that writes slower than the
+        others commits slower, too: it is the same array.
+    mdt_commit
+        Seconds of a commit.
     commit_period
         Seconds after which a target commits by itself.
     """
@@ -65,7 +69,7 @@ class Journals(Component):
     disks: Disks
     rows: Table
     osts: int
-    ost_commit: float
+    ost_commit: Floats
     mdt_commit: float
     commit_period: float
 
@@ -77,10 +81,18 @@ class Journals(Component):
             cls,
             rows=make_table(JOURNAL, lustre.osts + lustre.mds.mdts),
             osts=lustre.osts,
-            ost_commit=lustre.journal_commit,
+            ost_commit=commit_seconds(lustre, site.part(Disks).seconds),
             mdt_commit=lustre.mds.journal_commit,
             commit_period=lustre.commit_period,
         )
+
+
+def commit_seconds(lustre: Lustre, seconds: Floats) -> Floats:
+    """Return how long a commit takes at each OST when it is idle: float64 (OSTs,), in seconds.
+
+    ``seconds`` are those of a byte, (2, OSTs), read and write.
+    """
+    return lustre.journal_commit * lustre.ost_write_rate * seconds[1]
 
 
 @outlined
@@ -88,9 +100,9 @@ def is_committed(journals: Journals, object_id: int, now: float) -> bool:
     """Tell whether all that has been written to an object is durable."""
     lustre_object = journals.files.objects[object_id]
     ost, written = lustre_object.ost, lustre_object.written
-    if journals.ost_commit == 0.0 or written == NEVER:
+    if journals.ost_commit[ost] == 0.0 or written == NEVER:
         return True
-    commit_periodically(journals.rows, ost, now, journals.ost_commit, journals.commit_period)
+    commit_periodically(journals.rows, ost, now, journals.ost_commit[ost], journals.commit_period)
     _catch_up(journals.rows, ost, now)
     return written <= journals.rows[ost].durable
 
@@ -104,11 +116,11 @@ def object_committed(journals: Journals, object_id: int, now: float) -> float:
     """
     lustre_object = journals.files.objects[object_id]
     ost, sought = lustre_object.ost, lustre_object.sought
-    commit_periodically(journals.rows, ost, now, journals.ost_commit, journals.commit_period)
+    commit_periodically(journals.rows, ost, now, journals.ost_commit[ost], journals.commit_period)
     journal = journals.rows[ost]
     if sought > journal.running_start and now < journal.running_end:
         return journal.running_end
-    seconds = backlog(journals.disks, ost, now) + journals.ost_commit
+    seconds = backlog(journals.disks, ost, now) + journals.ost_commit[ost]
     return committed_at(journals.rows, ost, sought, now, seconds)
 
 

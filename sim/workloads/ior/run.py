@@ -106,6 +106,9 @@ class _TestRun:
         clock = self._filesystem.environment
         started = clock.now
         for repetition in range(self._test.repetitions):
+            if repetition:
+                for change in self._job.before_repetition:
+                    change()
             for access in self._test.phases:
                 yield clock.timeout(self._test.delay)
                 yield from self._phase(access, repetition)

@@ -94,7 +94,7 @@ def test_who_comes_first_has_the_mutex_first() -> None:
 @given(busy=st.floats(0.0, 10.0), commit=st.floats(0.001, 1.0))
 @settings(max_examples=8)
 def test_a_commit_comes_behind_what_the_array_is_busy_with(busy: float, commit: float) -> None:
-    plane = SmallPlane(1, lustre__journal_commit=commit)
+    plane = SmallPlane(1, lustre__journal_commit=commit, lustre__ost_spread=0)
     plane.add_files()
     tables = plane.tables
     tables.files.objects.written[0] = tables.files.objects.sought[0] = 1.0
@@ -106,7 +106,7 @@ def test_a_commit_comes_behind_what_the_array_is_busy_with(busy: float, commit: 
 
 
 def test_a_commit_comes_behind_what_waits_at_the_array() -> None:
-    plane = SmallPlane(1)
+    plane = SmallPlane(1, lustre__ost_spread=0)
     plane.add_files()
     tables = plane.tables
     tables.files.objects.written[0] = tables.files.objects.sought[0] = 1.0
@@ -119,7 +119,7 @@ def test_a_commit_comes_behind_what_waits_at_the_array() -> None:
 
 def test_who_is_not_in_a_commit_asks_again_when_it_has_ended() -> None:
     """Only then does the next commit begin, and it is as long as the load then makes it."""
-    plane = SmallPlane(1, lustre__journal_commit=0.25)
+    plane = SmallPlane(1, lustre__journal_commit=0.25, lustre__ost_spread=0)
     plane.add_files(2)
     tables = plane.tables
     ost = tables.files.objects.ost[:2]
