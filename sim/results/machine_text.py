@@ -132,7 +132,8 @@ def _lustre_rows(lustre: Lustre) -> list[Row]:
         ("all OSTs, sustained write", _rate(lustre.osts * lustre.ost_write_rate)),
         ("all OSTs, sustained read", _rate(lustre.osts * lustre.ost_read_rate)),
         ("spread from OST to OST", f"{100 * lustre.ost_spread:.3g} %"),
-        ("journal commit of an OST", format_seconds(lustre.journal_commit)),
+        ("an OST slow, for minutes", _slow_spells(lustre)),
+        ("journal commit of an OST, idle", format_seconds(lustre.journal_commit)),
         ("usable capacity", format_bytes(lustre.capacity)),
         ("bulk RPC, at most", format_bytes(lustre.rpc_size)),
         ("RPCs in flight, client to OST", f"{lustre.max_rpcs_in_flight}"),
@@ -140,6 +141,11 @@ def _lustre_rows(lustre: Lustre) -> list[Row]:
         ("read-ahead, at most", format_bytes(lustre.readahead)),
         ("default striping", _striping(lustre)),
     ]
+
+
+def _slow_spells(lustre: Lustre) -> str:
+    share, factor = 100 * lustre.slow_share, lustre.slow_factor
+    return f"{share:.2g} % of its time, {factor:.3g} times as long"
 
 
 def _striping(lustre: Lustre) -> str:
