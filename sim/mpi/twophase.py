@@ -75,8 +75,8 @@ def read_all(
 ) -> None:
     """Read the pieces of all ranks of a communicator in one collective call.
 
-    The parameters are those of :func:`write_all`. No collective ends the call, but in the last
-    round everyone waits for everyone: it ends for all when the last of them has its data.
+    The parameters are those of :func:`write_all`. No collective ends the call. What each rank
+    receives is not followed rank by rank: the call ends for all when the last has its data.
     """
     call = plan_read(target, accesses)
     count_call(counts.reads, target, accesses, call)
@@ -268,8 +268,10 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
 def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: DirectionCounts) -> None:
     """Add the rounds of a collective read, and count what they do to the file system.
 
-    All ranks meet in every round: in Cray's MPI to exchange by a collective, in plain ROMIO for an
-    alltoall, by which they learn how much they are to receive.
+    In Cray's MPI an aggregator sends what it has read to those who asked for it, and reads on: as
+    in a write, nobody waits for ranks with whom it exchanges nothing in a round. In plain ROMIO all
+    ranks meet in every round, for an alltoall by which they learn how much they are to receive
+    (MPICH ad_read_coll.c, ADIOI_R_Exchange_data).
     """
     turns, windows = call.turns, call.windows
     low, high = read_extents(target, call)
@@ -277,9 +279,8 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     script = Script(target, turns.rounds)
     every = np.ones(len(windows.number), bool)
     script.add_calls(Op.READ, Timer.RAW_READ, 0, windows, every, low, high)
-    cray, costs = target.mpi.library == "cray", target.costs
-    meeting = costs.barrier() if cray else costs.alltoall(4)
-    script.add_meetings(np.arange(turns.rounds), 1, meeting)
+    if target.mpi.library != "cray":
+        script.add_meetings(np.arange(turns.rounds), 1, target.costs.alltoall(4))
     place, work = (turns.domain, turns.round), exchange_work(target, call)
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
     script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first, received=transfers)
