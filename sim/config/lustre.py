@@ -65,10 +65,9 @@ class Lustre(Model):
         Sustained bytes/s of one OST's disks.
     ost_request_overhead
         Seconds an OST spends on a bulk RPC besides moving its bytes.
-    ost_write_latency, ost_read_latency
-        Seconds that the array takes for a bulk RPC beyond its share of the disks' time, while it
-        works at others too: no reply comes before the blocks are on the disks. Reads take it that
-        the heads must move to.
+    ost_write_latency
+        Seconds that the array takes for a bulk RPC that is written beyond its share of the disks'
+        time, while it works at others too: no reply comes before the blocks are on the disks.
     ost_spread
         Relative standard deviation of the rates from OST to OST, drawn anew for each repetition.
     slow_share, slow_factor
@@ -82,9 +81,9 @@ class Lustre(Model):
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
         a byte is in a stripe that is written in part.
-    ost_disks, head_move
-        Disks of an OST, and the seconds that one of them is busy with moving its head to a read
-        elsewhere (see ``sim.lustre.server.disks``).
+    ost_disks, disk_seek, disk_turn
+        Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
+        average, and those of one turn of its platter (see ``sim.lustre.server.disks``).
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
@@ -130,7 +129,6 @@ class Lustre(Model):
     ost_read_rate: Rate
     ost_request_overhead: Seconds
     ost_write_latency: Seconds
-    ost_read_latency: Seconds
     ost_spread: Annotated[float, Field(ge=0, lt=1)]
     slow_share: Annotated[float, Field(ge=0, le=1)]
     slow_factor: Annotated[float, Field(ge=1)]
@@ -146,7 +144,8 @@ class Lustre(Model):
     raid_chunk: Size
     partial_stripe_factor: Annotated[float, Field(ge=1)]
     ost_disks: Count
-    head_move: Seconds
+    disk_seek: Seconds
+    disk_turn: Seconds
     journal_commit: Seconds
     commit_period: Annotated[Seconds, Field(gt=0)]
     rpc_size: Size

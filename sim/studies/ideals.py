@@ -104,13 +104,13 @@ PARTS = (
         "moves of the disks' heads",
         (Cause.OST, Cause.SEEK),
         (StationKind.OST,),
-        times=("lustre.head_move",),
+        times=("lustre.disk_seek", "lustre.disk_turn"),
     ),
     _part(
         "disk_latency",
         "the latency of the OSTs, from the last byte to the answer",
         (Cause.LATENCY, *_ROOM),
-        times=("lustre.ost_write_latency", "lustre.ost_read_latency"),
+        times=("lustre.ost_write_latency",),
     ),
     _part("oss", "the OSSs' limit", (Cause.OSS,), (StationKind.OSS,), stations=("OSS",)),
     _part(

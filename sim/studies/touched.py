@@ -35,7 +35,7 @@ _COUNT = "lustre.osts"
 _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {
     _COUNT: ("the OSTs and their OSSs", (*_OST, Cause.OSS, Cause.SERVICE)),
     "lustre.ost_": ("the OSTs", _OST),
-    "lustre.head_move": ("the OSTs", (Cause.SEEK,)),
+    "lustre.disk_": ("the OSTs", (Cause.SEEK,)),
     "lustre.oss_": ("the OSSs", (Cause.OSS, Cause.SERVICE)),
     "lustre.mds": ("the MDS", (Cause.MDS, Cause.OBJECTS, Cause.TURN)),
     "lustre.max_rpcs_in_flight": ("the limit of RPCs in flight", (Cause.OSC,)),

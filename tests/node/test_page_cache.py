@@ -279,11 +279,10 @@ def test_a_long_read_has_its_pages_on_their_way_together() -> None:
 def test_of_a_read_across_a_boundary_of_4_mib_the_rest_is_asked_for_when_its_reader_gets_there(
     offset: int, length: int, rounds: int
 ) -> None:
-    """Nothing is read ahead, and an RPC takes a second in the array."""
-    plane = SmallPlane(
-        1, lustre__readahead=0, lustre__ost_read_latency=1.0, lustre__max_rpcs_in_flight=256
-    )
+    """Nothing is read ahead, and heads take a second to move."""
+    plane = SmallPlane(1, lustre__readahead=0, lustre__max_rpcs_in_flight=256)
     plane.add_files(stripes=1, stripe_size=16 << 20, size=16 << 20)
+    plane.tables.disks.slowest[:] = 1.0
     (took,) = plane.run([[Step(Op.READ, 0, offset * KIB, length * KIB)]])
     assert rounds <= took < rounds + 0.5
 

@@ -14,7 +14,7 @@ from sim.results.waits import WORDS, Wait
 
 def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
     # Arrays that answer at once: then stations bind, and not how long one request takes.
-    prompt = {"lustre.ost_write_latency": 0.0, "lustre.ost_read_latency": 0.0}
+    prompt = dict.fromkeys(("lustre.ost_write_latency", "lustre.disk_seek", "lustre.disk_turn"), 0)
     job = {"nodes": nodes, "ppn": ppn, "striping": striping, "workload": {"ior": ior}}
     return simulate(Scenario(machine="theta", changes=prompt, **job))
 

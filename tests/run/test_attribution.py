@@ -90,7 +90,7 @@ def slower(**values: Any) -> tuple[tuple[str, Any], ...]:
         (OWN_FILES, slower(network__nic_rate="60 MB/s"), {}, {Cause.NIC, Cause.LNET}),
         (OWN_FILES, (), {"slow": (("OSS", 400.0),)}, {Cause.OSS}),
         (OWN_FILES, (), {"slow": (("LNET router", 2000.0),)}, {Cause.LNET, Cause.IB}),
-        ("-F -r -z -b 8m -t 64k", slower(lustre__head_move="5 s"), {}, {Cause.SEEK, Cause.OST}),
+        ("-F -r -z -b 8m -t 64k", slower(lustre__disk_seek="5 s"), {}, {Cause.SEEK, Cause.OST}),
         (OWN_FILES, slower(lustre__mds__journal_commit="9 s"), {}, {Cause.JOURNAL}),
         ("-F -w -b 64k -t 64k", slower(lustre__mds__create_rate=2.0), {}, {Cause.MDS, Cause.TURN}),
         (STRIDED, slower(lustre__journal_commit="2 s"), {}, {Cause.LOCK_COMMIT}),

@@ -43,10 +43,10 @@ SMALL: dict[str, object] = {
     "lustre.readahead_step": RPC,
     "lustre.raid_stripe": RPC,
     "lustre.raid_chunk": RPC // 8,
-    "lustre.head_move": 0.0,
+    "lustre.disk_seek": 0.0,
+    "lustre.disk_turn": 0.0,
     "lustre.ost_jitter": 0.0,
     "lustre.ost_write_latency": 0.0,
-    "lustre.ost_read_latency": 0.0,
     "mpi.barrier_skew": 0.0,
 }
 """What is small: four OSTs behind two routers, and the limits of the client."""

@@ -15,7 +15,10 @@ difference to when all of it has been served.
 
 A RAID deals an object over disks in chunks, and the stripes that follow each other lie on the same
 disks: as many heads move to a read as it has chunks, but no more than a stripe has. The array moves
-the heads of all its disks at a time.
+the heads of all its disks at a time, so that it is busy with a share of these moves. The read
+itself ends when the slowest of its disks does, and waits longer the more of them it needs. How long
+each takes depends on where its head is, where the data are, and where the platter stands then: all
+three are drawn at random.
 
 Writes pay for no heads: ldiskfs puts new blocks one behind the other, whatever their place in the
 file. RAID stripes written in part cost more: the array reads what it needs to compute the parity
@@ -56,6 +59,8 @@ ARRAY = np.dtype(
 )
 
 _FACTORS = 4096
+_MOVES = 1024  # how long the slowest of some heads takes, as that many quantiles
+_PLACES = 512  # of heads and platters, from which a disk's time is worked out
 _SLOWEST = 0.1  # of the mean: a slower OST would be taken out of service
 
 _FAR = 127  # RPCs to a read that the heads must move to
@@ -81,8 +86,8 @@ class Disks(Component):
     seconds, overhead
         float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs besides; read
         and write.
-    latency
-        float64 (2,): seconds from a service of an OST to the reply; read and write.
+    write_latency
+        Seconds from a service of an OST to the reply.
     jitter
         float64 (factors,): each service of an OST takes longer by one of these, drawn at random;
         mean 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
@@ -95,7 +100,10 @@ class Disks(Component):
     partial_stripe_factor
         Work of a partial RAID stripe over that of a whole one.
     head_move
-        Seconds to move the heads of a disk, rotation included.
+        Seconds to move the head of a disk, rotation included: the mean.
+    slowest
+        float64 (disks, moves): how long the slowest of 1, 2, ... heads takes to move, rotation
+        included, drawn at random from a row. Tabled, as one draw then stands for all of them.
     alone
         Whether nobody but the RPCs of programs uses them.
     """
@@ -109,7 +117,7 @@ class Disks(Component):
     ost: int
     seconds: Floats
     overhead: Floats
-    latency: Floats
+    write_latency: float
     jitter: Floats
     seed: int
     osts: int
@@ -119,6 +127,7 @@ class Disks(Component):
     ost_disks: int
     partial_stripe_factor: float
     head_move: float
+    slowest: Floats
     alone: int
 
     @classmethod
@@ -133,7 +142,7 @@ class Disks(Component):
             ost=site.book.add(StationKind.OST, lustre.osts, "OST {}".format, watched=True),
             seconds=byte_seconds(lustre, site.seed),
             overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
-            latency=np.array([lustre.ost_read_latency, lustre.ost_write_latency]),
+            write_latency=lustre.ost_write_latency,
             jitter=_jitter(lustre),
             seed=jitter_seed(site.seed),
             osts=lustre.osts,
@@ -142,7 +151,8 @@ class Disks(Component):
             raid_chunk=lustre.raid_chunk,
             ost_disks=lustre.ost_disks,
             partial_stripe_factor=lustre.partial_stripe_factor,
-            head_move=lustre.head_move,
+            head_move=lustre.disk_seek + 0.5 * lustre.disk_turn,
+            slowest=slowest_of(lustre),
             alone=site.background.read == site.background.write == 0.0,
         )
 
@@ -187,6 +197,25 @@ def _jitter(lustre: Lustre) -> Floats:
     normal = np.array([NormalDist().inv_cdf(middle) for middle in middles])
     factors = np.exp(lustre.ost_jitter * normal)
     return factors / factors.mean()
+
+
+def slowest_of(lustre: Lustre) -> Floats:
+    """Return how long the slowest of some heads takes to move: float64 (disks, 1024), in seconds.
+
+    Row ``n - 1`` has the quantiles for ``n`` disks, up to those of a RAID stripe. A head is as
+    likely at one place as at another, and so are the data. A seek takes as long as the square root
+    of the way, as a head that speeds up over the first half and slows down over the second, and
+    ``disk_seek`` on average. Then the platter turns up to once.
+    """
+    middles = (np.arange(_PLACES) + 0.5) / _PLACES
+    ways = 1.0 - np.sqrt(1.0 - middles)  # between two random places of a stroke of 1
+    seeks = np.sqrt(ways)
+    seeks *= lustre.disk_seek / seeks.mean()
+    one = np.sort(np.add.outer(seeks, middles * lustre.disk_turn), axis=None)
+    disks = np.arange(1, lustre.raid_stripe // lustre.raid_chunk + 1)
+    below = (np.arange(_MOVES) + 0.5) / _MOVES
+    # All of n take less than t as often as one does, to the n-th power.
+    return one[(below ** (1.0 / disks[:, None]) * len(one)).astype(np.int64)]
 
 
 def make_arrays(osts: int) -> tuple[Table, Indices]:
@@ -278,16 +307,19 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     """Serve an RPC at an array; return when the OSS has the data or the client its reply.
 
     The array works at many RPCs at once, each of which takes it some time beyond its share of the
-    disks: heads move, and parity is written before the OSS replies.
+    disks: a read waits for the slowest of its heads, and parity is written before the OSS replies.
     """
     rpc = disks.bulk.rpcs[rpc_id]
     array = disks.arrays[ost]
     work = rpc.bytes + (disks.partial_stripe_factor - 1.0) * rpc.partial
     moving = transfer_seconds(disks, ost, rpc.write, work)
-    heads = reply = 0.0
-    latency = disks.latency[rpc.write]
+    heads = slowest = latency = reply = 0.0
+    station = disks.ost + ost
+    # Drawn by the number of the request at its OST, so that no other OST's traffic shifts it.
+    request = disks.network.stations[station].requests
     if rpc.write:
         array.object = -1  # the heads are at the new blocks: no read is near what was read
+        latency = disks.write_latency
         reply = disks.lnet.control_latency
         if rpc.partial > 0:
             disks.programs.stats[_PARTIAL] += 1
@@ -298,12 +330,10 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
         if rpc.gap < _FAR:
             # The gap passes below the heads, unless it takes less time to move them.
             heads = min(int(rpc.gap) * disks.rpc_size * disks.seconds[0, ost], heads)
-            latency = 0.0  # near: its data follows that of the read before it
         else:
             disks.programs.stats[_HEAD_MOVES] += 1
-    station = disks.ost + ost
-    # Drawn by the number of the request at its OST, so that no other OST's traffic shifts it.
-    request = disks.network.stations[station].requests
+            row = moving_heads(disks, rpc.bytes) - 1
+            slowest = disks.slowest[row, pick(disks.seed, disks.osts + ost, request, _MOVES)]
     factor = disks.jitter[pick(disks.seed, ost, request, len(disks.jitter))]
     cost = (moving + heads) * factor
     start = serve(disks.network, station, now, rpc.bytes, cost)
@@ -311,12 +341,13 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     spent = disks.network.spent
     spent[rpc.message, _OST] += start - rpc.arrived
     spent[rpc.message, DISK_METER] += moving * factor
-    spent[rpc.message, SEEK_METER] += heads * factor
+    wait = max(slowest, heads * factor)  # the array may turn to others before it is over
+    spent[rpc.message, SEEK_METER] += wait
     spent[rpc.message, LATENCY_METER] += latency
     if disks.programs.recorder.on:
         disks.bulk.marks[rpc_id].begun = start
         disks.bulk.marks[rpc_id].served = start + cost
-    return start + cost + (latency + reply)
+    return start + moving * factor + wait + (latency + reply)
 
 
 @outlined
@@ -338,8 +369,13 @@ def transfer_seconds(disks: Disks, ost: int, write: int, work: float) -> float:
 @outlined
 def move_seconds(disks: Disks, size: int) -> float:
     """Return how long an array is busy with moving heads to that many bytes elsewhere."""
-    heads = min(-(-size // disks.raid_chunk), disks.raid_stripe // disks.raid_chunk)
-    return heads * disks.head_move / disks.ost_disks
+    return moving_heads(disks, size) * disks.head_move / disks.ost_disks
+
+
+@inlined
+def moving_heads(disks: Disks, size: int) -> int:
+    """Return how many heads move to that many bytes elsewhere: as many as they have chunks."""
+    return min(-(-size // disks.raid_chunk), disks.raid_stripe // disks.raid_chunk)
 
 
 @outlined

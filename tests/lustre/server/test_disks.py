@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, RPC, SmallPlane, Step
 
+from sim.lustre.server.disks import slowest_of
 from sim.plane.counters import Stat
 from sim.plane.operations import Op
 from sim.plane.stations import StationKind
 
 MOVE = 0.010
 CHUNK = RPC // 8
-ARRAY = {"lustre__head_move": MOVE, "lustre__ost_disks": 40, "lustre__raid_chunk": CHUNK}
+TURN = 0.008
+ARRAY = {"lustre__disk_seek": MOVE, "lustre__ost_disks": 40, "lustre__raid_chunk": CHUNK}
 
 
 def reading(*offsets: int, length: int = RPC) -> list[Step]:
@@ -28,6 +30,17 @@ def array_of(nodes: int, **changes: object) -> SmallPlane:
     return plane
 
 
+def busy_with_heads(length: int, **changes: object) -> float:
+    """Return for how long the arrays are busy with moving heads to one read."""
+    busy = []
+    for still in ({}, {"lustre__disk_seek": 0.0, "lustre__disk_turn": 0.0}):
+        plane = array_of(1, **({"lustre__disk_turn": TURN} | changes | still))
+        plane.run([reading(0, length=length)])
+        stations = plane.tables.network.stations
+        busy.append(float(stations.busy[stations.kind == StationKind.OST].sum()))
+    return busy[0] - busy[1]
+
+
 def moves(plane: SmallPlane) -> int:
     return plane.stat(Stat.HEAD_MOVES)
 
@@ -35,19 +48,41 @@ def moves(plane: SmallPlane) -> int:
 @pytest.mark.parametrize(
     ("length", "chunks"), [(4 * KIB, 1), (CHUNK, 1), (CHUNK + 4 * KIB, 2), (RPC, 8)]
 )
-def test_as_many_heads_move_as_a_read_has_chunks(length: int, chunks: int) -> None:
-    took = [
-        array_of(1, lustre__head_move=seconds).run([reading(0, length=length)])[0]
-        for seconds in (MOVE, 0.0)
-    ]
-    assert took[0] - took[1] == pytest.approx(chunks * MOVE / 40, rel=0.2)
+def test_an_array_is_busy_with_as_many_heads_as_a_read_has_chunks(length: int, chunks: int) -> None:
+    assert busy_with_heads(length) == pytest.approx(chunks * (MOVE + TURN / 2) / 40)
 
 
 def test_more_than_a_stripe_moves_no_more_heads_than_a_stripe_has() -> None:
-    plane = array_of(1, lustre__raid_stripe=RPC // 2, lustre__ost_jitter=0.0)
-    (long,) = plane.run([reading(0)])
-    still = array_of(1, lustre__raid_stripe=RPC // 2, lustre__head_move=0.0)
-    assert long - still.run([reading(0)])[0] == pytest.approx(4 * MOVE / 40, rel=0.2)
+    busy = busy_with_heads(RPC, lustre__raid_stripe=RPC // 2)
+    assert busy == pytest.approx(4 * (MOVE + TURN / 2) / 40)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0, 0.02), st.floats(0, 0.02), st.sampled_from([1, 2, 5, 8]), st.integers(0, 99))
+def test_a_read_takes_as_long_as_the_slowest_of_its_disks(
+    seek: float, turn: float, disks: int, seed: int
+) -> None:
+    """Against heads and data at random places of a stroke, and platters at random angles."""
+    lustre = SmallPlane(1, **ARRAY, lustre__disk_turn=turn).machine.lustre
+    lustre = lustre.model_copy(update={"disk_seek": seek})
+    heads, data, angle = np.random.default_rng(seed).random((3, 20_000, disks))
+    seconds = seek * np.sqrt(abs(heads - data)) * (15 / 8) + turn * angle  # the mean root is 8/15
+    slowest = seconds.max(axis=1)
+    drawn = slowest_of(lustre)[disks - 1]
+    assert drawn.mean() == pytest.approx(slowest.mean(), rel=0.02, abs=1e-12)
+    assert drawn.std() == pytest.approx(slowest.std(), rel=0.06, abs=1e-12)
+    assert drawn.max() <= seek * (15 / 8) + turn
+
+
+def test_a_read_that_needs_more_disks_waits_longer_for_the_platters() -> None:
+    """On average n in n + 1 of a turn, whatever the arrays are busy with meanwhile."""
+    means = []
+    for length in (CHUNK, 2 * CHUNK, RPC):
+        plane = array_of(1, lustre__disk_seek=0.0, lustre__disk_turn=TURN)
+        still = array_of(1, lustre__disk_seek=0.0)
+        apart = [[Step(Op.READ, 0, 0, length, 400, 9 * RPC)]]
+        means.append((plane.run(apart)[0] - still.run(apart)[0]) / 400 / TURN)
+    assert means == pytest.approx([1 / 2, 2 / 3, 8 / 9], rel=0.06)
 
 
 def test_a_stream_with_rpcs_in_flight_moves_the_heads_once() -> None:
@@ -57,10 +92,10 @@ def test_a_stream_with_rpcs_in_flight_moves_the_heads_once() -> None:
 
 
 def test_a_stream_that_waits_for_each_call_moves_them_for_each() -> None:
-    plane = array_of(1, lustre__ost_read_latency=0.004)
+    plane = array_of(1)
     took = plane.run([reading(*(i * RPC for i in range(8)))])
     assert moves(plane) == 8
-    assert took[0] > 8 * (0.004 + 8 * MOVE / 40)
+    assert took[0] > 8 * MOVE
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (3, 0, 5, 1, 4, 2)])
