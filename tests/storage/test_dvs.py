@@ -91,6 +91,16 @@ def test_what_all_share_binds_all() -> None:
     assert took.max() == pytest.approx(32 * MIB / 300e6, rel=0.05)
 
 
+@pytest.mark.parametrize("kind", [Op.READ, Op.WRITE])
+def test_who_asks_an_idle_service_node_does_not_wait_for_those_who_ask_a_busy_one(kind: Op) -> None:
+    plane = Remote(nodes=5)
+    files = plane.add_remote([[0]] * 4 + [[1]], size=16 * MIB)
+    waiting = [[Step(kind, file, 0, 16 * MIB)] for file in files[:4]]
+    last = [Step(Op.THINK, seconds=1e-3), Step(kind, files[4], 0, MIB)]
+    took = plane.run([*waiting, last])
+    assert took[4] - 1e-3 < took[:4].min() / 8
+
+
 def test_a_full_allocation_refuses_the_rest() -> None:
     plane = Remote(per_node=2)
     plane.volume = plane.plane.add_volume(10 * MIB)

@@ -162,9 +162,10 @@ def _at_store(dvs: Dvs, message_id: int, now: float) -> float:
     held = server.request_time + block.bytes * seconds
     start = serve(dvs.network, dvs.store + number, now, block.bytes, held)
     done = start + held
-    # What stands behind all service nodes moves the block while the disks here do.
+    # What stands behind all service nodes moves the block while the disks here do. It is asked at
+    # once: blocks that wait for busy disks must not keep it from those for idle ones.
     held = block.bytes * shared
-    begun = serve(dvs.network, server.shared, start, block.bytes, held)
+    begun = serve(dvs.network, server.shared, now, block.bytes, held)
     done = max(done, begun + held)
     if not block.write:
         block.at_store += done + server.read_latency - now
