@@ -829,15 +829,18 @@ class Clients:
     def asked_at_once(self, rank: Rank, number: int, at: int, chunk_end: int, end: int) -> int:
         """Return up to where in the file a reader asks for pages that stands at ``at``.
 
-        To the end of its call, if the read-ahead reaches there, or of its read-ahead; down to a
-        boundary between the largest RPCs, if there is one between. A small file is read whole.
+        To the end of its call, if the read-ahead reaches there, or of its window, which begins at a
+        whole step; down to a boundary between the largest RPCs, if there is one between. A small
+        file is read whole.
         """
-        size = self.files[number].size
-        limit = min(end, chunk_end + self.machine.lustre.readahead)
+        size, lustre = self.files[number].size, self.machine.lustre
+        limit = min(end, chunk_end + lustre.readahead)
         if rank.ahead and not rank.striding:
             if size <= SMALL_FILE:
                 return size
-            limit = max(limit, min(rank.next_read + rank.ahead, size))
+            window = min(rank.length + rank.ahead, lustre.readahead)
+            start = end - rank.length
+            limit = max(limit, min(start - start % lustre.readahead_step + window, size))
         boundary = limit // LARGEST_RPC * LARGEST_RPC
         return boundary if boundary > max(rank.ahead_done, at) else limit
 

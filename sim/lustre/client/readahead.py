@@ -32,7 +32,8 @@ class Readahead(Component):
     Attributes
     ----------
     limit, step
-        Most bytes that a reader reads ahead, and by how much more at each read in order.
+        Most bytes of the window of a reader, and by how much more it reads ahead at each read in
+        order.
     alignment
         Bytes: a window for reading ahead ends where a BRW RPC of the largest size would.
     whole
@@ -89,18 +90,22 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
     """Return up to where in the file a reader asks for pages at ``here``.
 
     ``left`` are the bytes of its chunk. The window for reading ahead is widened to the whole of a
-    call, so that the RPCs of a long one are under way together. It ends at the last boundary
-    between the largest RPCs, unless it lies between two: of a call across one, the rest is asked
-    for when its reader gets there (Lustre 2.7 llite/rw.c, ll_readahead).
+    call, so that the RPCs of a long one are under way together. It begins at a whole step before
+    the call (ras_set_start): many small reads ask for a step when they have come that far, not for
+    a little more each. It ends at the last boundary between the largest RPCs, unless it lies
+    between two: of a call across one, the rest is asked for when its reader gets there (Lustre 2.7
+    llite/rw.c, ll_readahead).
     """
     program = readahead.programs.rows[program_id]
     file = readahead.files.rows[readahead.programs.operations[program.op].file]
-    end = start_of_call(readahead.programs, program_id) + program.length
+    start = start_of_call(readahead.programs, program_id)
+    end = start + program.length
     end = min(end, here + left + readahead.limit)  # rows are kept for no more (_begin_chunk)
     if program.ahead > 0 and program.striding == 0:
         if file.end <= readahead.whole:
             return file.end
-        end = max(end, min(program.next_read + program.ahead, file.end))
+        size = min(program.length + program.ahead, readahead.limit)
+        end = max(end, min(start // readahead.step * readahead.step + size, file.end))
     boundary = end // readahead.alignment * readahead.alignment
     return boundary if boundary > max(program.ahead_done, here) else end
 
