@@ -104,7 +104,8 @@ class Lustre(Model):
     unused_locks_per_core
         Unused locks that a client keeps for one OST, for each of its cores (lock LRU).
     readahead, readahead_step
-        Most bytes read ahead, and by how much the window grows with each read in order.
+        Most bytes of a reader's window, and of all that the readers of a node have on its way ahead
+        of them; and by how much the window grows with each read in order.
     readahead_alignment, readahead_whole
         A window for reading ahead ends at a multiple of so many bytes, where a BRW RPC of the
         largest size would; and bytes of a file that is read whole (max_read_ahead_whole_mb).

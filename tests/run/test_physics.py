@@ -31,10 +31,12 @@ HOMEWARD = [
 ]
 
 
-def ost_bound(access: str, osts: int = 56, mib: int = 32, count: int = 7) -> Result:
+def ost_bound(
+    access: str, osts: int = 56, mib: int = 32, count: int = 7, **changes: object
+) -> Result:
     """Enough for every OST and every client to be busy; written data is on the disks (-e)."""
     job = f"{access} -e -k -F -b {mib}m -t 8m"
-    return run(job, 256, 16, count=count, size="8m", lustre__osts=osts)
+    return run(job, 256, 16, count=count, size="8m", lustre__osts=osts, **changes)
 
 
 @pytest.fixture(
@@ -140,10 +142,16 @@ def test_ost_bound_writes_come_close_to_what_theta_sustains_and_never_above() ->
 
 
 def test_so_do_reads_if_each_stream_stays_on_its_ost() -> None:
-    """With stripes of 8 MiB in turn on seven OSTs, heads move as long as they read."""
-    stays, turns = rows(ost_bound("-r", mib=128, count=1))[0], rows(ost_bound("-r"))[0]
+    """And if each of the 16 readers of a node may read 40 MiB ahead, which they share by default.
+
+    With stripes of 8 MiB in turn on seven OSTs, heads move as long as they read.
+    """
+    stays = rows(ost_bound("-r", mib=128, count=1, lustre__readahead="640 MiB"))[0]
+    shares = rows(ost_bound("-r", mib=128, count=1))[0]
+    turns = rows(ost_bound("-r"))[0]
     assert 0.7 * THETA[stays.access] < stays.bandwidth < THETA[stays.access]
     assert turns.bandwidth < 0.7 * stays.bandwidth
+    assert shares.bandwidth < 0.8 * stays.bandwidth
 
 
 @pytest.mark.parametrize("access", ["-w", "-r"])

@@ -275,6 +275,7 @@ class Node:
     eviction: list[View] = field(default_factory=list)  # in the order of their coming
     came: tuple[float, View | None] = (-1.0, None)  # when pages came last, and of which
     evicted: float = -1.0  # when pages were evicted last
+    ahead: int = 0  # bytes on their way that are read ahead
 
     @property
     def dirty(self) -> int:
@@ -756,7 +757,7 @@ class Clients:
             return limit
 
         limit = ask(offset)
-        self.read_beyond(rank, number, here + size, limit)
+        self.read_beyond(rank, number, here + size, end, limit)
         for low, high in self.pieces(offset, stop):
             asked, missing = self.ask_for_pages(view, low, high)
             self.count_misses(asked)
@@ -772,11 +773,13 @@ class Clients:
         self.misses += size
         self.hits -= size
 
-    def ask_for_pages(self, view: View, low: int, high: int) -> tuple[int, int]:
+    def ask_for_pages(
+        self, view: View, low: int, high: int, ahead: bool = False
+    ) -> tuple[int, int]:
         """Ask for what is not cached of a piece, from the first such page to the last.
 
         Returns the bytes asked for, none if all those pages are on their way already; and the
-        pages.
+        pages. Those that are read ahead count at the node until they have come.
         """
         absent = pages(low, high) & ~view.cached
         if not absent:
@@ -792,15 +795,18 @@ class Clients:
             return 0, wanted
         window = Window(origin, READING, span(start - origin, end - origin))
         view.add(window)
-        done = self.arrived(view, window)
+        budget = window.size if ahead else 0
+        view.node.ahead += budget
+        done = self.arrived(view, window, budget)
         view.osc.works.append(Work(view, start, end, False, done))
         view.osc.pump()
         return min(high, end) - max(low, start), wanted
 
-    def arrived(self, view: View, window: Window) -> Callable[[int], None]:
-        """Return what happens when a window has been read."""
+    def arrived(self, view: View, window: Window, budget: int) -> Callable[[int], None]:
+        """Return what happens when a window has been read, of which so much was read ahead."""
 
         def done(_: int) -> None:
+            view.node.ahead -= budget
             come = pages(window.low, window.high)
             self.cache(view, come)
             view.remove(window)
@@ -844,12 +850,25 @@ class Clients:
         boundary = limit // LARGEST_RPC * LARGEST_RPC
         return boundary if boundary > max(rank.ahead_done, at) else limit
 
-    def read_beyond(self, rank: Rank, number: int, chunk_end: int, limit: int) -> None:
-        """Read ahead up to a limit, and then in strides."""
+    def granted(self, rank: Rank, size: int) -> int:
+        """Return how much of ``size`` the budget of the node has left: nothing below an RPC."""
+        left = self.machine.lustre.readahead - rank.node.ahead
+        return min(size, left) if left >= min(size, LARGEST_RPC) else 0
+
+    def read_beyond(self, rank: Rank, number: int, chunk_end: int, end: int, limit: int) -> None:
+        """Read ahead to the end of the call, then up to a limit, and then in strides."""
         size = self.files[number].size
-        if not self.ask_ahead(rank, number, max(rank.ahead_done, chunk_end), limit):
+        at = max(rank.ahead_done, chunk_end)
+        if not self.ask_ahead(rank, number, at, min(end, limit)):
             return
-        left, length = rank.ahead if rank.striding else 0, rank.length
+        at = max(at, min(end, limit))
+        if at < limit:
+            stop = at + self.granted(rank, limit - at)
+            boundary = stop - stop % LARGEST_RPC
+            stop = boundary if boundary > at else stop
+            if not self.ask_ahead(rank, number, at, stop):
+                return
+        left, length = self.granted(rank, rank.ahead) if rank.striding else 0, rank.length
         start = rank.next_read + rank.gap
         while left > 0 and start < size:
             stop = min(start + min(length, left), size)
@@ -865,7 +884,7 @@ class Clients:
             for low, high in self.pieces(offset, offset + size):
                 if view is None or not any(own.serves(PR, low, high - 1) for own in view.locks):
                     return False
-                asked, _ = self.ask_for_pages(view, low, high)
+                asked, _ = self.ask_for_pages(view, low, high, ahead=True)
                 self.read_ahead += asked
                 rank.ahead_done = here + high - offset
         return True

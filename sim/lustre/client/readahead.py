@@ -2,6 +2,11 @@
 
 A reader that goes through a file in order, or in equal strides, has pages beyond its call read
 ahead, ever more of them (Lustre 2.7 llite/rw.c).
+
+All readers of a node share one budget for what is on its way: it belongs to the mount
+(ll_ra_count_get). Who asks for more than is left of it gets the rest, or nothing if that is less
+than an RPC of the largest size, since small RPCs keep the servers busy. What a call itself reads is
+never refused.
 """
 
 from __future__ import annotations
@@ -32,8 +37,8 @@ class Readahead(Component):
     Attributes
     ----------
     limit, step
-        Most bytes of the window of a reader, and by how much more it reads ahead at each read in
-        order.
+        Most bytes of the window of a reader, and of all that the readers of a node have on its way;
+        by how much more a reader reads ahead at each read in order.
     alignment
         Bytes: a window for reading ahead ends where a BRW RPC of the largest size would.
     whole
@@ -111,22 +116,45 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
 
 
 @outlined
-def read_ahead(osc: Osc, program_id: int, limit: int, now: float) -> None:
+def read_ahead(readahead: Readahead, program_id: int, limit: int, now: float) -> None:
     """Ask for the pages from the chunk's end to ``limit``, and for the strides that follow."""
-    program = osc.programs.rows[program_id]
-    after = start_of_call(osc.programs, program_id) + program.done
-    found = _ask_ahead(osc, program_id, max(program.ahead_done, after), limit, now)
-    if found and program.striding > 0:
-        _read_ahead_in_strides(osc, program_id, now)
+    program = readahead.programs.rows[program_id]
+    after = start_of_call(readahead.programs, program_id) + program.done
+    end = min(limit, after + program.length - program.done)
+    at = max(program.ahead_done, after)
+    if at < end:  # of the call itself
+        if not _ask_ahead(readahead.osc, program_id, at, end, now):
+            return
+        at = end
+    if at < limit:
+        size = granted(readahead, program.node, limit - at)
+        beyond = (
+            at + size
+        ) % readahead.alignment  # a window that grew across a boundary ends there
+        size -= beyond if beyond < size else 0
+        if not _ask_ahead(readahead.osc, program_id, at, at + size, now):
+            return
+    if program.striding > 0:
+        size = granted(readahead, program.node, program.ahead)
+        _read_ahead_in_strides(readahead.osc, program_id, size, now)
 
 
 @outlined
-def _read_ahead_in_strides(osc: Osc, program_id: int, now: float) -> None:
-    """Ask for what a program that reads in equal strides reads with its next calls."""
+def granted(readahead: Readahead, node: int, size: int) -> int:
+    """Return how many of ``size`` bytes a reader may read ahead, for all that its node does."""
+    left = readahead.limit - readahead.cache.nodes[node].ahead
+    return min(size, left) if left >= min(size, readahead.alignment) else 0
+
+
+@outlined
+def _read_ahead_in_strides(osc: Osc, program_id: int, left: int, now: float) -> None:
+    """Ask for what a program that reads in equal strides reads with its next calls.
+
+    ``left`` are the bytes that it may ask for; what lies between them does not count.
+    """
     program = osc.programs.rows[program_id]
     length = osc.programs.operations[program.op].length
     end = osc.files.rows[osc.programs.operations[program.op].file].end
-    left = program.ahead  # of what is read; what is left out does not count
     start = program.next_read + program.gap
     while left > 0 and start < end:
         stop = min(start + min(length, left), end)

@@ -51,7 +51,7 @@ def _begin_chunk(readahead: Readahead, program_id: int, now: float) -> float:
     # All of it counts as found in the cache, until some has to be asked for.
     readahead.programs.stats[_HITS] += program.left
     limit = _ask_for_chunk(readahead, program_id, program.offset, program.left, now)
-    read_ahead(readahead.osc, program_id, limit, now)
+    read_ahead(readahead, program_id, limit, now)
     program.later = program.left
     return _read_piece(readahead, program_id, now)
 
