@@ -751,9 +751,14 @@ class Clients:
             """Ask for the rest of the chunk, as far as pages are asked for at once."""
             at = here + start - offset
             limit = self.asked_at_once(rank, number, at, here + size, end)
+            gone = False
             for low, high in self.pieces(start, min(stop, start + limit - at)):
+                gone |= self.are_gone(view, low, min(high, rank.ahead_done - here + offset))
                 asked, _ = self.ask_for_pages(view, low, high)
                 self.count_misses(asked)
+            if gone:
+                rank.striding, rank.ahead, rank.ahead_done = False, 0, 0
+                return min(limit, end)
             return limit
 
         limit = ask(offset)
@@ -768,6 +773,13 @@ class Clients:
                 view.readers.insert(0, reader)
                 yield reader.come
             yield rank.core.serve((high - low) / self.machine.nodes.read_copy_rate)
+
+    def are_gone(self, view: View, low: int, high: int) -> bool:
+        """Tell whether the first page that is not cached is not on its way either."""
+        absent = pages(low, high) & ~view.cached if low < high else 0
+        start = ((absent & -absent).bit_length() - 1) * PAGE
+        reading = [w for w in view.windows if w.state == READING]
+        return absent > 0 and not any(w.overlaps(start, start + PAGE) for w in reading)
 
     def count_misses(self, size: int) -> None:
         self.misses += size

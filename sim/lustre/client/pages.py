@@ -45,6 +45,18 @@ def ask_for_pages(
 
 
 @outlined
+def are_gone(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
+    """Tell whether pages that were asked for are neither in the cache nor on their way.
+
+    Of those from ``offset`` to ``stop``, or to the end of their window, the first that is not in
+    the cache tells.
+    """
+    stop = min(stop, next_window(cache, offset))
+    first, last = not_cached(cache, view_id, offset // PAGE * PAGE, -(-stop // PAGE) * PAGE)
+    return first < last and not _are_coming(cache, view_id, first, first + PAGE)
+
+
+@outlined
 def _are_coming(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
     """Tell whether a request for pages of one window is on its way."""
     window_id = first_window(cache, view_id, offset)

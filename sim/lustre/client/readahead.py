@@ -84,10 +84,21 @@ def note_order(readahead: Readahead, program_id: int, start: int, length: int) -
     else:
         # The first jump is remembered; the next one that is equal makes it a stride.
         program.gap = jump if program.next_read >= 0 else 0
-        program.striding = 0
-        program.ahead = 0
-        program.ahead_done = 0
+        begin_anew(readahead, program_id)
     program.next_read = start + length
+
+
+@outlined
+def begin_anew(readahead: Readahead, program_id: int) -> None:
+    """Read nothing ahead of a program until it has read in order, or in strides, once more.
+
+    So it is after a seek, and when pages are gone that were read ahead: the lock above them was
+    cancelled, or they did not fit into the cache (ras_update, a miss in the window).
+    """
+    program = readahead.programs.rows[program_id]
+    program.striding = 0
+    program.ahead = 0
+    program.ahead_done = 0
 
 
 @outlined

@@ -7,9 +7,9 @@ pages ahead (``readahead``).
 from __future__ import annotations
 
 from sim.engine.compiled import outlined
-from sim.lustre.client.pages import ask_for_pages
+from sim.lustre.client.pages import are_gone, ask_for_pages
 from sim.lustre.client.pieces import next_window, piece_of
-from sim.lustre.client.readahead import Readahead, asked_at_once, read_ahead
+from sim.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
 from sim.lustre.client.states import (
     CHUNK_WANTED,
     COPIED_OUT,
@@ -62,17 +62,25 @@ def _ask_for_chunk(
 ) -> int:
     """Ask for pages of the ``left`` last bytes of the chunk; what is asked for was no hit.
 
-    Returns up to where in the file pages are asked for at this time.
+    Returns up to where in the file pages are asked for at this time. That is no further than the
+    call if pages are gone that had been read ahead.
     """
     program = readahead.programs.rows[program_id]
     here = start_of_call(readahead.programs, program_id) + program.done - left
     limit = asked_at_once(readahead, program_id, here, left)
     stop = offset + min(left, limit - here)
+    asked_before = min(program.ahead_done - here + offset, stop)  # where read-ahead has been
+    gone = False
     missed = readahead.programs.stats[_MISSES]
     while offset < stop:
+        if offset < asked_before:
+            gone = gone or are_gone(readahead.cache, program.view_id, offset, asked_before)
         ask_for_pages(readahead.osc, program_id, program.view_id, offset, stop, _MISSES, now)
         offset = next_window(readahead.cache, offset)
     readahead.programs.stats[_HITS] -= readahead.programs.stats[_MISSES] - missed
+    if gone:
+        begin_anew(readahead, program_id)
+        return min(limit, start_of_call(readahead.programs, program_id) + program.length)
     return limit
 
 

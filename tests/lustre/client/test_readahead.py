@@ -98,3 +98,23 @@ def test_a_budget_that_is_spent_leaves_readers_what_they_call_for() -> None:
     plane.run([reader(0, RPC, 32 * RPC)])
     assert plane.stat(Stat.AHEAD_BYTES) == 0
     assert plane.stat(Stat.MISS_BYTES) == 32 * RPC
+
+
+def test_pages_that_a_lock_took_with_it_are_read_ahead_once_more() -> None:
+    """Not one by one, up to where they had been read ahead before."""
+    plane = SmallPlane(2, lustre__readahead=16 * RPC, lustre__readahead_step=4 * RPC)
+    plane.add_files(size=64 * RPC)
+    first = Step(Op.READ, 0, 0, PAGE, 8, PAGE)
+    rest = Step(Op.READ, 0, 8 * PAGE, PAGE, 32 * RPC // PAGE - 8, PAGE)
+    other = [Step(Op.THINK, seconds=0.5), Step(Op.WRITE, 0, 60 * RPC, PAGE)]
+    plane.run([[first, Step(Op.THINK, seconds=1.0), rest], other])
+    assert plane.stat(Stat.CANCELS) == 2  # the lock of the one, then that of the other
+    assert plane.tables.programs.counts[1] <= (32 + 16) * 1.5
+
+
+@pytest.mark.parametrize("unit", [PAGE, RPC, 5 * RPC // 2, 9 * RPC])
+def test_the_window_of_who_reads_in_order_grows_with_each_read(unit: int) -> None:
+    plane = SmallPlane(1, lustre__readahead=64 * RPC, lustre__readahead_step=2 * RPC)
+    plane.add_files(1, 2, 4 * RPC, size=400 * RPC)
+    plane.run([[Step(Op.READ, 0, 0, unit, 21, unit)]])
+    assert plane.tables.programs.rows.ahead[0] == 40 * RPC
