@@ -1,9 +1,10 @@
 """The metadata servers, and the operations on names.
 
-A client node has one modifying metadata RPC in flight at a time (the mdc's rpc_lock of Lustre 2.7;
-several only from 2.8 on), and one close. The MDS's threads need a time for each operation; a new
-name also needs the lock of its directory, and a new file an object on the OST of every stripe
-(``sim.lustre.precreation``). The widely striped file pays for every stripe.
+A client node has one metadata RPC in flight at a time that modifies or opens (the mdc's rpc_lock of
+Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock; several only from 2.8 on), and one close. What its
+programs have open already costs no RPC (``sim.lustre.handles``). The MDS's threads need a time for
+each operation; a new name also needs the lock of its directory, and a new file an object on the OST
+of every stripe (``sim.lustre.precreation``). The widely striped file pays for every stripe.
 
 ``stat`` of a file, and a read beyond what the node knows of it, ask every stripe object for its
 size (*glimpse*). Where there is a write lock, the OST asks the holder of the highest one in turn
@@ -27,6 +28,14 @@ from sim.engine.network import Network, serve
 from sim.engine.pool import give
 from sim.engine.queue import TURN, clear_all, take_turn
 from sim.engine.types import Floats, Table, make_table
+from sim.lustre.handles import (
+    Handles,
+    closed_by_last,
+    knows_name,
+    note_open,
+    note_unlink,
+    opened_by_neighbour,
+)
 from sim.lustre.ldlm import Ldlm
 from sim.lustre.locks import EOF, Locks, highest_writer
 from sim.lustre.net.lnet import Lnet
@@ -73,7 +82,7 @@ from sim.plane.registry import on_event, performs
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 
-_CREATE, _CLOSE, _STAT = int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
+_OPEN, _CREATE, _CLOSE, _STAT = int(Op.OPEN), int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
 _UNLINK, _MKDIR = int(Op.UNLINK), int(Op.MKDIR)
 _METADATA, _TURN = int(Cause.METADATA), int(Cause.TURN)
 _MDS, _SERVICE, _STORE = int(Cause.MDS), int(Cause.SERVICE), int(Cause.STORE)
@@ -81,7 +90,7 @@ _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
 
 MDC = np.dtype(  # of a client node
     [
-        ("modifying", TURN),  # of the program with a modifying metadata RPC in flight
+        ("modifying", TURN),  # of the program with an RPC in flight that modifies, or opens
         ("closing", TURN),
     ],
     align=True,
@@ -117,6 +126,7 @@ class Mds(Component):
     journals: Journals
     syncs: Syncs
     precreation: Precreation
+    handles: Handles
     requests: Requests
     mdcs: Table
     station: int
@@ -339,10 +349,11 @@ def _with_objects(mds: Mds, request_id: int, done: float) -> float:
 
 
 # States of a program in an operation at the MDS.
-_REACHED = 0  # takes its node's turn, if it needs one -> _HAS_TURN
+_REACHED = 0  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_UP; or is done
 _HAS_TURN = 1  # asks the MDS -> _ANSWERED
 _ANSWERED = 2  # passes the turn on: done -> _REACHED; a stat asks every object -> _SIZED
 _SIZED = 3  # knows the size of every object: done -> _REACHED
+_LOOKS_UP = 4  # has the turn to look up a name: asks -> _ANSWERED; a neighbour has: -> _REACHED
 
 
 @performs(
@@ -355,21 +366,20 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     """Take an operation at the MDS on to its next state."""
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
-    kind = operation.kind
     if program.phase == _REACHED:
-        program.since = now
-        # Set before the turn is taken: who waits for it goes on from here when it is passed on.
-        program.phase = _HAS_TURN
-        if _takes_turns(kind):
-            turn = _turn(mds, program.node, kind)
-            if not take_turn(turn, mds.programs.rows, program_id):
-                return GONE
-    if program.phase == _HAS_TURN:
+        if _done_by_handle(mds.handles, program_id, operation.kind):
+            program.op += 1
+            return GO_ON
+        if not _takes_its_turn(mds, program_id, now):
+            return GONE
+    if program.phase in (_HAS_TURN, _LOOKS_UP):
         mds.programs.behind[program_id, _TURN] += now - program.since
+        if program.phase == _LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
+            return _end(mds, program_id, now)
         program.phase = _ANSWERED
         ask_mds(mds, program_id, now)
         return GONE
-    if program.phase == _ANSWERED and kind == _STAT:
+    if program.phase == _ANSWERED and operation.kind == _STAT:
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
         charge_reply(mds.programs, program_id)
@@ -377,12 +387,52 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         program.phase = _SIZED
         return GONE
     charge_reply(mds.programs, program_id)
-    if _takes_turns(kind):
-        pass_on(mds.programs, _turn(mds, program.node, kind), now)
-    if kind == _UNLINK:
+    _note_answer(mds, program_id)
+    return _end(mds, program_id, now)
+
+
+@outlined
+def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
+    """Take the node's turn for an operation that needs one; False if another has it."""
+    program = mds.programs.rows[program_id]
+    kind = mds.programs.operations[program.op].kind
+    program.since = now
+    # Set before the turn is taken: who waits for it goes on from here when it is passed on.
+    looks_up = kind == _OPEN and not knows_name(mds.handles, program_id)
+    program.phase = _LOOKS_UP if looks_up else _HAS_TURN
+    if not _takes_turns(kind):
+        return True
+    return take_turn(_turn(mds, program.node, kind), mds.programs.rows, program_id)
+
+
+@outlined
+def _note_answer(mds: Mds, program_id: int) -> None:
+    """Note what the MDS has done: a file is open, or its name is gone and what was dirty of it."""
+    operation = mds.programs.operations[mds.programs.rows[program_id].op]
+    if operation.kind in (_OPEN, _CREATE):
+        note_open(mds.handles, program_id)
+    if operation.kind == _UNLINK:
+        note_unlink(mds.handles, program_id)
         file = mds.files.rows[operation.file]
         for object_id in range(file.first_object, file.first_object + file.stripe_count):
             discard(mds.osc, object_id)
+
+
+@outlined
+def _done_by_handle(handles: Handles, program_id: int, kind: int) -> bool:
+    """Open or close a file that a neighbour on the node has open too: no RPC."""
+    if kind == _OPEN:
+        return opened_by_neighbour(handles, program_id)
+    return kind == _CLOSE and not closed_by_last(handles, program_id)
+
+
+@outlined
+def _end(mds: Mds, program_id: int, now: float) -> float:
+    """End an operation: pass the turn on, and go on."""
+    program = mds.programs.rows[program_id]
+    kind = mds.programs.operations[program.op].kind
+    if _takes_turns(kind):
+        pass_on(mds.programs, _turn(mds, program.node, kind), now)
     charge(mds.programs, program_id, _METADATA, now)
     program.phase = _REACHED
     program.op += 1
@@ -405,11 +455,11 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
 @njit
 def _takes_turns(kind: int) -> bool:
     """Tell whether a node sends an operation only when the one before it has been answered."""
-    return kind in (_CREATE, _UNLINK, _MKDIR, _CLOSE)
+    return kind in (_OPEN, _CREATE, _UNLINK, _MKDIR, _CLOSE)
 
 
 @njit
 def _turn(mds: Mds, node_id: int, kind: int) -> Any:
-    """Return the turn that an operation of a node takes: to modify, or to close."""
+    """Return the turn that an operation of a node takes: to modify or open, or to close."""
     node = mds.mdcs[node_id]
     return node.closing if kind == _CLOSE else node.modifying

@@ -8,6 +8,7 @@ from sim.lustre.brw import Brw
 from sim.lustre.client import advice, fsync, truncate
 from sim.lustre.client.calls import Client
 from sim.lustre.client.readahead import Readahead
+from sim.lustre.handles import Handles
 from sim.lustre.ldlm import Ldlm
 from sim.lustre.locks import Locks
 from sim.lustre.mds import Mds
@@ -71,6 +72,7 @@ class Tables(Component):
     osc: Osc
     ldlm: Ldlm
     precreation: Precreation
+    handles: Handles
     mds: Mds
     readahead: Readahead
     client: Client

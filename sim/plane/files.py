@@ -38,6 +38,7 @@ FILE = np.dtype(
         ("backend", "i4"),  # a Backend
         ("node", "i4"),  # on a local SSD: the node whose it is, or -1 before its first use
         ("room", "i4"),  # on a local SSD: the list of its bytes that take room there
+        ("unlinks", "i4"),  # how often its name has been removed
         ("volume", "i4"),  # behind service nodes: which allocation it takes room of
     ],
     align=True,
