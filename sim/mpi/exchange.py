@@ -12,8 +12,9 @@ Only ranks that have sent before wait there; the others have been ready all the 
 send in their own rounds: what those of a node send in a round stands before a gate that they open
 by coming there, and they go on only when it has ended as well as what they receive.
 
-At a *meeting* programs wait for each other: every MPI collective is one. All go on together, as
-much later than the last of them as the collective itself takes.
+At a *meeting* programs wait for each other: every MPI collective is one. They go on as much later
+than the last of them as the collective itself takes, one a little before the other
+(``sim.plane.lateness``).
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from sim.node.nodes import Nodes
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES
-from sim.plane.lateness import charge_meeting, leave_meeting
+from sim.plane.lateness import end_meeting, leave_meeting
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, count_down, wake_all
+from sim.plane.programs import Programs, charge, count_down
 from sim.plane.registry import on_message, performs
 from sim.plane.site import Site
 
@@ -144,12 +145,10 @@ def meet(exchange: Exchange, program_id: int, now: float) -> float:
             program.next = meeting.head
             meeting.head = program_id
             return GONE
-        charge_meeting(exchange.programs, meeting.head, program_id, operation.seconds, now)
-        end = now + operation.seconds
-        wake_all(exchange.programs, meeting.head, end)
+        waiting = meeting.head
         meeting.arrived = 0
         meeting.head = -1
-        return end
+        return end_meeting(exchange.programs, waiting, program_id, operation.seconds, now)
     charge(exchange.programs, program_id, _MEETING, now)
     leave_meeting(exchange.programs, program_id)
     program.phase = _CALLED

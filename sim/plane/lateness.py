@@ -7,9 +7,10 @@ the last to come has waited longer, by each cause, since both came out of the me
 from __future__ import annotations
 
 from sim.engine.compiled import njit, outlined
+from sim.engine.randomness import uniform
 from sim.engine.types import Floats
 from sim.plane.causes import COARSE, Cause
-from sim.plane.programs import CAUSES, Programs
+from sim.plane.programs import CAUSES, Programs, wake
 
 _START, _TRANSFER = int(Cause.START), int(Cause.TRANSFER)
 _COLLECTIVE = int(Cause.COLLECTIVE)
@@ -17,8 +18,8 @@ _LAST, _OWN = 0, 1
 
 
 @outlined
-def charge_meeting(programs: Programs, head: int, last_id: int, seconds: float, now: float) -> None:
-    """Charge what programs wait at a meeting to which the last has come.
+def end_meeting(programs: Programs, head: int, last_id: int, seconds: float, now: float) -> float:
+    """Charge programs for a meeting to which the last has come, and wake them; return when it goes.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ def charge_meeting(programs: Programs, head: int, last_id: int, seconds: float, 
     last_id
         The last to come.
     seconds
-        That the collective itself takes, from now on.
+        That the collective itself takes, from now on, until the slowest leaves it.
     now
         The time.
     """
@@ -36,9 +37,26 @@ def charge_meeting(programs: Programs, head: int, last_id: int, seconds: float, 
     while program_id >= 0:
         _since_met(programs, program_id, _OWN)
         _charge_lateness(programs, program_id, now)
-        programs.behind[program_id, _COLLECTIVE] += seconds
-        program_id = programs.rows[program_id].next
-    programs.behind[last_id, _COLLECTIVE] += seconds
+        after = _leaves_after(programs, program_id, seconds)
+        following = programs.rows[program_id].next
+        wake(programs, program_id, now + after)
+        program_id = following
+    return now + _leaves_after(programs, last_id, seconds)
+
+
+@outlined
+def _leaves_after(programs: Programs, program_id: int, seconds: float) -> float:
+    """Return when a program leaves a collective that takes so long; charge it for that.
+
+    Programs leave one a little before the other, in an order that is chance: who then is first to
+    lock an object of a file decides what all others wait for.
+    """
+    program = programs.rows[program_id]
+    draw = uniform(programs.seed, programs.first_draw + program_id, program.barriers)
+    program.barriers += 1
+    after = seconds - min(programs.barrier_skew, seconds) * draw
+    programs.behind[program_id, _COLLECTIVE] += after
+    return after
 
 
 @outlined

@@ -97,7 +97,13 @@ class SmallPlane:
     """
 
     def __init__(
-        self, nodes: int = 2, per_node: int = 1, *, record: bool = False, **changes: object
+        self,
+        nodes: int = 2,
+        per_node: int = 1,
+        *,
+        record: bool = False,
+        seed: int = 1,
+        **changes: object,
     ) -> None:
         named = tuple((name.replace("__", "."), value) for name, value in changes.items())
         self.machine = _machine(named)
@@ -107,7 +113,7 @@ class SmallPlane:
         job = Occupants(np.arange(nodes, dtype=np.int32), node, core, 0)
         quiet = Background(0.0, 0.0)
         fabric = fabric_of(self.machine)
-        self.plane = assemble(self.machine, fabric, job, quiet, 1, record=record).plane
+        self.plane = assemble(self.machine, fabric, job, quiet, seed, record=record).plane
         self._began = np.zeros(len(node))
 
     @property
