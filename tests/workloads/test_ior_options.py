@@ -252,3 +252,14 @@ def test_arbitrary_words_raise_nothing_but_input_errors(argv: list[str]) -> None
 def test_parsing_does_not_load_numpy() -> None:
     code = "import sys, sim.workloads.ior.options; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("text", "version"), [("3", 3), ("3.0.1", 3), ("4.1", 4)])
+def test_the_version_of_ior_is_3_or_4(text: str, version: int) -> None:
+    assert parse_arguments(["-O", f"iorVersion={text}"]).tests[0].version == version
+
+
+@pytest.mark.parametrize("text", ["2.10", "five", ""])
+def test_other_versions_of_ior_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="iorVersion"):
+        parse_arguments(["-O", f"iorVersion={text}"])

@@ -87,6 +87,13 @@ def _api(text: str) -> str:
     raise ValueError(f"not an API of IOR; {simulated} are simulated")
 
 
+def _version(text: str) -> int:
+    match = re.fullmatch(r"\s*([34])(?:\.[0-9]+)*\s*", text)
+    if match is None:
+        raise ValueError("not a version of IOR that is simulated; give 3 or 4, as in 3.0.1")
+    return int(match[1])
+
+
 def _packet_type(text: str) -> str:
     types = ("offset", "incompressible", "timestamp", "random", "o", "i", "t", "r")
     if text not in types:
@@ -202,6 +209,7 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "lustreignorelocks": _sets("ignore_locks"),
     "hintsfilename": _sets("hints_file", _text),
     "showhints": _sets("show_hints"),
+    "iorversion": _sets("version", _version),  # the simulator's own: no IOR has it
     "preallocate": _sets("preallocate"),
     "usefileview": _sets("file_view"),
     "usestrideddatatype": _sets("strided_datatype"),

@@ -139,12 +139,18 @@ class MpiioBackend:
         return not (self._task.test.collective or self._task.test.strided)
 
     def open(self, batch: Batch) -> None:
-        """Open the file; for writing, cut it to nothing, and have it preallocated (``-p``)."""
+        """Open the file; for writing, cut it to nothing, and have it preallocated (``-p``).
+
+        Before 4.0 IOR left the file as it was (IOR 3, aiori-MPIIO.c: "File truncation not
+        implemented in MPIIO"). Who cuts it keeps a lock on every object, which the first writes
+        of all other nodes have to take away.
+        """
         task, test = self._task, self._task.test
         self._file.open(batch, create=task.fresh, writing=task.writes)
         if not task.writes:
             return
-        self._file.set_size(batch, 0)
+        if test.version >= 4:
+            self._file.set_size(batch, 0)
         if test.preallocate:
             self._file.preallocate(batch, test.aggregate_bytes(len(task.ranks)))
 

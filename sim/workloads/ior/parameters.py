@@ -92,6 +92,7 @@ class IorTest:
 
     hints_file: str | None = None  # --mpiio.hintsFileName, -U; also of hdf5 and ncmpi
     show_hints: bool = False  # --mpiio.showHints, -H; also of hdf5 and ncmpi
+    version: int = 4  # iorVersion: whose rules, 3 or 4, where the two differ
     preallocate: bool = False  # --mpiio.preallocate, -p
     file_view: bool = False  # --mpiio.useFileView, -V
     strided_datatype: bool = False  # --mpiio.useStridedDatatype, -S
