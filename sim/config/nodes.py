@@ -35,6 +35,9 @@ class Nodes(Model):
         Bytes/s at which one core moves data through the Lustre client's page cache.
     node_copy_rate
         Bytes/s of the same for all cores of a node together, while none of them waits for another.
+    open_time
+        Seconds that an open takes which finds its file open on the node; the ranks of a node take
+        them one after another.
     tree_page_time
         Seconds that a page which is written keeps the lock of the tree of cached pages of its file,
         a spinlock, of which a node has one a file, in the four turns that it takes at it. Pages
@@ -63,6 +66,7 @@ class Nodes(Model):
     write_copy_rate: Rate
     read_copy_rate: Rate
     node_copy_rate: Rate
+    open_time: Seconds
     tree_page_time: Seconds
     spinlock_handover_time: Seconds
     rpc_thread_rate: Rate

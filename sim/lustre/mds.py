@@ -353,7 +353,8 @@ _REACHED = 0  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_U
 _HAS_TURN = 1  # asks the MDS -> _ANSWERED
 _ANSWERED = 2  # passes the turn on: done -> _REACHED; a stat asks every object -> _SIZED
 _SIZED = 3  # knows the size of every object: done -> _REACHED
-_LOOKS_UP = 4  # has the turn to look up a name: asks -> _ANSWERED; a neighbour has: -> _REACHED
+_LOOKS_UP = 4  # has the turn to look up a name: asks -> _ANSWERED; a neighbour has: -> _OPENED
+_OPENED = 5  # has the file open with its neighbours: passes the turn on -> _REACHED
 
 
 @performs(
@@ -375,10 +376,14 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     if program.phase in (_HAS_TURN, _LOOKS_UP):
         mds.programs.behind[program_id, _TURN] += now - program.since
         if program.phase == _LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
-            return _end(mds, program_id, now)
+            mds.programs.behind[program_id, _TURN] += mds.nodes.open_work
+            program.phase = _OPENED
+            return now + mds.nodes.open_work
         program.phase = _ANSWERED
         ask_mds(mds, program_id, now)
         return GONE
+    if program.phase == _OPENED:
+        return _end(mds, program_id, now)
     if program.phase == _ANSWERED and operation.kind == _STAT:
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL

@@ -63,6 +63,7 @@ class Nodes(Component):
     read_copy: float
     memory_copy: float
     node_copy: float
+    open_work: float
     list_handover: float
     thread_work: float
     callback_service: float
@@ -106,6 +107,7 @@ class Nodes(Component):
             read_copy=1.0 / nodes.read_copy_rate,
             memory_copy=1.0 / site.machine.mpi.copy_rate,
             node_copy=1.0 / nodes.node_copy_rate,
+            open_work=nodes.open_time,
             list_handover=list_handover(
                 nodes.spinlock_handover_time, nodes.numa_nodes, nodes.pagevec_size
             ),
