@@ -38,6 +38,8 @@ class Nodes(Model):
     open_time
         Seconds that an open takes which finds its file open on the node; the ranks of a node take
         them one after another.
+    call_time
+        Seconds of a core that a read or write call on Lustre takes whatever its size.
     tree_page_time
         Seconds that a page which is written keeps the lock of the tree of cached pages of its file,
         a spinlock, of which a node has one a file, in the four turns that it takes at it. Pages
@@ -67,6 +69,7 @@ class Nodes(Model):
     read_copy_rate: Rate
     node_copy_rate: Rate
     open_time: Seconds
+    call_time: Seconds
     tree_page_time: Seconds
     spinlock_handover_time: Seconds
     rpc_thread_rate: Rate

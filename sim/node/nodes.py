@@ -64,6 +64,7 @@ class Nodes(Component):
     memory_copy: float
     node_copy: float
     open_work: float
+    call_work: float
     list_handover: float
     thread_work: float
     callback_service: float
@@ -108,6 +109,7 @@ class Nodes(Component):
             memory_copy=1.0 / site.machine.mpi.copy_rate,
             node_copy=1.0 / nodes.node_copy_rate,
             open_work=nodes.open_time,
+            call_work=nodes.call_time,
             list_handover=list_handover(
                 nodes.spinlock_handover_time, nodes.numa_nodes, nodes.pagevec_size
             ),

@@ -44,24 +44,25 @@ class Cause(IntEnum):
     EXCHANGE = 26  # data on their way from rank to rank
     LIBRARY = 27  # the rank's own work in the MPI library
     TREE = 28  # others of the node enter pages into the tree of cached pages of the same file
+    CALL = 29  # what a read or write call costs its core, whatever its size
     # Only what others are taken apart into.
-    DISK = 29  # the disks of an OST move bytes
-    SEEK = 30  # they move their heads
-    LATENCY = 31  # from the end of their work to the answer of the OST
-    JOURNAL = 32  # commits for an fsync
-    OBJECTS = 33  # the MDS waits for objects that the OSTs create ahead
-    TURN = 34  # another request of the node to the MDS: one that modifies at a time
-    LOCK_QUEUE = 35  # others before it in the line for an extent lock
-    LOCK_USE = 36  # who holds the lock still moves bytes below it
-    LOCK_FLUSH = 37  # its holder writes back and drops what is dirty below it
-    LOCK_COMMIT = 38  # the OST commits what was written below it
-    CALLBACK = 39  # threads of nodes that handle what lock managers ask
-    COLLECTIVE = 40  # the messages of an MPI collective
-    START = 41  # ranks come out of a barrier one after the other
-    WRITERS = 42  # fsync: other ranks of the node, which still write the file
+    DISK = 30  # the disks of an OST move bytes
+    SEEK = 31  # they move their heads
+    LATENCY = 32  # from the end of their work to the answer of the OST
+    JOURNAL = 33  # commits for an fsync
+    OBJECTS = 34  # the MDS waits for objects that the OSTs create ahead
+    TURN = 35  # another request of the node to the MDS: one that modifies or opens at a time
+    LOCK_QUEUE = 36  # others before it in the line for an extent lock
+    LOCK_USE = 37  # who holds the lock still moves bytes below it
+    LOCK_FLUSH = 38  # its holder writes back and drops what is dirty below it
+    LOCK_COMMIT = 39  # the OST commits what was written below it
+    CALLBACK = 40  # threads of nodes that handle what lock managers ask
+    COLLECTIVE = 41  # the messages of an MPI collective
+    START = 42  # ranks come out of a barrier one after the other
+    WRITERS = 43  # fsync: other ranks of the node, which still write the file
 
 
-COARSE = int(Cause.TREE) + 1
+COARSE = int(Cause.CALL) + 1
 """How many causes a rank can be *at*: the first ones."""
 
 TAKEN_APART = frozenset(

@@ -30,7 +30,7 @@ Record: TypeAlias = Any
 _SAME = 1e-12  # seconds: two times that rounding has parted
 _OF_RPCS = {Cause.FLUSH, Cause.CACHE, Cause.TRANSFER}
 _OF_REQUESTS = {Cause.SYNC, Cause.METADATA}
-_COPIES = (Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE)
+_COPIES = (Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.CALL)
 
 _AT_WORK = WORDS[Cause.START]
 _EVERYBODY = "all ranks"

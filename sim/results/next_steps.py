@@ -29,6 +29,7 @@ _STEPS = {
     Cause.COPY: "the same ranks on more nodes, or direct I/O (IOR -B)",
     Cause.RANGE: "bytes that one rank alone writes",
     Cause.TREE: "a file for each rank, or fewer ranks on each node",
+    Cause.CALL: "fewer, larger calls",
     Cause.THINK: "to compute less, or to have others do I/O meanwhile: this is no I/O",
     Cause.THREADS: "more I/O threads, or calls of one size for all of them",
     Cause.EXCHANGE: "more aggregators, or independent calls",

@@ -56,7 +56,7 @@ PLURALS = {
 # The causes of waiting behind which a busy station of a kind may stand: the queue at the station
 # itself, and what hides it. Who waits for another rank, or for its own threads, may wait for any.
 _ANY = {Cause.THREADS, Cause.RANGE, Cause.MUTEX, Cause.WRITERS}
-_COPIES = _ANY | {Cause.CORE, Cause.MEMORY, Cause.COPY}
+_COPIES = _ANY | {Cause.CORE, Cause.MEMORY, Cause.COPY, Cause.CALL}
 _LOCKS = {
     *(Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT),
     *(Cause.CALLBACK, Cause.SERVICE),

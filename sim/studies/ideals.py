@@ -159,6 +159,13 @@ PARTS = (
         times=("nodes.spinlock_handover_time",),
     ),
     _part(
+        "calls",
+        "what each read and write call costs, whatever its size",
+        (Cause.CALL,),
+        (StationKind.CORE,),
+        times=("nodes.call_time",),
+    ),
+    _part(
         "tree",
         "the lock of a file's tree of cached pages",
         (Cause.TREE,),

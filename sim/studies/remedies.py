@@ -247,7 +247,7 @@ _BULK = {
     *(Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.LOCK, Cause.CACHE, Cause.SYNC),
 }
 _MPI = {Cause.MEETING, Cause.EXCHANGE, Cause.LIBRARY, Cause.LOCK}
-_NODE = {Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.MUTEX, Cause.CACHE}
+_NODE = {Cause.COPY, Cause.CALL, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.MUTEX, Cause.CACHE}
 
 _KINDS: tuple[tuple[set[Cause], Callable[[_Patient], Iterator[Remedy]]], ...] = (
     (_BULK | {Cause.METADATA, Cause.TREE, Cause.MEETING}, _striping),

@@ -44,6 +44,7 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {
     "nodes.write_copy_rate": ("copies into the page cache", _COPY),
     "nodes.read_copy_rate": ("copies out of the page cache", _COPY),
     "nodes.node_copy_rate": ("the memory of the nodes", _COPY),
+    "nodes.call_time": ("the calls themselves", (Cause.CALL,)),
     "nodes.tree_page_time": ("the tree of cached pages", (Cause.TREE,)),
     "nodes.lock_thread_time": ("the nodes' callback threads", (Cause.CALLBACK,)),
     "mpi.": ("MPI", _MPI),

@@ -153,7 +153,7 @@ def test_writers_of_a_node_exclude_each_other_where_they_overlap(
     extents: list[tuple[int, int]],
 ) -> None:
     """Direct writes: nobody's call is under way while an overlapping one is."""
-    plane = SmallPlane(1, len(extents), lustre__ost_write_rate="10 MB/s")
+    plane = SmallPlane(1, len(extents), lustre__ost_write_rate="10 MB/s", nodes__call_time=0)
     plane.add_files(1, 2, direct=True)
     programs: list[Program] = [
         [Step(Op.WRITE, offset=start * PAGE, length=size * PAGE)] for start, size in extents

@@ -51,6 +51,7 @@ SIMPLE: dict[str, object] = {
     "nodes__write_copy_rate": 2**29,
     "nodes__read_copy_rate": 2**30,
     "nodes__node_copy_rate": FAST,
+    "nodes__call_time": 3253 / 2**28,
     "nodes__tree_page_time": 0,
     "nodes__spinlock_handover_time": 0,
     "nodes__rpc_thread_rate": 2**31,
@@ -626,6 +627,7 @@ class Clients:
 
     def write(self, rank: Rank, number: int, start: int, length: int) -> Steps:
         """Write bytes of a file; who writes some of the same on the node has ended before."""
+        yield rank.core.serve(self.machine.nodes.call_time)
         inode = self.inode(rank.node, number)
         while any(low < start + length and start < high for low, high in inode.writing):
             inode.range_free.append(self.clock.event())
@@ -727,6 +729,7 @@ class Clients:
 
     def read(self, rank: Rank, number: int, start: int, length: int) -> Steps:
         """Read bytes of a file: out of the cache, once its pages are there."""
+        yield rank.core.serve(self.machine.nodes.call_time)
         self.note_order(rank, start, length)
         for object_id, offset, size, here in self.chunks(number, start, length):
             view = self.view(rank.node, number, object_id)

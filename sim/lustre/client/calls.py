@@ -21,6 +21,7 @@ from sim.lustre.client.readahead import Readahead, note_order
 from sim.lustre.client.reads import read_chunk
 from sim.lustre.client.states import (
     BETWEEN_CALLS,
+    CALLED,
     LOCKED,
     MOVED,
     RANGE_FREED,
@@ -35,6 +36,7 @@ from sim.lustre.osc.rpcs import submit
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
 from sim.node.page_cache import PageCache, go_to_inode, go_to_view
 from sim.node.pages import expect_cached
+from sim.node.system_calls import enter_call
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
@@ -75,6 +77,8 @@ def transfer(client: Client, program_id: int, now: float) -> float:
         if not call_is_due(client.programs, program_id, now):
             return GO_ON
         return _next_call(client, program_id, now)
+    if phase == CALLED:
+        return _begin_call(client, program_id, now)
     if phase == ROOM_FREED:  # woken at this time: nobody saw it come
         expect_program(client, program_id, 0)
     if phase == RANGE_FREED:
@@ -115,11 +119,19 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
 
 @outlined
 def _next_call(client: Client, program_id: int, now: float) -> float:
-    """Begin the next call of the run."""
+    """Enter the kernel with the next call of the run."""
+    program = client.programs.rows[program_id]
+    begin_call(client.programs, program_id, now)
+    program.phase = CALLED
+    return enter_call(client.osc.brw.nodes, program_id, now)
+
+
+@outlined
+def _begin_call(client: Client, program_id: int, now: float) -> float:
+    """Turn to the bytes of a call: its range if it writes, the size of the file if it reads."""
     program = client.programs.rows[program_id]
     operation = client.programs.operations[program.op]
     go_to_inode(client.cache, program_id, operation.file)
-    begin_call(client.programs, program_id, now)
     if operation.kind == _WRITE:
         return _begin_write(client, program_id, now)
     # Asked before the order is noted: a call that is begun again must not widen it twice.

@@ -6,7 +6,8 @@ Who gets at once what it asks for passes over the state in which it would wait f
 from __future__ import annotations
 
 # States of a program in a run of calls.
-BETWEEN_CALLS = 0  # begins the next call -> RANGE_FREED, SIZED, LOCKED
+BETWEEN_CALLS = 0  # begins the next call -> CALLED
+CALLED = 11  # the kernel has been entered -> RANGE_FREED, SIZED, LOCKED
 RANGE_FREED = 1  # another write has ended: tries for its range -> RANGE_FREED, LOCKED
 SIZED = 2  # knows how long the file is: reads no further -> LOCKED, BETWEEN_CALLS
 LOCKED = 3  # has the chunk's lock: moves it -> ROOM_FREED, COPIED_IN; CHUNK_WANTED; MOVED
