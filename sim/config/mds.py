@@ -21,7 +21,7 @@ class Mds(Model):
     directory_rate
         New names/s in one directory.
     stripe_time
-        Seconds that each stripe object adds to a create.
+        Seconds that each stripe object adds to a create, and to an unlink.
     journal_commit
         Seconds of a journal commit of an MDT.
     precreated

@@ -12,7 +12,9 @@ size (*glimpse*). Where there is a write lock, the OST asks the holder of the hi
 ofd_dlm.c, ofd_intent_policy). So the questions of many readers meet at the few nodes that write,
 where they queue for the threads that handle callbacks.
 
-``unlink`` drops what is dirty of the file; nobody writes it back.
+``unlink`` drops what is dirty of the file; nobody writes it back. The MDS writes a record for every
+stripe object into its log, and the OSTs destroy the objects later, when nobody waits for it
+(Lustre 2.7 osp_sync.c, osp_sync_add).
 """
 
 from __future__ import annotations
@@ -108,8 +110,8 @@ class Mds(Component):
         The first station of the MDSs' threads, and of the locks of the MDTs' shared directories.
     seconds
         float64 (operations,): MDS time of each operation.
-    create_object
-        Seconds of the MDS for each stripe object of a new file.
+    each_object
+        Seconds of the MDS for each stripe object of a file that is made or removed.
     directory_service
         Seconds under the lock of a directory, for each new name.
     """
@@ -132,7 +134,7 @@ class Mds(Component):
     station: int
     directory: int
     seconds: Floats
-    create_object: float
+    each_object: float
     directory_service: float
 
     @classmethod
@@ -150,7 +152,7 @@ class Mds(Component):
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
             directory=book.add(kind, count, lock, watched=True),
             seconds=_seconds(mds),
-            create_object=mds.stripe_time,
+            each_object=mds.stripe_time,
             directory_service=1.0 / mds.directory_rate,
         )
 
@@ -450,8 +452,8 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     operation = mds.programs.operations[mds.programs.rows[program_id].op]
     file = mds.files.rows[operation.file]
     service = mds.seconds[operation.kind]
-    if operation.kind == _CREATE:
-        service += file.stripe_count * mds.create_object
+    if operation.kind in (_CREATE, _UNLINK):
+        service += file.stripe_count * mds.each_object
     wait_for(mds.programs, program_id, 1, now)
     station = mds.station + file.mdt
     send(mds.requests, program_id, MDS_OPERATION, station, service, operation.file, now)

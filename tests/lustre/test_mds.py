@@ -78,12 +78,13 @@ def test_creates_stall_when_the_objects_run_out_and_recover() -> None:
     assert later < 100 * 1.5 * round_trip(plane)
 
 
-def test_a_wide_file_pays_for_every_stripe() -> None:
+@pytest.mark.parametrize("kind", [Op.CREATE, Op.UNLINK])
+def test_a_wide_file_pays_for_every_stripe(kind: Op) -> None:
     took = []
     for stripes in (1, OSTS):
         plane = SmallPlane(1)
         plane.add_files(1, stripes)
-        took.append(plane.run([[Step(Op.CREATE)]])[0])
+        took.append(plane.run([[Step(kind)]])[0])
     expected = (OSTS - 1) * plane.machine.lustre.mds.stripe_time
     assert took[1] - took[0] == pytest.approx(expected)
 
