@@ -13,10 +13,17 @@ from sim.node.windows import READING, first_window
 def wait_for_pages(cache: PageCache, program_id: int, now: float) -> None:
     """Put a program among those that wait for the pages of their piece to come into a view."""
     program = cache.programs.rows[program_id]
-    view = cache.views[program.view_id]
     first = program.offset // PAGE * PAGE
     last = -(-(program.offset + program.left) // PAGE) * PAGE
-    first, last = not_cached(cache, program.view_id, first, last)
+    wait_for_bytes(cache, program_id, first, last, now)
+
+
+@outlined
+def wait_for_bytes(cache: PageCache, program_id: int, start: int, stop: int, now: float) -> None:
+    """Put a program among those that wait for bytes of the object of its view."""
+    program = cache.programs.rows[program_id]
+    view = cache.views[program.view_id]
+    first, last = not_cached(cache, program.view_id, start, stop)
     program.lacks_start = first
     program.lacks_stop = last
     program.since = now

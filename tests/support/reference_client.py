@@ -639,6 +639,7 @@ class Clients:
             if self.files[number].direct:
                 yield from self.move_directly(view, offset, size, True)
             else:
+                yield from self.fill_partial_pages(view, offset, offset + size)
                 for low, high in self.pieces(offset, offset + size):
                     yield from self.write_piece(rank, view, low, high)
             self.release(view, lock)
@@ -646,6 +647,19 @@ class Clients:
         waiting, inode.range_free = inode.range_free, []
         for event in waiting:
             event.succeed()
+
+    def fill_partial_pages(self, view: View, start: int, stop: int) -> Steps:
+        """Read the pages that bytes within the file have only a part of, one after the other."""
+        ends = [place // PAGE * PAGE for place in (start, stop) if place % PAGE]
+        while ends:
+            asked, missing = self.ask_for_pages(view, ends[0], ends[0] + PAGE)
+            self.misses += asked
+            if missing:
+                reader = Reader([missing], self.clock.event())
+                view.readers.insert(0, reader)
+                yield reader.come
+                continue
+            ends.pop(0)
 
     def write_piece(self, rank: Rank, view: View, low: int, high: int) -> Steps:
         """Copy bytes into the cache once there is room for them; then they are dirty."""

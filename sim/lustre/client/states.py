@@ -10,9 +10,10 @@ BETWEEN_CALLS = 0  # begins the next call -> CALLED
 CALLED = 11  # the kernel has been entered -> RANGE_FREED, SIZED, LOCKED
 RANGE_FREED = 1  # another write has ended: tries for its range -> RANGE_FREED, LOCKED
 SIZED = 2  # knows how long the file is: reads no further -> LOCKED, BETWEEN_CALLS
-LOCKED = 3  # has the chunk's lock: moves it -> ROOM_FREED, COPIED_IN; CHUNK_WANTED; MOVED
+LOCKED = 3  # has the chunk's lock: moves it -> PAGE_WANTED and what follows; CHUNK_WANTED; MOVED
 
 # Of a chunk that is written.
+PAGE_WANTED = 12  # asks for pages of which it writes a part -> PAGE_WANTED, ROOM_FREED, COPIED_IN
 ROOM_FREED = 4  # a write-back has ended: tries for room -> ROOM_FREED, COPIED_IN
 COPIED_IN = 5  # has a piece in the cache: marks it dirty -> ROOM_FREED, COPIED_IN; MOVED
 

@@ -1,25 +1,28 @@
 """Buffered writes: a chunk goes into the page cache an RPC's worth at a time.
 
-For each piece the program waits for room among the OSC's dirty pages, copies at the pace of its
-core, and marks the pages dirty. Every page enters the one tree of cached pages of the file, one
-after another under its lock: many ranks of a node write one file slower than as many files.
+Pages of which the chunk has only a part are read first (``partial_pages``). Then, for each piece,
+the program waits for room among the OSC's dirty pages, copies at the pace of its core, and marks
+the pages dirty. Every page enters the one tree of cached pages of the file, one after another under
+its lock: many ranks of a node write one file slower than as many files.
 """
 
 from __future__ import annotations
 
 from sim.engine.compiled import outlined
+from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join
 from sim.lustre.brw import charge_queue
+from sim.lustre.client.partial_pages import ask_for_partial_page
 from sim.lustre.client.pieces import piece_of
-from sim.lustre.client.states import COPIED_IN, MOVED, ROOM_FREED
-from sim.lustre.osc.channels import Osc, channel_of
+from sim.lustre.client.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
+from sim.lustre.osc.channels import Osc, channel_of, may_read
 from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
 from sim.lustre.osc.rpcs import pump
 from sim.node.copying import copy_pages
 from sim.node.tree import WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.causes import Cause
-from sim.plane.events import GO_ON, GONE
+from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.programs import charge
 
 _CACHE = int(Cause.CACHE)
@@ -33,6 +36,21 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
         return _mark_dirty(osc, program_id, now)
     if phase == ROOM_FREED:
         _charge_room(osc, program_id, now)
+        return _write_piece(osc, program_id, now)
+    return _begin_chunk(osc, program_id, now)
+
+
+@outlined
+def _begin_chunk(osc: Osc, program_id: int, now: float) -> float:
+    """Have what was in pages that the chunk writes in part; then write it."""
+    program = osc.programs.rows[program_id]
+    if program.offset % PAGE == 0 and (program.offset + program.left) % PAGE == 0:
+        return _write_piece(osc, program_id, now)
+    program.phase = PAGE_WANTED  # begun again from here if rows are short: the lock is charged
+    if not may_read(osc, PAGE, 1):
+        return FULL
+    if ask_for_partial_page(osc, program_id, now):
+        return GONE
     return _write_piece(osc, program_id, now)
 
 
