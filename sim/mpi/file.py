@@ -136,8 +136,9 @@ class MpiFile:
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
         if create:
             self._do(batch, Op.CREATE, first, Timer.OPEN)
-            self._meet(batch, costs.bcast(4), Timer.OPEN)
+            # It is the root of a broadcast, and goes on before the others hear of it.
             self._do(batch, Op.CLOSE, first, Timer.OPEN)
+            self._meet(batch, costs.bcast(4), Timer.OPEN)
         everyone = np.arange(self.communicator.size)
         self._open_by(batch, self.aggregators if self.hints.romio_no_indep_rw else everyone)
         self._meet(batch, costs.bcast(20) + costs.allreduce(4), Timer.OPEN)
