@@ -137,9 +137,11 @@ def test_an_mdt_has_counted_what_programs_asked_for(run: Result):
     def done(*operations: Op) -> int:
         return int(np.isin(calls["op"], operations).sum())
 
-    assert job["open"]["samples"] == counted["open"] == done(Op.OPEN, Op.CREATE)
+    # What is open on a node already is opened and closed without it.
+    assert done(Op.CREATE) <= job["open"]["samples"] == counted["open"]
+    assert counted["open"] <= done(Op.OPEN, Op.CREATE)
     assert job["mknod"]["samples"] == counted["mknod"] == done(Op.CREATE)
-    assert job["close"]["samples"] == counted["close"] == done(Op.CLOSE)
+    assert 0 < job["close"]["samples"] == counted["close"] <= done(Op.CLOSE)
     assert job["unlink"]["samples"] == counted.get("unlink", 0) == done(Op.UNLINK)
     assert job["rename"]["samples"] == 0
     assert "rename" not in counted

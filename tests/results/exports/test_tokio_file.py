@@ -68,7 +68,8 @@ def test_pytokio_finds_rates_and_metadata(run: Result, written: Path):
         assert list(opens.columns) == ["theta-MDT0000"]
         full = file["fullness/bytes"][:]
         room = file["fullness/bytestotal"][:]
-    assert opens.to_numpy().sum() == np.isin(operations, (Op.OPEN, Op.CREATE)).sum()
+    # What is open on a node already is opened without the MDT.
+    assert creates <= opens.to_numpy().sum() <= np.isin(operations, (Op.OPEN, Op.CREATE)).sum()
     assert creates == (operations == Op.CREATE).sum()
     assert (full > 0).all()
     assert (full <= room * 1.001).all()
