@@ -19,6 +19,7 @@ from sim.config.files import shipped_file
 from sim.engine.processors import processors
 from sim.results.progress import ProgressBar
 from sim.studies.model_error import FILE
+from sim.studies.processes import bytes_to_move
 from sim.studies.run_kind import run_kind
 from sim.studies.simulations import Simulations
 from sim.studies.store import Store
@@ -71,7 +72,9 @@ def rates_of(claim: Claim) -> Iterator[Rate]:
         named = point if run == EACH and point in claim.runs else run
         if named == EACH:
             named = next(iter(claim.runs))
-        yield Rate(claim.id, point, run_kind(claim.runs[named], phase))
+        scenario = claim.runs[named]
+        if bytes_to_move(scenario):  # messages between nodes are no I/O
+            yield Rate(claim.id, point, run_kind(scenario, phase))
 
 
 def errors_by_kind(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
