@@ -1,10 +1,11 @@
-# make run | validate | test | lint | bench | docs-outputs: each first makes the environment in .venv, once.
+# make run | validate | test | lint | bench | docs-outputs | notebooks: each first makes the environment in
+# .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run validate test lint format bench docs-outputs clean
+.PHONY: run validate test lint format bench docs-outputs notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -34,6 +35,10 @@ docs-outputs: $(READY)
 	$(BIN)/python tests/support/docs_outputs.py
 	$(BIN)/python tests/support/docs_pictures.py
 	$(BIN)/python tests/support/assistant_page.py
+
+# The notebooks, run again and kept with what comes out: a minute or two.
+notebooks: $(READY)
+	$(BIN)/python tests/support/run_notebooks.py
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import Phase, settings
 
 # The first example of a test may have to compile or load the data plane: no deadline.
@@ -29,3 +31,10 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def own_jupyter_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Jupyter and IPython leave nothing in the home folder of whoever runs the tests."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "jupyter"))
