@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
-from sim.cli.environment import inherited, variables_of
 from sim.cli.exports import write_exports
 from sim.cli.job import describe, described
+from sim.cli.log_replay import LogReplay, spread
 from sim.cli.options import Command
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.results.replay_report import ReplayReport
     from sim.run.result import Result
-    from sim.workloads.darshan_log.layout import Place, Shape
-    from sim.workloads.darshan_log.log import DarshanLog
-    from sim.workloads.darshan_log.reconstruction import Reconstruction
 
 _HELP = """\
 Replay what a job did on a simulated machine.
@@ -47,15 +43,6 @@ _FROM_LOG = {
     "machine": "Name or YAML file.  [default: where the job ran, as far as the log tells]",
     "nodes": "Compute nodes of the job.  [default: as recorded]",
     "ppn": "Ranks on each node.  [default: as recorded]",
-}
-_CHANGES = {
-    "machine": "--machine",
-    "nodes": "--nodes",
-    "ppn": "--ppn",
-    "stripe_count": "--stripe-count",
-    "stripe_size": "--stripe-size",
-    "stripe_offset": "--stripe-offset",
-    "hints": "--hints",
 }
 
 
@@ -115,7 +102,8 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    replayed = _LogReplay.of(log, timing, assignments, job)
+    replayed = LogReplay.of(log, timing, assignments, job)
+    print_log_warnings(replayed.log.warnings)
     if asked.any and compared(replayed.scenario(), asked, view, keep):
         return
     report = replayed.run(record=keep.recorded)
@@ -189,7 +177,9 @@ def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]
     """
     if path.lower().endswith(TABLES):
         return _table_scenario(path, "think", None, assignments, job)
-    return _LogReplay.of(path, "think", assignments, job).scenario()
+    replayed = LogReplay.of(path, "think", assignments, job)
+    print_log_warnings(replayed.log.warnings)
+    return replayed.scenario()
 
 
 def _table_scenario(
@@ -210,168 +200,10 @@ def _table_scenario(
     nodes, ppn = job["nodes"], job["ppn"]
     if nodes is None and ppn is None:
         nodes, ppn = trace.nodes, trace.ppn
-    nodes, ppn = _spread(trace.ranks, cores, nodes, ppn)
+    nodes, ppn = spread(trace.ranks, cores, nodes, ppn)
     kernel: dict[str, Any] = {"name": "replay", "trace": path, "timing": timing}
     if files is not None:
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
     job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
     return describe(Workload(kernel=kernel), assignments, job)
-
-
-def _spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:
-    """Return nodes and ranks on each: as typed, or as full as the cores allow.
-
-    Raises
-    ------
-    InputError
-        If the ranks cannot be dealt so.
-    """
-    from sim.config.errors import InputError
-    from sim.workloads.darshan_log.layout import dealt
-
-    if nodes is None and ppn is None:
-        return dealt(ranks, cores)
-    nodes = nodes or -(-ranks // (ppn or 1))
-    ppn = ppn or -(-ranks // nodes)
-    if not (nodes - 1) * ppn < ranks <= nodes * ppn:
-        raise InputError(
-            f"--nodes {nodes} with --ppn {ppn}: the job has {ranks:,} ranks; right would be nodes "
-            f"and ranks on each that have room for {ranks:,}, and leave no node without any"
-        )
-    return nodes, ppn
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _LogReplay:
-    """A replay of a log, ready to run.
-
-    Attributes
-    ----------
-    log, place, shape
-        What was read, and where the job ran.
-    timing, assignments, job
-        As typed.
-    """
-
-    log: DarshanLog
-    place: Place
-    shape: Shape
-    timing: str
-    assignments: tuple[str, ...]
-    job: dict[str, Any]
-
-    @staticmethod
-    def of(path: str, timing: str, assignments: tuple[str, ...], job: dict[str, Any]) -> _LogReplay:
-        """Read the log; say what is wrong with it, if that does not keep it from being replayed."""
-        from sim.config.machine import load_machine
-        from sim.workloads.darshan_log.layout import guess_machine, shape_of
-        from sim.workloads.darshan_log.log import read_log
-
-        log = read_log(path)
-        print_log_warnings(log.warnings)
-        place = guess_machine(log, job["machine"])
-        shape = shape_of(log, load_machine(place.machine).nodes.cores)
-        return _LogReplay(
-            log=log, place=place, shape=shape, timing=timing, assignments=assignments, job=job
-        )
-
-    def run(self, *, record: bool) -> ReplayReport:
-        """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
-        from sim.results.replay_report import replay_report
-        from sim.workloads.darshan_log.reconstruction import reconstruct
-
-        change = self._change()
-        jobs = [self._scenario(self._recorded_job(), ())]
-        if change:  # may be refused: before the first of the two takes its time
-            jobs.append(self._scenario(self._what_if_job(), self.assignments))
-        found = reconstruct(self.log, self.shape.nodes, self.shape.ppn)
-        where = (
-            f"Replayed on {self.place.machine} ({self.place.why}); nodes x ranks on each: "
-            f"{self.shape.nodes:,} x {self.shape.ppn:,} ({self.shape.why})"
-        )
-        runs = [self._run(found, scenario, record=record) for scenario in jobs]
-        return replay_report(found, runs, where=where, change=change)
-
-    def scenario(self) -> Scenario:
-        """Return the job as recorded, with the changes that were typed; it names the log."""
-        from sim.config.scenario import Workload
-
-        job = self._what_if_job() if self._change() else self._recorded_job()
-        scenario = self._scenario(job, self.assignments)
-        kernel = (scenario.workload.kernel or {}) | {"trace": str(self.log.path)}
-        return scenario.model_copy(update={"workload": Workload(kernel=kernel)})
-
-    def _change(self) -> str:
-        """Return what is to be different from what was recorded, as typed."""
-        job = self.job
-        recorded = {
-            "machine": self.place.machine,
-            "nodes": self.shape.nodes,
-            "ppn": self.shape.ppn,
-        }
-        words = [
-            f"{option} {job[name]}"
-            for name, option in _CHANGES.items()
-            if job[name] is not None and job[name] != recorded.get(name)
-        ]
-        words += [f"--env {assignment}" for assignment in job["environment"]]
-        words += [f"--set {assignment}" for assignment in self.assignments]
-        return " ".join(words)
-
-    def _recorded_job(self) -> dict[str, Any]:
-        """Return the job as it was recorded."""
-        return self.job | {
-            "machine": self.place.machine,
-            "nodes": self.shape.nodes,
-            "ppn": self.shape.ppn,
-            "stripe_count": None,
-            "stripe_size": None,
-            "stripe_offset": -1,
-            "hints": self._hints(None),
-            "environment": (),
-        }
-
-    def _what_if_job(self) -> dict[str, Any]:
-        """Return the job with its changes."""
-        from sim.config.machine import load_machine
-
-        job = dict(self.job)
-        job["machine"] = job["machine"] or self.place.machine
-        cores = load_machine(job["machine"]).nodes.cores
-        nodes, ppn = job["nodes"], job["ppn"]
-        if nodes is None and ppn is None and self.shape.ppn <= cores:
-            nodes, ppn = self.shape.nodes, self.shape.ppn
-        job["nodes"], job["ppn"] = _spread(self.log.ranks, cores, nodes, ppn)
-        job["hints"] = self._hints(job["hints"])
-        job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
-        return job
-
-    def _hints(self, typed: str | None) -> str | None:
-        """Return hints: those typed, then those of the environment, or those that the log shows."""
-        from sim.workloads.darshan_log.evidence import as_hints, hints_shown
-
-        inside = variables_of(inherited(), None, ()).get("MPICH_MPIIO_HINTS")
-        layers = (typed, inside, as_hints(hints_shown(self.log)))
-        return ",".join(layer for layer in layers if layer) or None
-
-    def _scenario(self, job: dict[str, Any], assignments: tuple[str, ...]) -> Scenario:
-        """Return the scenario of a job, without the trace that it is to replay."""
-        from sim.config.scenario import Workload, machine_of
-
-        workload = Workload(kernel={"name": "replay", "timing": self.timing})
-        scenario = describe(workload, assignments, job)
-        machine_of(scenario)  # raises InputError if the machine cannot run it
-        return scenario
-
-    @staticmethod
-    def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
-        """Replay the trace."""
-        from sim.config.scenario import Workload
-        from sim.results.progress import ProgressBar
-        from sim.run.simulate import simulate
-
-        kernel = (scenario.workload.kernel or {}) | {"trace": found.trace}
-        scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
-        with ProgressBar() as progress:
-            return simulate(scenario, progress=progress, record=record)

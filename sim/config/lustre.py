@@ -40,6 +40,9 @@ Mounts = Annotated[
 ]
 """Paths, each from the root."""
 
+Years = Annotated[str, Field(pattern=r"^\d{4} to \d{4}$")]
+"""The first and the last year of service: ``2017 to 2023``."""
+
 
 class Lustre(Model):
     """The file system: object storage servers (OSS), their targets (OST), and the client's limits.
@@ -51,6 +54,11 @@ class Lustre(Model):
     mounts
         What paths on it begin with, by which a Darshan log of the machine is known; None if nobody
         says.
+    links
+        What paths begin with that lead to it on this machine, and elsewhere on other machines: they
+        tell the machine only together with one of its mounts.
+    years
+        When it was in service.
     osts, osts_per_oss
         Object storage targets in all, and on one server.
     oss_per_unit
@@ -121,6 +129,8 @@ class Lustre(Model):
 
     version: str
     mounts: Mounts | None = None
+    links: Mounts | None = None
+    years: Years | None = None
     osts: Count
     osts_per_oss: Count
     oss_per_unit: Count = 1

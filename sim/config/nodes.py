@@ -18,6 +18,9 @@ class Nodes(Model):
     ----------
     count
         Compute nodes.
+    names
+        What one of them is called, by which a Darshan log of the machine is known: any figures may
+        stand for its figures. None if nobody says.
     cores, memory, numa_nodes
         Of one compute node; memory in bytes, and in how many parts (NUMA nodes) the kernel keeps
         it.
@@ -56,6 +59,7 @@ class Nodes(Model):
     """
 
     count: Count
+    names: str | None = None
     cores: Count
     threads_per_core: Count = 4
     memory: Annotated[Size, Field(ge=16 * PAGE)]

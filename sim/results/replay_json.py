@@ -17,7 +17,8 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``log`` (what it is about, and its ``warnings``), ``where`` (a sentence), ``change`` (what
+        ``log`` (what it is about, and its ``warnings``), ``where`` (a sentence), ``known``
+        (whether the job ran on that machine), ``change`` (what
         the what-if changes), ``differences`` (where the counts are not those of the log),
         ``files`` (for each file ``name``, ``bytes``, ``story``: how it was reconstructed, and
         ``phases``: by layer and phase ``log`` and ``runs`` with calls, bytes, the seconds of all
@@ -36,8 +37,11 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
             "run_time": log.run_time,
             "executable": log.executable,
             "warnings": list(log.warnings),
+            "unreplayed": [of._asdict() for of in log.unreplayed],
+            "elsewhere": list(log.elsewhere),
         },
         "where": report.where,
+        "known": report.known,
         "change": report.change,
         "differences": differences(report.files),
         "files": [_file(file) | {"story": list(stories[file.name])} for file in report.files],

@@ -11,7 +11,8 @@ from sim.config.scenario import Workload
 from sim.config.striping import StripeRequest
 from sim.results.replay_times import FileTimes, file_times
 from sim.run.result import Result
-from sim.workloads.darshan_log.log import DarshanLog
+from sim.workloads.darshan_log.log import DarshanLog, Unreplayed
+from sim.workloads.darshan_log.mounts import described, elsewhere, file_systems
 from sim.workloads.darshan_log.reconstruction import Reconstruction
 
 
@@ -29,8 +30,10 @@ class ReplayedLog:
         Of the job; in seconds.
     warnings
         What is wrong with the log: a sentence each.
-    stdio_opens, stdio_bytes
-        What went through STDIO, which is not replayed.
+    unreplayed
+        What moved through modules that are not replayed: module, files, bytes.
+    elsewhere
+        The file systems of its files that are not Lustre, and what lay there: a few words each.
     """
 
     path: str
@@ -40,8 +43,8 @@ class ReplayedLog:
     ranks: int
     run_time: float
     warnings: tuple[str, ...]
-    stdio_opens: int
-    stdio_bytes: int
+    unreplayed: tuple[Unreplayed, ...]
+    elsewhere: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -77,6 +80,8 @@ class ReplayReport:
         What was replayed.
     where
         On which machine and nodes it was replayed, and why there: a sentence.
+    known
+        Whether the job ran on that machine: if not, no times are compared with the log's.
     files
         The times of each file, the one with most bytes first.
     reconstructed
@@ -93,10 +98,16 @@ class ReplayReport:
     reconstructed: tuple[Reconstructed, ...]
     runs: tuple[Result, ...]
     change: str = ""
+    known: bool = True
 
 
 def replay_report(
-    found: Reconstruction, runs: Sequence[Result], *, where: str, change: str = ""
+    found: Reconstruction,
+    runs: Sequence[Result],
+    *,
+    where: str,
+    known: bool = True,
+    change: str = "",
 ) -> ReplayReport:
     """Return what there is to tell of a replay.
 
@@ -104,13 +115,14 @@ def replay_report(
     ----------
     found
         The log, and the trace that was made of it.
-    runs, where, change
+    runs, where, known, change
         As :class:`ReplayReport` has them.
     """
     path = str(found.log.path)
     return ReplayReport(
         log=_replayed(found.log),
         where=where,
+        known=known,
         files=tuple(file_times(found, runs)),
         reconstructed=tuple(
             Reconstructed(file.name, file.striping, tuple(story))
@@ -122,7 +134,6 @@ def replay_report(
 
 
 def _replayed(log: DarshanLog) -> ReplayedLog:
-    stdio = log.stdio
     return ReplayedLog(
         path=str(log.path),
         version=log.version,
@@ -131,8 +142,8 @@ def _replayed(log: DarshanLog) -> ReplayedLog:
         ranks=log.ranks,
         run_time=log.run_time,
         warnings=log.warnings,
-        stdio_opens=stdio.total("OPENS"),
-        stdio_bytes=stdio.total("BYTES_READ") + stdio.total("BYTES_WRITTEN"),
+        unreplayed=log.unreplayed,
+        elsewhere=tuple(described(system) for system in elsewhere(file_systems(log))),
     )
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from sim.results.columns import column_lines
 from sim.results.replay_report import Reconstructed, ReplayReport
 from sim.results.replay_times import FileTimes, differences, outcome_of, together
+from sim.workloads.darshan_log.log import Unreplayed
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
 from topology.text import format_count
 
@@ -61,10 +62,14 @@ def _head(report: ReplayReport) -> Iterator[str]:
     ranks = format_count(log.ranks, "rank")
     yield f"Darshan log {log.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
     yield report.where
+    if log.elsewhere:
+        yield f"Not on Lustre, and replayed there all the same: {'; '.join(log.elsewhere)}"
     if report.change:
         yield f"What-if: {report.change}"
     wrong = differences(files)
     moved = sum(file.bytes for file in files)
+    if log.unreplayed:
+        yield _not_replayed(log.unreplayed, moved)
     if wrong:
         yield f"Not as recorded ({len(wrong):,} differences):"
         yield from wrong[:_DIFFERENCES_SHOWN]
@@ -78,8 +83,16 @@ def _head(report: ReplayReport) -> Iterator[str]:
         for name, run in zip(("replay", "what-if"), report.runs, strict=False)
     )
     yield f"From the job's begin to its last call, simulated: {times}"
-    if log.stdio_opens:
-        yield f"Not replayed: {log.stdio_bytes / 1e9:,.4g} GB through STDIO"
+
+
+def _not_replayed(unreplayed: Sequence[Unreplayed], moved: int) -> str:
+    """Say what the log counts in modules that are not replayed, and which part of all that is."""
+    missing = sum(of.bytes for of in unreplayed)
+    parts = ", ".join(
+        f"{of.bytes / 1e9:,.4g} GB of {format_count(of.files, 'file')} through {of.module}"
+        for of in unreplayed
+    )
+    return f"Not replayed: {parts}; {100 * missing / max(1, missing + moved):.3g} % of all bytes"
 
 
 def _all_rows(report: ReplayReport, files: FileTimes) -> list[list[str]]:
@@ -89,7 +102,8 @@ def _all_rows(report: ReplayReport, files: FileTimes) -> list[list[str]]:
     for key in files.keys:
         known, tables = files.recorded.get(key), [table.get(key) for table in files.runs]
         seconds = [None if of is None else of.seconds for of in (known, *tables)]
-        rows.append([*_words(key), *_amount(known, tables), *_cells(seconds)])
+        cells = _cells(seconds, tested=report.known)
+        rows.append([*_words(key), *_amount(known, tables), *cells])
     return rows
 
 
@@ -102,13 +116,14 @@ def _file_rows(report: ReplayReport, file: FileTimes) -> list[list[str]]:
         ranks = next(of.ranks for of in (known, *tables) if of is not None)
         seconds = [None if of is None else of.seconds / max(1, ranks) for of in (known, *tables)]
         span = "" if known is None or known.span is None else _seconds(known.span)
-        rows.append([*_words(key), *_amount(known, tables), f"{ranks:,}", span, *_cells(seconds)])
+        cells = _cells(seconds, tested=report.known)
+        rows.append([*_words(key), *_amount(known, tables), f"{ranks:,}", span, *cells])
     return rows
 
 
 def _run_heads(report: ReplayReport, whose: str) -> list[str]:
-    """Return the heads of the columns of the runs."""
-    heads = [f"replay: {whose}", "of log"]
+    """Return the heads of the columns of the runs; nothing is tested on a stand-in's machine."""
+    heads = [f"replay: {whose}", *(["of log"] if report.known else [])]
     return heads + ([f"what-if: {whose}", "of replay"] if len(report.runs) > 1 else [])
 
 
@@ -124,11 +139,16 @@ def _amount(known: Measured | None, runs: Sequence[Measured | None]) -> list[str
     return [f"{of.calls:,}", f"{of.bytes / 1e9:,.4g}" if of.bytes else ""]
 
 
-def _cells(seconds: Sequence[float | None]) -> list[str]:
-    """Return the log's seconds, and each run's with its ratio to the one before."""
+def _cells(seconds: Sequence[float | None], *, tested: bool) -> list[str]:
+    """Return the log's seconds, and each run's with its ratio to the one before.
+
+    That to the log only where it is `tested`.
+    """
     cells = [_seconds(seconds[0])]
-    for before, value in pairwise(seconds):
-        cells += [_seconds(value), f"{value / before:.2f}" if value and before else ""]
+    for place, (before, value) in enumerate(pairwise(seconds)):
+        cells.append(_seconds(value))
+        if place or tested:
+            cells.append(f"{value / before:.2f}" if value and before else "")
     return cells
 
 

@@ -42,6 +42,7 @@ _RECORDS = {
     "sim.run.saving": "Saved",
     "sim.run.station_table": "StationTable",
     "sim.workloads.activity": "Activity",
+    "sim.workloads.darshan_log.log": "Unreplayed",
     "sim.workloads.darshan_log.recorded": "Layer Measured Phase",
     "sim.workloads.ior.options": "IorCommand",
     "sim.workloads.ior.outcome": "FinishedTest IorOutcome",

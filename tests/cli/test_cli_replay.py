@@ -36,7 +36,7 @@ def test_a_replay_shows_the_log_beside_the_simulation(xc40io, shared_log):
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "Darshan log shared.darshan: 8 ranks, job 7, 10 s"
-    assert lines[1].startswith("Replayed on theta ('/lus/theta' in the log's paths)")
+    assert lines[1].startswith("Replayed on theta (its files lie below /lus/theta-fs0)")
     assert "1 file, opens, stats, reads, writes and 0.0335544 GB: as recorded." in lines[2]
     written = next(line.split() for line in lines if line.startswith("MPI-IO       write"))
     assert written[2:5] == ["16", "0.03355", "12"]  # calls, GB, seconds of all ranks by the log
@@ -61,6 +61,25 @@ def test_a_what_if_stands_beside_the_replay(xc40io, shared_log):
     assert phase["log"]["seconds"] == 12.0
     assert [run["bytes"] for run in phase["runs"]] == [16 * SIZE] * 2
     assert [run["ranks"] for run in below["runs"]] == [1, 4]
+
+
+def test_an_unknown_machine_is_said_first_and_no_test(xc40io, tmp_path):
+    path = tmp_path / "home.darshan"
+    names = {1: "/home/me/data", 2: "<STDOUT>", 3: "/home/me/log"}
+    stdio = [{"id": number, "rank": 0, "OPENS": 1, "BYTES_WRITTEN": MIB} for number in (2, 3)]
+    mounts = {"/home": "nfs", "/lus/theta-fs0": "lustre"}
+    written = [posix_writes(0, 4, SIZE)]
+    write_log(path, names=names, mounts=mounts, POSIX=written, STDIO=stdio)
+    done = xc40io("replay", str(path))
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("The log's machine is unknown (its files lay on nfs at /home")
+    assert "Replayed on theta as a stand-in" in lines[1]
+    assert lines[2].startswith("Not on Lustre, and replayed there all the same: nfs at /home")
+    assert lines[3] == ("Not replayed: 0.001049 GB of 1 file through STDIO; 11.1 % of all bytes")
+    assert "of log" not in done.stdout
+    document = json.loads(xc40io("replay", str(path), "--json").stdout)
+    assert document["known"] is False
+    assert document["log"]["unreplayed"] == [{"module": "STDIO", "files": 1, "bytes": MIB}]
 
 
 def test_many_files_are_told_of_in_short_and_a_partial_log_warns(xc40io, many_files):

@@ -35,6 +35,7 @@ _MODULES = {
     "MPI-IO": (2, 3),
     "PNETCDF_FILE": (5, 3),
     "LUSTRE": (8, 1),
+    "STDIO": (9, 2),
     "DXT_POSIX": (10, 1),
     "DXT_MPIIO": (11, 2),
     "APMPI": (14, 1),
@@ -59,6 +60,8 @@ def write_log(
     seconds: int = 10,
     names: Mapping[int, str] | None = None,
     partial: int = 0,
+    mounts: Mapping[str, str] | None = None,
+    began: int = 100,
     **modules: Records,
 ) -> Path:
     """Write a log.
@@ -67,7 +70,7 @@ def write_log(
     counters without their prefix; ``MPIIO``, ``PNETCDF_FILE`` and ``DXT_POSIX`` (with ``writes``
     and ``reads``, lists of segments) likewise. ``LUSTRE`` takes the ``size`` of a stripe and
     ``osts``, ``APMPI`` the ``host`` of each rank. ``partial`` is a bit mask of modules that ran out
-    of memory.
+    of memory, ``mounts`` the kind of each mount, ``began`` when the job did, in seconds since 1970.
     """
     import cffi
     import darshan
@@ -80,10 +83,12 @@ def write_log(
     log = library.darshan_log_create(str(path).encode(), 0, partial)
     assert log != ffi.NULL
     job = ffi.new("struct darshan_job *")
-    job.nprocs, job.start_time_sec, job.end_time_sec, job.jobid = ranks, 100, 100 + seconds, 7
+    job.nprocs, job.start_time_sec, job.end_time_sec, job.jobid = ranks, began, began + seconds, 7
     job.metadata = b"lib_ver=3.4.0\n"
-    mounts = ffi.new("struct mount[1]")
-    mounts[0].mnt_type, mounts[0].mnt_path = b"lustre", b"/lus/theta-fs0"
+    mounted = {"/lus/theta-fs0": "lustre"} if mounts is None else mounts
+    table = ffi.new("struct mount[]", max(1, len(mounted)))
+    for row, (place, kind) in zip(table, mounted.items(), strict=False):
+        row.mnt_type, row.mnt_path = kind.encode(), place.encode()
     held = [
         ffi.new("struct name_record *", {"id": number, "name": name.encode()})
         for number, name in (names or {1: "/lus/theta-fs0/data"}).items()
@@ -93,7 +98,7 @@ def write_log(
         link.link.next = following
     assert library.darshan_log_put_job(log, job) == 0
     assert library.darshan_log_put_exe(log, b"./app") == 0
-    assert library.darshan_log_put_mounts(log, mounts, 1) == 0
+    assert library.darshan_log_put_mounts(log, table, len(mounted)) == 0
     assert library.darshan_log_put_namehash(log, links[0]) == 0
     for keyword, records in modules.items():
         name = "MPI-IO" if keyword == "MPIIO" else keyword

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from logged_jobs import JOBS
 from sim.config.striping import StripeRequest
 from sim.workloads.darshan_log.counters import Counters
 from sim.workloads.darshan_log.evidence import as_hints, hints_shown
-from sim.workloads.darshan_log.layout import dealt, guess_machine, shape_of
+from sim.workloads.darshan_log.layout import dealt
 from sim.workloads.darshan_log.log import DarshanLog, read_log
-from sim.workloads.darshan_log.reconstruction import Reconstruction, reconstruct, trace_of_log
+from sim.workloads.darshan_log.reconstruction import Reconstruction, reconstruct
 from sim.workloads.darshan_log.recorded import Layer, Phase, recorded
 from sim.workloads.trace.block import TraceBlock, TraceOp, join_blocks
 
@@ -175,45 +174,6 @@ def test_what_is_read_before_it_is_written_was_there_before(tmp_path):
     assert found.trace.files[0].size == 400
     assert count(rows, TraceOp.OPEN, mpi=0) == 1
     assert count(rows, TraceOp.CREATE, TraceOp.CLOSE, mpi=0) == 0
-
-
-def test_the_place_of_a_job_is_guessed_and_said_why(tmp_path):
-    log = read_log(write_log(tmp_path / "g.darshan", ranks=126, POSIX=[posix_writes(0, 2, SIZE)]))
-    place = guess_machine(log)
-    assert place.machine == "theta"
-    assert "/lus/theta" in place.why
-    shape = shape_of(log, 64)
-    assert (shape.nodes, shape.ppn) == (2, 63)
-    assert trace_of_log(log.path).nodes == 2
-
-
-def paths_of(log: DarshanLog, path: str, ost: int = -1) -> DarshanLog:
-    """Return the log as if its only file lay there, with its first stripe on this OST."""
-    osts = [np.array([ost])] if ost >= 0 else []
-    number = next(iter(log.names))
-    layouts = log.layouts._replace(osts=osts)
-    return replace(log, mounts=[], names={number: path}, executable="a.out", layouts=layouts)
-
-
-@pytest.mark.parametrize(
-    ("path", "ost", "ppn", "machine"),
-    [
-        ("/projects/x/file", -1, 64, "theta"),
-        ("/global/cscratch1/sd/file", -1, 32, "cori-haswell"),
-        ("/global/cscratch1/sd/file", -1, 64, "cori-knl"),
-        ("/lustre/atlas1/file", -1, 16, "titan"),
-        ("file", 55, 64, "theta"),
-        ("file", 56, 64, "cori-knl"),
-        ("file", 247, 1, "cori-haswell"),
-        ("file", 248, 16, "titan"),
-        ("file", 5000, 16, "mine"),
-        ("file", -1, 16, "mine"),
-    ],
-)
-def test_the_machine_of_a_log_is_told_by_paths_then_by_osts(tmp_path, path, ost, ppn, machine):
-    log = read_log(write_log(tmp_path / "g.darshan", ranks=128, POSIX=[posix_writes(0, 2, SIZE)]))
-    log = paths_of(replace(log, hosts={rank: str(rank // ppn) for rank in range(128)}), path, ost)
-    assert guess_machine(log, "mine").machine == machine
 
 
 def test_striping_that_a_file_system_cannot_have_becomes_all_of_it():

@@ -1,13 +1,11 @@
-"""How the files of a log lay on Lustre, and where the job ran: what is known, what is guessed."""
+"""How the files of a log lay on Lustre, and on which nodes the job ran: known, or guessed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.config.machine import DEFAULT_MACHINE, Machine, shipped_machines
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT, StripeRequest
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.log import DarshanLog
@@ -32,53 +30,6 @@ def striping_of(log: DarshanLog, number: int) -> StripeRequest:
 def stripe_of(log: DarshanLog, number: int) -> int:
     """Return the bytes of a stripe of a file."""
     return striping_of(log, number).size or DEFAULT_STRIPE
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a job is to run, and why there.
-
-    Attributes
-    ----------
-    machine
-        The name of a machine.
-    why
-        What in the log speaks for it, or that nothing does.
-    """
-
-    machine: str
-    why: str
-
-
-def guess_machine(log: DarshanLog, typed: str | None = None) -> Place:
-    """Guess on which of the machines that come with xc40io a job ran.
-
-    What speaks for one, in this order: where its file system is mounted, which the names of mount
-    points and files show; the indices of OSTs, which the smallest file system has that has them at
-    all. Where nothing does, that machine is taken which the user typed. Machines with the same file
-    system differ in their nodes: the one with the fewest cores is taken that has one for each rank.
-    """
-    machines = sorted(shipped_machines(), key=lambda machine: machine.nodes.cores)
-    places = [place for place, _ in log.mounts] + list(log.names.values()) + [log.executable]
-    for mount in sorted({mount for machine in machines for mount in machine.lustre.mounts or ()}):
-        if any(place.startswith(mount) for place in places):
-            sharing = [machine for machine in machines if mount in (machine.lustre.mounts or ())]
-            return Place(_with_room(sharing, log).name, f"{mount!r} in the log's paths")
-    highest = max((int(osts.max(initial=-1)) for osts in log.layouts.osts), default=-1)
-    able = [machine.lustre.osts for machine in machines if machine.lustre.osts > highest]
-    if highest >= 0 and able:
-        smallest = [machine for machine in machines if machine.lustre.osts == min(able)]
-        why = f"the log names OST {highest}; no smaller file system has it than one of {min(able)}"
-        return Place(_with_room(smallest, log).name, why)
-    if typed is not None:
-        return Place(typed, "as typed; nothing in the log tells the machine")
-    return Place(DEFAULT_MACHINE, "nothing in the log tells the machine")
-
-
-def _with_room(machines: Sequence[Machine], log: DarshanLog) -> Machine:
-    """Return the first machine with a core for each rank of the fullest node, or the last one."""
-    most = most_on_a_node(log)
-    return next((machine for machine in machines if machine.nodes.cores >= most), machines[-1])
 
 
 def most_on_a_node(log: DarshanLog) -> int:

@@ -10,7 +10,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,14 @@ class Layouts(NamedTuple):
     components: Integers
 
 
+class Unreplayed(NamedTuple):
+    """What went through a module that is not replayed: how many files, and their bytes."""
+
+    module: str
+    files: int
+    bytes: int
+
+
 class Dxt(NamedTuple):
     """Every call, as DXT recorded it: rows by record, writes before reads.
 
@@ -95,6 +103,8 @@ class DarshanLog:
         Of the job.
     run_time
         Seconds from the job's begin to its end.
+    began
+        When the job began: seconds since 1970.
     executable, job_id, version
         The command line, the number of the job, and the version of the log's format.
     mounts
@@ -111,6 +121,8 @@ class DarshanLog:
         Every call, where the log has it.
     hosts
         The node of each rank, as far as the log tells.
+    unreplayed
+        What moved through modules that are not replayed.
     warnings
         What is wrong with the log: a sentence each.
     """
@@ -118,6 +130,7 @@ class DarshanLog:
     path: Path
     ranks: int
     run_time: float
+    began: int
     executable: str
     job_id: int
     version: str
@@ -131,6 +144,7 @@ class DarshanLog:
     dxt_posix: Dxt
     dxt_mpiio: Dxt
     hosts: Mapping[int, str]
+    unreplayed: tuple[Unreplayed, ...]
     warnings: tuple[str, ...]
 
     @cached_property
@@ -170,9 +184,11 @@ def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
             raise
         raise _damaged(path, "its records contradict each other") from error
     if len(log.posix) + len(log.mpiio) == 0:
+        other = ", ".join(f"{of.bytes / 1e9:,.4g} GB through {of.module}" for of in log.unreplayed)
         raise InputError(
             f"{path}: this Darshan log has no I/O records of POSIX or MPI-IO"
-            f"{' that can be read' if log.warnings else ''}, so that there is nothing to replay; "
+            f"{' that can be read' if log.warnings else ''}"
+            f"{f' (but {other})' if other else ''}, so that there is nothing to replay; "
             "right would be the log of a job that read or wrote files through them"
         )
     return log
@@ -264,6 +280,7 @@ def _assemble(path: Path, arrays: dict[str, Any]) -> DarshanLog:
         name: _counters(arrays, head, name, prefix, ranks)
         for name, prefix in (("POSIX", "POSIX"), ("MPI-IO", "MPIIO"), ("STDIO", "STDIO"))
     }
+    names = {int(number): name for number, name in head["names"].items()}
     libraries = {
         int(number): library
         for module, library in (("PNETCDF_FILE", "PnetCDF"), ("H5F", "HDF5"))
@@ -273,11 +290,12 @@ def _assemble(path: Path, arrays: dict[str, Any]) -> DarshanLog:
         path=path,
         ranks=ranks,
         run_time=run_time,
+        began=max(0, int(head["start_time_sec"])),
         executable=head["exe"].strip(),
         job_id=int(head["jobid"]),
         version=head["log_ver"],
         mounts=[(str(place), str(kind)) for place, kind in head["mounts"]],
-        names={int(number): name for number, name in head["names"].items()},
+        names=names,
         posix=counters["POSIX"],
         mpiio=counters["MPI-IO"],
         stdio=counters["STDIO"],
@@ -286,8 +304,39 @@ def _assemble(path: Path, arrays: dict[str, Any]) -> DarshanLog:
         dxt_posix=_dxt(arrays, "DXT_POSIX", ranks),
         dxt_mpiio=_dxt(arrays, "DXT_MPIIO", ranks),
         hosts={rank: host for rank, host in hosts.items() if 0 <= rank < ranks and host},
+        unreplayed=tuple(_unreplayed(arrays, counters, names)),
         warnings=tuple(_warnings(head, path, arrays["missing"])),
     )
+
+
+def _unreplayed(
+    arrays: dict[str, Any], counters: Mapping[str, Counters], names: Mapping[int, str]
+) -> Iterator[Unreplayed]:
+    """Yield what moved through modules that are not replayed.
+
+    DAOS below DFS, and HDF5 or PnetCDF above a layer that was counted, would count twice.
+    """
+    stdio = counters["STDIO"]
+    streams = [number for number, name in names.items() if is_stream(name)]
+    stdio = stdio.take(~np.isin(stdio.number, np.array(streams, np.uint64)))
+    if len(stdio):
+        moved = stdio.total("BYTES_READ") + stdio.total("BYTES_WRITTEN")
+        yield Unreplayed("STDIO", len(np.unique(stdio.number)), moved)
+    unsaid = np.zeros(1, np.uint64)  # what older logs have for the file of a dataset
+    seen = np.concatenate([unsaid, counters["POSIX"].number, counters["MPI-IO"].number])
+    for module in ("DFS", "DAOS", "H5D", "PNETCDF_VAR"):
+        number = arrays.get(f"{module}.id", np.zeros(0, np.uint64))
+        alone = ~np.isin(number, seen)
+        if alone.any():
+            moved = int(arrays[f"{module}.bytes"][alone].sum())
+            yield Unreplayed(module, len(np.unique(number[alone])), moved)
+            if module in ("DFS", "DAOS"):
+                return
+
+
+def is_stream(name: str) -> bool:
+    """Tell whether a record is about a stream of the process, as ``<STDOUT>``, and no file."""
+    return name.startswith("<") and name.endswith(">")
 
 
 def _warnings(head: dict[str, Any], path: Path, missing: int) -> list[str]:

@@ -33,6 +33,9 @@ COUNTED = ("POSIX", "MPI-IO", "STDIO")
 NAMED = {"H5F": "HDF5", "PNETCDF_FILE": "PnetCDF"}
 """Modules of which it is only read which files they are about."""
 
+OTHERS = ("DFS", "DAOS", "H5D", "PNETCDF_VAR")
+"""Modules of which it is only read how many bytes went through them, to say what is missing."""
+
 DXT = ("DXT_POSIX", "DXT_MPIIO")
 
 SEGMENT = np.dtype(
@@ -122,6 +125,20 @@ class Log:
         records = self.records(module, "struct darshan_base_record *")
         self._put(module, *_columns([(record.id, record.rank) for record in records], 2))
 
+    def amounts(self, module: str) -> None:
+        """Read how many bytes the records of a module read and wrote, and of which file."""
+        names = self._backend.counter_names(module)
+        columns = [names.index(f"{module}_BYTES_{way}") for way in ("READ", "WRITTEN")]
+        rows = []
+        for record in self.records(module, self._backend._structdefs[module].removesuffix("*")):
+            counters = np.frombuffer(self._ffi.buffer(record.counters), np.int64)
+            of_file = module in ("H5D", "PNETCDF_VAR")  # else the record is about a file itself
+            number = record.file_rec_id if of_file else record.base_rec.id
+            rows.append((number, record.base_rec.rank, int(counters[columns].clip(0).sum())))
+        number, rank, moved = _columns(rows, 3)
+        self._put(module, number, rank)
+        self.arrays[f"{module}.bytes"] = np.array(moved, np.int64)
+
     def layouts(self) -> None:
         """Read the Lustre layouts: of each file the component with the most stripes."""
         rows, osts = [], []
@@ -198,6 +215,9 @@ def read(path: str) -> dict[str, Any]:
     for name in NAMED:
         if name in present:
             log.files(name)
+    for name in OTHERS:
+        if name in present:
+            log.amounts(name)
     if "LUSTRE" in present:
         log.layouts()
     head["hosts"] = {name: log.segments(name) for name in DXT if name in present}

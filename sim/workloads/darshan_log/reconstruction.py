@@ -26,14 +26,10 @@ from sim.workloads.darshan_log.dxt import (
     missing,
     rest_of,
 )
-from sim.workloads.darshan_log.layout import (
-    guess_machine,
-    shape_of,
-    stripe_of,
-    striping_of,
-)
+from sim.workloads.darshan_log.layout import shape_of, stripe_of, striping_of
 from sim.workloads.darshan_log.log import DarshanLog, read_log
 from sim.workloads.darshan_log.mpiio import MpiFileCalls, mpi_counted
+from sim.workloads.darshan_log.place import guess_machine
 from sim.workloads.darshan_log.posix import DIRECTIONS, counted, posix_rows
 from sim.workloads.darshan_log.rows import Rows, join, merge, take
 from sim.workloads.trace.block import ListedTrace, TraceFile, TraceOp

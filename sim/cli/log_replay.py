@@ -1,0 +1,195 @@
+"""A replay of a Darshan log, as the options of ``xc40io replay`` describe it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sim.cli.environment import inherited, variables_of
+from sim.cli.job import describe
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.results.replay_report import ReplayReport
+    from sim.run.result import Result
+    from sim.workloads.darshan_log.layout import Shape
+    from sim.workloads.darshan_log.log import DarshanLog
+    from sim.workloads.darshan_log.place import Place
+    from sim.workloads.darshan_log.reconstruction import Reconstruction
+
+_CHANGES = {
+    "machine": "--machine",
+    "nodes": "--nodes",
+    "ppn": "--ppn",
+    "stripe_count": "--stripe-count",
+    "stripe_size": "--stripe-size",
+    "stripe_offset": "--stripe-offset",
+    "hints": "--hints",
+}
+
+
+def spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:
+    """Return nodes and ranks on each: as typed, or as full as the cores allow.
+
+    Raises
+    ------
+    InputError
+        If the ranks cannot be dealt so.
+    """
+    from sim.config.errors import InputError
+    from sim.workloads.darshan_log.layout import dealt
+
+    if nodes is None and ppn is None:
+        return dealt(ranks, cores)
+    nodes = nodes or -(-ranks // (ppn or 1))
+    ppn = ppn or -(-ranks // nodes)
+    if not (nodes - 1) * ppn < ranks <= nodes * ppn:
+        raise InputError(
+            f"--nodes {nodes} with --ppn {ppn}: the job has {ranks:,} ranks; right would be nodes "
+            f"and ranks on each that have room for {ranks:,}, and leave no node without any"
+        )
+    return nodes, ppn
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogReplay:
+    """A replay of a log, ready to run.
+
+    Attributes
+    ----------
+    log, place, shape
+        What was read, and where the job ran.
+    timing, assignments, job
+        As typed.
+    """
+
+    log: DarshanLog
+    place: Place
+    shape: Shape
+    timing: str
+    assignments: tuple[str, ...]
+    job: dict[str, Any]
+
+    @staticmethod
+    def of(path: str, timing: str, assignments: tuple[str, ...], job: dict[str, Any]) -> LogReplay:
+        """Read the log; its warnings are for the caller to print."""
+        from sim.config.machine import load_machine
+        from sim.workloads.darshan_log.layout import shape_of
+        from sim.workloads.darshan_log.log import read_log
+        from sim.workloads.darshan_log.place import guess_machine
+
+        log = read_log(path)
+        place = guess_machine(log, job["machine"])
+        shape = shape_of(log, load_machine(place.machine).nodes.cores)
+        return LogReplay(
+            log=log, place=place, shape=shape, timing=timing, assignments=assignments, job=job
+        )
+
+    def run(self, *, record: bool) -> ReplayReport:
+        """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
+        from sim.results.replay_report import replay_report
+        from sim.workloads.darshan_log.reconstruction import reconstruct
+
+        change = self._change()
+        jobs = [self._scenario(self._recorded_job(), ())]
+        if change:  # may be refused: before the first of the two takes its time
+            jobs.append(self._scenario(self._what_if_job(), self.assignments))
+        found = reconstruct(self.log, self.shape.nodes, self.shape.ppn)
+        runs = [self._run(found, scenario, record=record) for scenario in jobs]
+        return replay_report(
+            found, runs, where=self._where(), known=self.place.known, change=change
+        )
+
+    def _where(self) -> str:
+        """Say where the job ran, and where it is replayed; first of all if that is unknown."""
+        place, shape = self.place, self.shape
+        nodes = f"nodes x ranks on each: {shape.nodes:,} x {shape.ppn:,} ({shape.why})"
+        if place.known:
+            return f"Replayed on {place.machine} ({place.why}); {nodes}"
+        return (
+            f"The log's machine is unknown ({place.why}). Replayed on {place.machine} as a "
+            f"stand-in, so that its times are no test against the log's; {nodes}"
+        )
+
+    def scenario(self) -> Scenario:
+        """Return the job as recorded, with the changes that were typed; it names the log."""
+        from sim.config.scenario import Workload
+
+        job = self._what_if_job() if self._change() else self._recorded_job()
+        scenario = self._scenario(job, self.assignments)
+        kernel = (scenario.workload.kernel or {}) | {"trace": str(self.log.path)}
+        return scenario.model_copy(update={"workload": Workload(kernel=kernel)})
+
+    def _change(self) -> str:
+        """Return what is to be different from what was recorded, as typed."""
+        job = self.job
+        recorded = {
+            "machine": self.place.machine,
+            "nodes": self.shape.nodes,
+            "ppn": self.shape.ppn,
+        }
+        words = [
+            f"{option} {job[name]}"
+            for name, option in _CHANGES.items()
+            if job[name] is not None and job[name] != recorded.get(name)
+        ]
+        words += [f"--env {assignment}" for assignment in job["environment"]]
+        words += [f"--set {assignment}" for assignment in self.assignments]
+        return " ".join(words)
+
+    def _recorded_job(self) -> dict[str, Any]:
+        """Return the job as it was recorded."""
+        return self.job | {
+            "machine": self.place.machine,
+            "nodes": self.shape.nodes,
+            "ppn": self.shape.ppn,
+            "stripe_count": None,
+            "stripe_size": None,
+            "stripe_offset": -1,
+            "hints": self._hints(None),
+            "environment": (),
+        }
+
+    def _what_if_job(self) -> dict[str, Any]:
+        """Return the job with its changes."""
+        from sim.config.machine import load_machine
+
+        job = dict(self.job)
+        job["machine"] = job["machine"] or self.place.machine
+        cores = load_machine(job["machine"]).nodes.cores
+        nodes, ppn = job["nodes"], job["ppn"]
+        if nodes is None and ppn is None and self.shape.ppn <= cores:
+            nodes, ppn = self.shape.nodes, self.shape.ppn
+        job["nodes"], job["ppn"] = spread(self.log.ranks, cores, nodes, ppn)
+        job["hints"] = self._hints(job["hints"])
+        job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
+        return job
+
+    def _hints(self, typed: str | None) -> str | None:
+        """Return hints: those typed, then those of the environment, or those that the log shows."""
+        from sim.workloads.darshan_log.evidence import as_hints, hints_shown
+
+        inside = variables_of(inherited(), None, ()).get("MPICH_MPIIO_HINTS")
+        layers = (typed, inside, as_hints(hints_shown(self.log)))
+        return ",".join(layer for layer in layers if layer) or None
+
+    def _scenario(self, job: dict[str, Any], assignments: tuple[str, ...]) -> Scenario:
+        """Return the scenario of a job, without the trace that it is to replay."""
+        from sim.config.scenario import Workload, machine_of
+
+        workload = Workload(kernel={"name": "replay", "timing": self.timing})
+        scenario = describe(workload, assignments, job)
+        machine_of(scenario)  # raises InputError if the machine cannot run it
+        return scenario
+
+    @staticmethod
+    def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
+        """Replay the trace."""
+        from sim.config.scenario import Workload
+        from sim.results.progress import ProgressBar
+        from sim.run.simulate import simulate
+
+        kernel = (scenario.workload.kernel or {}) | {"trace": found.trace}
+        scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
+        with ProgressBar() as progress:
+            return simulate(scenario, progress=progress, record=record)
