@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.results.replay_report import ReplayReport
     from sim.run.result import Result
-    from sim.workloads.darshan_log.layout import Shape
     from sim.workloads.darshan_log.log import DarshanLog
+    from sim.workloads.darshan_log.nodes import Shape
     from sim.workloads.darshan_log.place import Place
     from sim.workloads.darshan_log.reconstruction import Reconstruction
 
@@ -37,7 +37,7 @@ def spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[
         If the ranks cannot be dealt so.
     """
     from sim.config.errors import InputError
-    from sim.workloads.darshan_log.layout import dealt
+    from sim.workloads.darshan_log.nodes import dealt
 
     if nodes is None and ppn is None:
         return dealt(ranks, cores)
@@ -74,8 +74,8 @@ class LogReplay:
     def of(path: str, timing: str, assignments: tuple[str, ...], job: dict[str, Any]) -> LogReplay:
         """Read the log; its warnings are for the caller to print."""
         from sim.config.machine import load_machine
-        from sim.workloads.darshan_log.layout import shape_of
         from sim.workloads.darshan_log.log import read_log
+        from sim.workloads.darshan_log.nodes import shape_of
         from sim.workloads.darshan_log.place import guess_machine
 
         log = read_log(path)

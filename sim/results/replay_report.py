@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sim.config.scenario import Workload
-from sim.config.striping import StripeRequest
 from sim.results.replay_times import FileTimes, file_times
 from sim.run.result import Result
 from sim.workloads.darshan_log.log import DarshanLog, Unreplayed
@@ -59,14 +58,11 @@ class Reconstructed(NamedTuple):
     ----------
     name
         Of the file.
-    striping
-        As its LUSTRE record has it.
     story
         A sentence each.
     """
 
     name: str
-    striping: StripeRequest
     story: tuple[str, ...]
 
 
@@ -125,7 +121,7 @@ def replay_report(
         known=known,
         files=tuple(file_times(found, runs)),
         reconstructed=tuple(
-            Reconstructed(file.name, file.striping, tuple(story))
+            Reconstructed(file.name, tuple(story))
             for file, story in zip(found.trace.files, found.stories, strict=True)
         ),
         runs=tuple(_naming(run, path) for run in runs),

@@ -39,21 +39,11 @@ def explanation_lines(files: Iterable[Reconstructed]) -> Iterator[str]:
     """Yield how each file was reconstructed; files that are alike in this, once."""
     yield "How the calls were reconstructed"
     said: dict[tuple[str, ...], list[str]] = {}
-    for name, striping, story in files:
-        said.setdefault((_layout(striping.count, striping.size), *story), []).append(name)
+    for name, story in files:
+        said.setdefault(story, []).append(name)
     for story, names in said.items():
         yield names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
         yield from (f"  {sentence}" for sentence in story)
-
-
-def _layout(count: int | None, size: int | None) -> str:
-    if count is None or size is None:
-        return (
-            "No LUSTRE record: striped by default; if other files have one, it was elsewhere, and "
-            "is replayed on Lustre all the same."
-        )
-    osts = format_count(count, "OST")
-    return f"Striped over {osts}, {size:,} bytes a stripe, by its LUSTRE record."
 
 
 def _head(report: ReplayReport) -> Iterator[str]:

@@ -11,9 +11,9 @@ import pytest
 from darshan_logs import posix_writes, write_log
 
 from sim.config.errors import InputError
-from sim.workloads.darshan_log.layout import shape_of
 from sim.workloads.darshan_log.log import DarshanLog, read_log
 from sim.workloads.darshan_log.mounts import described, elsewhere, file_systems
+from sim.workloads.darshan_log.nodes import shape_of
 from sim.workloads.darshan_log.place import guess_machine
 from sim.workloads.darshan_log.reconstruction import trace_of_log
 

@@ -13,8 +13,8 @@ from logged_jobs import JOBS
 from sim.config.striping import StripeRequest
 from sim.workloads.darshan_log.counters import Counters
 from sim.workloads.darshan_log.evidence import as_hints, hints_shown
-from sim.workloads.darshan_log.layout import dealt
 from sim.workloads.darshan_log.log import DarshanLog, read_log
+from sim.workloads.darshan_log.nodes import dealt
 from sim.workloads.darshan_log.reconstruction import Reconstruction, reconstruct
 from sim.workloads.darshan_log.recorded import Layer, Phase, recorded
 from sim.workloads.trace.block import TraceBlock, TraceOp, join_blocks

@@ -7,9 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.workloads.darshan_log.counters import SHARED, Counters
+from sim.workloads.darshan_log.aggregators import DIRECTIONS, Below, below_collective
+from sim.workloads.darshan_log.counters import Counters
+from sim.workloads.darshan_log.layout import lay_of
 from sim.workloads.darshan_log.log import DarshanLog
-from sim.workloads.darshan_log.mpiio import mpi_counted
+
+_ROUGH = 0.15
+"""How far the number of aggregators may be off where it follows from a variance."""
 
 _SPECIAL = str.maketrans(dict.fromkeys("*?[]:,=#", "?"))
 
@@ -27,38 +31,81 @@ def hints_shown(log: DarshanLog) -> list[Evidence]:
 
     * Fewer opens below than ranks that opened the file together: only aggregators opened it
       (deferred open), which is ``romio_no_indep_rw``.
-    * The ranks that wrote below were so many: ``cb_nodes``, if that is not the stripe count, which
-      is the default of Cray's MPI-IO. Only where the log has a record of each of them.
+    * As many calls below as above, by all ranks: collective buffering was off, which is
+      ``romio_cb_write`` or ``romio_cb_read``.
+    * The ranks that wrote below, or if none did, read, were so many: ``cb_nodes``, if that is not
+      the stripe count, which is the default of Cray's MPI-IO.
     """
     found = []
     for number in np.unique(log.mpiio.number):
         mpiio = log.mpiio.take(log.mpiio.number == number)
         below = log.posix.take(log.posix.number == number)
-        opens = mpiio.total("COLL_OPENS")
-        if not len(below) or not opens:
-            continue
-        hints: dict[str, str] = {}
-        why = []
-        if 2 * below.total("OPENS") <= opens:
-            hints["romio_no_indep_rw"] = "true"
-            why.append(f"{below.total('OPENS'):,} opens below for {opens:,} of MPI-IO")
-        writers = _writers(mpiio, below)
-        stripes = log.layout_of.get(int(number))
-        if writers and stripes is not None and writers != int(log.layouts.stripes[stripes]):
-            hints["cb_nodes"] = str(writers)
-            why.append(f"{writers:,} ranks wrote below")
-        if hints:
-            found.append(Evidence(log.name_of(int(number)), hints, "; ".join(why)))
+        stripes = lay_of(log, int(number), mpiio, below).striping.count
+        shown = hints_of_file(log.name_of(int(number)), mpiio, below, log.ranks, stripes)
+        found += [] if shown is None else [shown]
     return found
 
 
-def _writers(mpiio: Counters, below: Counters) -> int:
-    """Return how many ranks wrote for all others; 0 if the log does not tell."""
-    known = mpi_counted(mpiio, "WRITE")
-    if not known.collective or known.independent > known.collective or (below.rank == SHARED).any():
-        return 0
-    writers = len(np.unique(below.rank[below["BYTES_WRITTEN"] > 0]))
-    return writers if writers < known.collective else 0
+def hints_of_file(
+    name: str, mpiio: Counters, below: Counters, ranks: int, stripes: int | None
+) -> Evidence | None:
+    """Return the hints of one file; None if it shows none.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    mpiio, below
+        Its records of MPI-IO and of POSIX.
+    ranks
+        Of the job.
+    stripes
+        Of the file; None if unknown.
+    """
+    if not len(below) or not mpiio.total("COLL_OPENS"):
+        return None
+    said = _deferred_open(mpiio, below) + _buffering(mpiio, below, ranks, stripes)
+    if not said:
+        return None
+    why = "; ".join(why for *_, why in said)
+    return Evidence(name, {hint: value for hint, value, _ in said}, why)
+
+
+_Said = list[tuple[str, str, str]]  # hint, value, why
+
+
+def _deferred_open(mpiio: Counters, below: Counters) -> _Said:
+    """Say whether only aggregators opened a file."""
+    opens, above = below.total("OPENS"), mpiio.total("COLL_OPENS")
+    if 2 * opens > above:
+        return []
+    return [("romio_no_indep_rw", "true", f"{opens:,} opens below for {above:,} of MPI-IO")]
+
+
+def _buffering(mpiio: Counters, below: Counters, ranks: int, stripes: int | None) -> _Said:
+    """Say where collective buffering was off, or how many aggregators there were."""
+    said: _Said = []
+    for direction in DIRECTIONS:
+        found = below_collective(mpiio, below, direction, ranks)
+        if found is None:
+            continue
+        kind = f"{direction.lower()}s"
+        if found.without_buffering:
+            why = (
+                f"{found.calls:,} {kind} below for {found.asked:,} collective ones, by {found.why}"
+            )
+            said.append((f"romio_cb_{direction.lower()}", "disable", why))
+        elif not any(name == "cb_nodes" for name, *_ in said) and _other(found, stripes):
+            verb = "wrote" if direction == "WRITE" else "read"
+            said.append(("cb_nodes", str(found.workers), f"{found.why} {verb} below"))
+    return said
+
+
+def _other(found: Below, stripes: int | None) -> bool:
+    """Tell whether there were other than one aggregator a stripe."""
+    if stripes is None or found.workers == stripes:
+        return False
+    return found.counted or abs(found.workers - stripes) > _ROUGH * stripes
 
 
 def as_hints(found: list[Evidence]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sim.config.units import format_bytes
@@ -29,6 +31,12 @@ def dxt_unused(segments: int) -> tuple[str, ...]:
         f"DXT has {segments:,} calls, but not those of all ranks in the collective calls, which "
         "cannot be put together: the counters are used.",
     )
+
+
+def of_hints(hints: Mapping[str, str], why: str) -> tuple[str, ...]:
+    """Tell which hints MPI-IO must have had, and what shows it."""
+    listed = ", ".join(f"{name}={value}" for name, value in hints.items())
+    return (f"Hints {listed}: {why}.",)
 
 
 def of_posix(records: Counters, ranks: int) -> tuple[str, ...]:
@@ -108,6 +116,11 @@ def _direction(calls: MpiFileCalls, direction: Direction) -> list[str]:
             f"Below, POSIX moved {format_bytes(below.bytes, 4)} for {format_bytes(known.bytes, 4)} "
             f"of data: windows with holes. Data is {100 * holes.density:.0f} % of the bytes, in "
             f"runs {format_bytes(round(holes.period), 4)} apart, the ranks' pieces in turn."
+        )
+    elif below.extent > 1.01 * known.bytes > 0 and direction in calls.holed:
+        said.append(
+            f"The last byte is number {below.extent - 1:,} for {known.bytes:,} bytes of data: "
+            f"{calls.holed[direction]}."
         )
     elif not below.calls:
         said.append(

@@ -16,6 +16,7 @@ from sim.workloads.darshan_log.counters import SHARED, Counters, Direction
 from sim.workloads.darshan_log.dxt import between_pauses
 from sim.workloads.darshan_log.pieces import (
     Holes,
+    apart,
     contiguous_pieces,
     holes_below,
     interleaved_pieces,
@@ -69,11 +70,15 @@ class MpiFileCalls:
         Of the job.
     stripe
         Bytes of a stripe.
+    unbuffered
+        Directions in which collective buffering was off: every rank accessed what it was asked for.
 
     Attributes
     ----------
     holes
         Of the reads and of the writes, where there are any.
+    holed
+        Where there are holes in a file that is longer than its data: in words.
     sessions_of_data
         When the file was open, where DXT tells it better than the counters.
     busy
@@ -84,7 +89,9 @@ class MpiFileCalls:
     below: Counters
     ranks: int
     stripe: int
+    unbuffered: frozenset[Direction] = frozenset()
     holes: dict[str, Holes] = field(default_factory=dict)
+    holed: dict[str, str] = field(default_factory=dict)
     sessions_of_data: Sessions | None = None
     busy: Rows | None = None
     _calls: int = 0
@@ -299,10 +306,11 @@ class MpiFileCalls:
         extent = max(self._extent(direction, begin + total) - begin, 1)
         starts = spread(len(calls), self.record.window(direction), took)
         self._find_holes(direction)
+        grain = self._grain(direction, len(calls))
         parts, done = [], 0
         for number, call, start in zip(self.number(len(calls)), calls, starts, strict=True):
             moved = int(call.sum())
-            rows = self._call(direction, call, begin, done, extent / max(total, 1), extent)
+            rows = self._call(direction, call, begin, done, extent / max(total, 1), extent, grain)
             done += moved
             parts.append(
                 rows._replace(
@@ -314,6 +322,21 @@ class MpiFileCalls:
                 )
             )
         return join(parts)
+
+    def _grain(self, direction: Direction, calls: int) -> int:
+        """Return of what bytes holes are multiples that lie within calls; 0 if between them.
+
+        A file that is longer than what is written has holes. Without collective buffering they may
+        be anywhere. Aggregators would read windows with holes before they write them: where they
+        did not, holes are whole stripes; and between calls, if there are several.
+        """
+        where, grain = "holes between collective calls", 0
+        if direction in self.unbuffered:
+            where, grain = "holes between the ranks' pieces", 1
+        elif calls == 1:
+            where, grain = "holes of whole stripes between the ranks' pieces", self.stripe
+        self.holed[direction] = where
+        return grain
 
     def _find_holes(self, direction: Direction) -> None:
         """Note whether the data of collective calls has holes."""
@@ -330,6 +353,7 @@ class MpiFileCalls:
         done: int,
         stretch: float,
         extent: int,
+        grain: int,
     ) -> Rows:
         """Return the pieces of one collective call, whose ranks are places in the communicator.
 
@@ -344,6 +368,8 @@ class MpiFileCalls:
         span = int(moved * max(stretch, 1.0))
         if holes is None or stretch <= 1.0:
             offset = contiguous_pieces(sizes, begin + at, extent)
+            if stretch > 1.0 and grain:
+                offset += apart(sizes, int(moved * stretch), grain)
             return make_rows(rank=np.arange(len(sizes)), offset=offset, length=sizes, mpi=1)
         each = max(1, round(span / holes.period / len(sizes)))
         rank, offset, length = interleaved_pieces(sizes, begin + at, span, each)

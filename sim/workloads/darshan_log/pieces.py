@@ -74,6 +74,18 @@ def contiguous_pieces(sizes: Integers, begin: int, span: int) -> Integers:
     return begin + before
 
 
+def apart(sizes: Integers, span: int, grain: int) -> Integers:
+    """Return how far to move pieces that lie side by side, so that they reach over ``span`` bytes.
+
+    The holes between them are alike, but for what makes each a multiple of ``grain`` bytes: int64
+    (ranks,).
+    """
+    before = np.cumsum(sizes) - sizes
+    hole = max(span - int(sizes.sum()), 0) / max(int(before[-1]), 1)
+    moved: Integers = np.floor(before * hole / grain).astype(np.int64) * grain
+    return moved
+
+
 def interleaved_pieces(
     sizes: Integers, begin: int, span: int, each: int
 ) -> tuple[Integers, Integers, Integers]:

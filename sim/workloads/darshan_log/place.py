@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.config.machine import DEFAULT_MACHINE, Machine, load_machine, shipped_machines
-from sim.workloads.darshan_log.layout import most_on_a_node
 from sim.workloads.darshan_log.log import DarshanLog
 from sim.workloads.darshan_log.mounts import (
     LUSTRE,
@@ -22,6 +21,7 @@ from sim.workloads.darshan_log.mounts import (
     file_systems,
     mount_of,
 )
+from sim.workloads.darshan_log.nodes import most_on_a_node
 
 _GRACE = 1
 """Years before and after those of its service in which a machine may have run: trials, clocks."""

@@ -18,6 +18,7 @@ from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.engine.types import Integers
 from sim.workloads.darshan_log import explanation
+from sim.workloads.darshan_log.aggregators import unbuffered_directions
 from sim.workloads.darshan_log.around import rows_around
 from sim.workloads.darshan_log.counters import SHARED, Counters
 from sim.workloads.darshan_log.dxt import (
@@ -26,9 +27,11 @@ from sim.workloads.darshan_log.dxt import (
     missing,
     rest_of,
 )
-from sim.workloads.darshan_log.layout import shape_of, stripe_of, striping_of
+from sim.workloads.darshan_log.evidence import hints_of_file
+from sim.workloads.darshan_log.layout import DEFAULT_STRIPE, Lay, lay_of
 from sim.workloads.darshan_log.log import DarshanLog, read_log
 from sim.workloads.darshan_log.mpiio import MpiFileCalls, mpi_counted
+from sim.workloads.darshan_log.nodes import shape_of
 from sim.workloads.darshan_log.place import guess_machine
 from sim.workloads.darshan_log.posix import DIRECTIONS, counted, posix_rows
 from sim.workloads.darshan_log.rows import Rows, join, merge, take
@@ -185,7 +188,10 @@ def _posix_file(log: DarshanLog, number: int, records: Counters, dxt: Segments) 
         ]
         rows = join(parts)
         story = explanation.of_posix(records, log.ranks)
-    return FileCalls(number, _file(log, number, rows, creates=creates), rows, story)
+    none = log.mpiio.take(np.zeros(0, np.int64))
+    lay = lay_of(log, number, none, records)
+    file = _file(log, number, rows, lay, creates=creates)
+    return FileCalls(number, file, rows, (lay.why, *story))
 
 
 def _with_others(data: Rows, records: Counters, log: DarshanLog, *, creates: bool) -> Rows:
@@ -224,7 +230,10 @@ def _mpi_file(
     log: DarshanLog, number: int, records: Counters, below: Counters, dxt: Segments
 ) -> FileCalls:
     """Return the calls of a file that was accessed through MPI-IO."""
-    calls = MpiFileCalls(records, below, log.ranks, stripe_of(log, number))
+    lay = lay_of(log, number, records, below)
+    unbuffered = unbuffered_directions(records, below, log.ranks)
+    stripe = lay.striping.size or DEFAULT_STRIPE
+    calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered)
     segments = dxt.of(number)
     data, lacking = _mpi_data(segments, calls)
     if data is None:
@@ -241,11 +250,14 @@ def _mpi_file(
         log,
         number,
         rows,
+        lay,
         creates=calls.creates,
         mpi=True,
         members=None if everyone else calls.members,
     )
-    return FileCalls(number, file, rows, story)
+    shown = hints_of_file(file.name, records, below, log.ranks, lay.striping.count)
+    hints = explanation.of_hints(shown.hints, shown.why) if shown is not None else ()
+    return FileCalls(number, file, rows, (lay.why, *hints, *story))
 
 
 def _mpi_data(segments: Rows, calls: MpiFileCalls) -> tuple[Rows | None, int]:
@@ -287,6 +299,7 @@ def _file(
     log: DarshanLog,
     number: int,
     rows: Rows,
+    lay: Lay,
     *,
     creates: bool,
     mpi: bool = False,
@@ -297,7 +310,7 @@ def _file(
     size = 0 if creates else int((rows.offset + rows.length)[reads].max(initial=0))
     return TraceFile(
         name=log.name_of(number),
-        striping=striping_of(log, number),
+        striping=lay.striping,
         size=size,
         mpi=mpi,
         ranks=members,
