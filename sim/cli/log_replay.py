@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.results.replay_report import ReplayReport
     from sim.run.result import Result
+    from sim.workloads.darshan_log.facts import Facts
     from sim.workloads.darshan_log.log import DarshanLog
     from sim.workloads.darshan_log.nodes import Shape
     from sim.workloads.darshan_log.place import Place
@@ -28,8 +29,12 @@ _CHANGES = {
 }
 
 
-def spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[int, int]:
+def spread(
+    ranks: int, cores: int, nodes: int | None, ppn: int | None, option: str = "--"
+) -> tuple[int, int]:
     """Return nodes and ranks on each: as typed, or as full as the cores allow.
+
+    `option` is what stands before their names where they were typed.
 
     Raises
     ------
@@ -45,10 +50,22 @@ def spread(ranks: int, cores: int, nodes: int | None, ppn: int | None) -> tuple[
     ppn = ppn or -(-ranks // nodes)
     if not (nodes - 1) * ppn < ranks <= nodes * ppn:
         raise InputError(
-            f"--nodes {nodes} with --ppn {ppn}: the job has {ranks:,} ranks; right would be nodes "
-            f"and ranks on each that have room for {ranks:,}, and leave no node without any"
+            f"{option}nodes {nodes} with {option}ppn {ppn}: the job has {ranks:,} ranks; right "
+            f"would be nodes and ranks on each that have room for {ranks:,}, and leave no node "
+            "without any"
         )
     return nodes, ppn
+
+
+def _shape(log: DarshanLog, facts: Facts, cores: int) -> Shape:
+    """Return on which nodes the job ran: as told, else as the log shows."""
+    from sim.workloads.darshan_log.nodes import Shape, shape_of
+
+    if facts.nodes is None and facts.ppn is None:
+        return shape_of(log, cores)
+    nodes, ppn = spread(log.ranks, cores, facts.nodes, facts.ppn, option="--recorded ")
+    words = " ".join(text for text in facts.told if text.startswith(("nodes=", "ppn=")))
+    return Shape(nodes, ppn, f"--recorded {words}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,6 +78,8 @@ class LogReplay:
         What was read, and where the job ran.
     timing, assignments, job
         As typed.
+    facts
+        What the user knows of the recorded run.
     """
 
     log: DarshanLog
@@ -69,20 +88,50 @@ class LogReplay:
     timing: str
     assignments: tuple[str, ...]
     job: dict[str, Any]
+    facts: Facts
 
     @staticmethod
-    def of(path: str, timing: str, assignments: tuple[str, ...], job: dict[str, Any]) -> LogReplay:
-        """Read the log; its warnings are for the caller to print."""
+    def of(
+        path: str,
+        timing: str,
+        assignments: tuple[str, ...],
+        job: dict[str, Any],
+        recorded: tuple[str, ...] = (),
+    ) -> LogReplay:
+        """Read the log; its warnings are for the caller to print.
+
+        Parameters
+        ----------
+        path
+            Of the log.
+        timing, assignments, job
+            As typed.
+        recorded
+            What is known of the recorded run, as typed.
+
+        Raises
+        ------
+        InputError
+            If the log cannot be read, or something that was typed cannot be.
+        """
         from sim.config.machine import load_machine
+        from sim.workloads.darshan_log.facts import facts_of
         from sim.workloads.darshan_log.log import read_log
-        from sim.workloads.darshan_log.nodes import shape_of
         from sim.workloads.darshan_log.place import guess_machine
 
+        facts = facts_of(recorded)
         log = read_log(path)
-        place = guess_machine(log, job["machine"])
-        shape = shape_of(log, load_machine(place.machine).nodes.cores)
+        place = guess_machine(log, job["machine"], facts.machine)
+        machine = load_machine(place.machine)
+        facts.striping.check(machine.lustre.osts)
         return LogReplay(
-            log=log, place=place, shape=shape, timing=timing, assignments=assignments, job=job
+            log=log,
+            place=place,
+            shape=_shape(log, facts, machine.nodes.cores),
+            timing=timing,
+            assignments=assignments,
+            job=job,
+            facts=facts,
         )
 
     def run(self, *, record: bool) -> ReplayReport:
@@ -94,16 +143,24 @@ class LogReplay:
         jobs = [self._scenario(self._recorded_job(), ())]
         if change:  # may be refused: before the first of the two takes its time
             jobs.append(self._scenario(self._what_if_job(), self.assignments))
-        found = reconstruct(self.log, self.shape.nodes, self.shape.ppn)
+        found = reconstruct(self.log, self.shape.nodes, self.shape.ppn, self.facts.striping)
         runs = [self._run(found, scenario, record=record) for scenario in jobs]
         return replay_report(
-            found, runs, where=self._where(), known=self.place.known, change=change
+            found,
+            runs,
+            where=self._where(),
+            known=self.place.known,
+            told=self.facts.as_typed(),
+            change=change,
         )
 
     def _where(self) -> str:
         """Say where the job ran, and where it is replayed; first of all if that is unknown."""
+        from sim.workloads.darshan_log.facts import fitted_rates
+
         place, shape = self.place, self.shape
         nodes = f"nodes x ranks on each: {shape.nodes:,} x {shape.ppn:,} ({shape.why})"
+        nodes = "; ".join([nodes, *fitted_rates(self.facts, self.log)])
         if place.known:
             return f"Replayed on {place.machine} ({place.why}); {nodes}"
         return (
@@ -143,9 +200,7 @@ class LogReplay:
             "machine": self.place.machine,
             "nodes": self.shape.nodes,
             "ppn": self.shape.ppn,
-            "stripe_count": None,
-            "stripe_size": None,
-            "stripe_offset": -1,
+            **self._told_striping({}),
             "hints": self._hints(None),
             "environment": (),
         }
@@ -162,15 +217,27 @@ class LogReplay:
             nodes, ppn = self.shape.nodes, self.shape.ppn
         job["nodes"], job["ppn"] = spread(self.log.ranks, cores, nodes, ppn)
         job["hints"] = self._hints(job["hints"])
-        job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
-        return job
+        return job | self._told_striping(job)
+
+    def _told_striping(self, typed: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of striping: those typed, else what is known of the recorded run."""
+        told = self.facts.striping
+        count, size, offset = (typed.get(f"stripe_{name}") for name in ("count", "size", "offset"))
+        return {
+            "stripe_count": told.count if count is None else count,
+            "stripe_size": told.size if size is None else size,
+            "stripe_offset": told.offset if offset is None else offset,
+        }
 
     def _hints(self, typed: str | None) -> str | None:
-        """Return hints: those typed, then those of the environment, or those that the log shows."""
+        """Return hints: those typed, of the environment, told of the recorded run, and shown by it.
+
+        Where a pattern of one of them fits a file, those behind it do not.
+        """
         from sim.workloads.darshan_log.evidence import as_hints, hints_shown
 
         inside = variables_of(inherited(), None, ()).get("MPICH_MPIIO_HINTS")
-        layers = (typed, inside, as_hints(hints_shown(self.log)))
+        layers = (typed, inside, self.facts.hints, as_hints(hints_shown(self.log)))
         return ",".join(layer for layer in layers if layer) or None
 
     def _scenario(self, job: dict[str, Any], assignments: tuple[str, ...]) -> Scenario:
@@ -179,8 +246,18 @@ class LogReplay:
 
         workload = Workload(kernel={"name": "replay", "timing": self.timing})
         scenario = describe(workload, assignments, job)
+        if job["machine"] == self.place.machine:  # another one has other OSTs
+            scenario = scenario.model_copy(update={"slow": self._slow()})
         machine_of(scenario)  # raises InputError if the machine cannot run it
         return scenario
+
+    def _slow(self) -> dict[str, float]:
+        """Return the OSTs that are known to have been slow."""
+        from sim.config.machine import load_machine
+        from sim.workloads.darshan_log.facts import slowed_osts
+
+        lustre = load_machine(self.place.machine).lustre
+        return slowed_osts(self.facts, self.log, lustre.ost_write_rate, lustre.osts)
 
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:

@@ -27,12 +27,12 @@ Replay what a job did on a simulated machine.
 LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Of a Darshan log the
 replay as recorded comes first, on the machine and nodes that the log tells of; then the what-if,
 if another machine, other nodes, striping, hints or values of the machine are asked for. Several
-what-ifs stand side by side with --what-if.
+what-ifs stand side by side with --what-if. What you know of the recorded run goes into --recorded.
 
 \b
   xc40io replay yesterday.darshan --stripe-count 48
   xc40io replay yesterday.darshan --what-if striping.count=8 --what-if striping.count=48
-  xc40io replay yesterday.darshan --explain
+  xc40io replay yesterday.darshan --recorded machine=cori-knl --recorded ppn=32 --explain
   xc40io replay trace.parquet --nodes 16 --ppn 32
 """
 
@@ -70,6 +70,14 @@ def _defaults_from_log(command: Command) -> Command:
     "do everything as soon as possible.",
 )
 @click.option("--files", metavar="FILE.yaml", help="Says more of the files of a trace table.")
+@click.option(
+    "--recorded",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What you know of the recorded run and its Darshan log does not say: machine, nodes, ppn, "
+    "striping.count, striping.size, striping.offset, hints, or ost.N.rate, of an OST that was "
+    "slow: a rate, or 'fitted' to the log. May be repeated.",
+)
 @click.option("--explain", is_flag=True, help="Also print how the calls were reconstructed.")
 @options.changes
 @what_if_options
@@ -78,6 +86,7 @@ def replay(
     log: str,
     timing: str,
     files: str | None,
+    recorded: tuple[str, ...],
     explain: bool,
     assignments: tuple[str, ...],
     asked: WhatIfs,
@@ -90,6 +99,7 @@ def replay(
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
+        _check_no_facts(recorded)
         scenario = _table_scenario(log, timing, files, assignments, job)
         if not compared(scenario, asked, view, keep):
             run_and_print(scenario, view, keep)
@@ -102,7 +112,7 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    replayed = LogReplay.of(log, timing, assignments, job)
+    replayed = LogReplay.of(log, timing, assignments, job, recorded)
     print_log_warnings(replayed.log.warnings)
     if asked.any and compared(replayed.scenario(), asked, view, keep):
         return
@@ -110,6 +120,18 @@ def replay(
     save_result(report, keep, view)
     print_replay(report, view)
     write_exports(report, keep.exports)
+
+
+def _check_no_facts(recorded: tuple[str, ...]) -> None:
+    """Raise InputError if something is told of the run that a trace table was recorded of."""
+    from sim.config.errors import InputError
+
+    if recorded:
+        raise InputError(
+            f"--recorded {recorded[0]}: a trace table has no recorded run beside it; right would "
+            "be --recorded with a Darshan log, or --machine, --nodes, --ppn or --stripe-count with "
+            "this table"
+        )
 
 
 def print_log_warnings(warnings: Iterable[str]) -> None:

@@ -18,7 +18,8 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
     -------
     dict
         ``log`` (what it is about, and its ``warnings``), ``where`` (a sentence), ``known``
-        (whether the job ran on that machine), ``change`` (what
+        (whether the job ran on that machine), ``told`` (what is known of the recorded run),
+        ``change`` (what
         the what-if changes), ``differences`` (where the counts are not those of the log),
         ``files`` (for each file ``name``, ``bytes``, ``story``: how it was reconstructed, and
         ``phases``: by layer and phase ``log`` and ``runs`` with calls, bytes, the seconds of all
@@ -42,6 +43,7 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
         },
         "where": report.where,
         "known": report.known,
+        "told": report.told,
         "change": report.change,
         "differences": differences(report.files),
         "files": [_file(file) | {"story": list(stories[file.name])} for file in report.files],

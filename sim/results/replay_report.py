@@ -86,6 +86,8 @@ class ReplayReport:
         The replay as recorded, then the what-if if one was asked for. Their scenarios name the log.
     change
         What the what-if changes, as it was typed; nothing without one.
+    told
+        What the user knows of the recorded run, as it was typed.
     """
 
     log: ReplayedLog
@@ -95,6 +97,7 @@ class ReplayReport:
     runs: tuple[Result, ...]
     change: str = ""
     known: bool = True
+    told: str = ""
 
 
 def replay_report(
@@ -103,6 +106,7 @@ def replay_report(
     *,
     where: str,
     known: bool = True,
+    told: str = "",
     change: str = "",
 ) -> ReplayReport:
     """Return what there is to tell of a replay.
@@ -111,7 +115,7 @@ def replay_report(
     ----------
     found
         The log, and the trace that was made of it.
-    runs, where, known, change
+    runs, where, known, told, change
         As :class:`ReplayReport` has them.
     """
     path = str(found.log.path)
@@ -119,6 +123,7 @@ def replay_report(
         log=_replayed(found.log),
         where=where,
         known=known,
+        told=told,
         files=tuple(file_times(found, runs)),
         reconstructed=tuple(
             Reconstructed(file.name, tuple(story))

@@ -52,6 +52,8 @@ def _head(report: ReplayReport) -> Iterator[str]:
     ranks = format_count(log.ranks, "rank")
     yield f"Darshan log {log.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
     yield report.where
+    if report.told:
+        yield f"Known of the recorded run: {report.told}"
     if log.elsewhere:
         yield f"Not on Lustre, and replayed there all the same: {'; '.join(log.elsewhere)}"
     if report.change:

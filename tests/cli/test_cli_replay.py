@@ -82,6 +82,20 @@ def test_an_unknown_machine_is_said_first_and_no_test(xc40io, tmp_path):
     assert document["log"]["unreplayed"] == [{"module": "STDIO", "files": 1, "bytes": MIB}]
 
 
+def test_what_is_known_of_the_recorded_run_is_no_what_if(xc40io, shared_log):
+    facts = ("ppn=4", "striping.count=2", "ost.1.rate=300 MB/s", "hints=*:cb_nodes=1")
+    words = [word for fact in facts for word in ("--recorded", fact)]
+    document = json.loads(xc40io("replay", shared_log, *words, "--json").stdout)
+    (run,) = document["runs"]
+    scenario = run["xc40io"]["scenario"]
+    assert (scenario["nodes"], scenario["ppn"]) == (2, 4)
+    assert scenario["striping"]["count"] == 2
+    assert scenario["slow"]["OST 1"] == pytest.approx(10.238)
+    assert scenario["environment"]["MPICH_MPIIO_HINTS"].startswith("*:cb_nodes=1")
+    assert document["told"] == " ".join(words)
+    assert document["change"] == ""
+
+
 def test_many_files_are_told_of_in_short_and_a_partial_log_warns(xc40io, many_files):
     done = xc40io("replay", many_files, "--timing", "asap", "--explain")
     assert done.exit_code == 0
@@ -111,6 +125,9 @@ def test_the_same_replay_gives_the_same_figures(xc40io, many_files):
         (("--stripe-count", "99"), "stripe count 99"),
         (("--stripe-size", "1k"), "multiple of 64 KiB"),
         (("--files", "f.yaml"), "--files f.yaml"),
+        (("--recorded", "ppn=5", "--recorded", "nodes=2"), "--recorded nodes 2"),
+        (("--recorded", "machine=nowhere"), "nowhere"),
+        (("--recorded", "striping.count=99"), "stripe count 99"),
         (("--env", "rubbish"), "NAME=VALUE"),
         (("--set", "lustre.osts=none"), "lustre.osts"),
     ],

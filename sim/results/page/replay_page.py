@@ -94,7 +94,8 @@ def _again(report: ReplayReport) -> list[Part]:
     timing = report.runs[0].workload.options.get("timing", "think")
     words = ["xc40io", "replay", shlex.quote(report.log.path)]
     words += ["--timing", str(timing)] if timing != "think" else []
-    command = " ".join([*words, *([report.change] if report.change else [])])
+    words += [text for text in (report.told, report.change) if text]
+    command = " ".join(words)
     seed = report.runs[0].scenario.seed
     return [
         Paragraph("The log holds the job; with it, this command gives the same figures:"),

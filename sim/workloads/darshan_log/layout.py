@@ -22,8 +22,14 @@ class Lay(NamedTuple):
     why: str
 
 
-def lay_of(log: DarshanLog, number: int, mpiio: Counters, below: Counters) -> Lay:
-    """Return the striping of a file: by its LUSTRE record, or by what its aggregators did.
+def lay_of(
+    log: DarshanLog,
+    number: int,
+    mpiio: Counters,
+    below: Counters,
+    told: StripeRequest | None = None,
+) -> Lay:
+    """Return the striping of a file: as told, by its LUSTRE record, or by its aggregators' calls.
 
     Parameters
     ----------
@@ -31,7 +37,22 @@ def lay_of(log: DarshanLog, number: int, mpiio: Counters, below: Counters) -> La
         As read; which file.
     mpiio, below
         Its records of MPI-IO and of POSIX.
+    told
+        What is known besides, of all files.
     """
+    lay = _lay_by_log(log, number, mpiio, below)
+    if told is None or (told.count, told.size, told.offset) == (None, None, -1):
+        return lay
+    striping = StripeRequest(
+        count=lay.striping.count if told.count is None else told.count,
+        size=told.size or lay.striping.size,
+        offset=told.offset if told.count or told.offset >= 0 else lay.striping.offset,
+    )
+    return Lay(striping, f"{_in_words(striping)}, as told (--recorded). By the log: {lay.why}")
+
+
+def _lay_by_log(log: DarshanLog, number: int, mpiio: Counters, below: Counters) -> Lay:
+    """Return the striping of a file: by its LUSTRE record, or by what its aggregators did."""
     recorded = recorded_striping(log, number)
     if recorded.count is not None:
         return Lay(recorded, f"{_in_words(recorded)}, by its LUSTRE record.")
@@ -48,7 +69,10 @@ def lay_of(log: DarshanLog, number: int, mpiio: Counters, below: Counters) -> La
 def _in_words(striping: StripeRequest) -> str:
     """Return the count and the size of stripes in words."""
     size = "" if striping.size is None else f", {striping.size:,} bytes a stripe"
-    return f"Striped over {format_count(striping.count or 0, 'OST')}{size}"
+    if striping.count in (None, 0):
+        return f"Striped over OSTs by default{size}"
+    osts = "all OSTs" if striping.count == -1 else format_count(striping.count or 0, "OST")
+    return f"Striped over {osts}{size}"
 
 
 def recorded_striping(log: DarshanLog, number: int) -> StripeRequest:

@@ -16,6 +16,7 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
+from sim.config.striping import StripeRequest
 from sim.engine.types import Integers
 from sim.workloads.darshan_log import explanation
 from sim.workloads.darshan_log.aggregators import unbuffered_directions
@@ -36,6 +37,8 @@ from sim.workloads.darshan_log.place import guess_machine
 from sim.workloads.darshan_log.posix import DIRECTIONS, counted, posix_rows
 from sim.workloads.darshan_log.rows import Rows, join, merge, take
 from sim.workloads.trace.block import ListedTrace, TraceFile, TraceOp
+
+_NOTHING_TOLD = StripeRequest()
 
 MOST_ROWS = 60_000_000
 """Calls that a log may have to be replayed: they are all in memory at once."""
@@ -112,7 +115,10 @@ class _ByFile:
 
 
 def reconstruct(
-    log: DarshanLog, nodes: int | None = None, ppn: int | None = None
+    log: DarshanLog,
+    nodes: int | None = None,
+    ppn: int | None = None,
+    told: StripeRequest = _NOTHING_TOLD,
 ) -> Reconstruction:
     """Make a trace of a log.
 
@@ -120,6 +126,8 @@ def reconstruct(
     ----------
     log, nodes, ppn
         As read; where the job ran, for the trace to tell.
+    told
+        The striping that all files are known to have had; it goes before what the log says.
 
     Raises
     ------
@@ -132,10 +140,10 @@ def reconstruct(
     through_mpi = {int(number) for number in mpiio.numbers}
     alone = [int(number) for number in posix.numbers if int(number) not in through_mpi]
     found = [
-        _mpi_file(log, number, mpiio.of(number), posix.of(number), segments[1])
+        _mpi_file(log, number, mpiio.of(number), posix.of(number), segments[1], told)
         for number in through_mpi
     ]
-    found.extend(_posix_file(log, number, posix.of(number), segments[0]) for number in alone)
+    found.extend(_posix_file(log, number, posix.of(number), segments[0], told) for number in alone)
     found.sort(key=lambda calls: calls.begin)
     return Reconstruction(
         log=log,
@@ -173,7 +181,9 @@ def _check_length(log: DarshanLog) -> None:
         )
 
 
-def _posix_file(log: DarshanLog, number: int, records: Counters, dxt: Segments) -> FileCalls:
+def _posix_file(
+    log: DarshanLog, number: int, records: Counters, dxt: Segments, told: StripeRequest
+) -> FileCalls:
     """Return the calls of a file that was accessed through POSIX alone."""
     segments = dxt.of(number)
     creates = _is_new(records)
@@ -189,7 +199,7 @@ def _posix_file(log: DarshanLog, number: int, records: Counters, dxt: Segments) 
         rows = join(parts)
         story = explanation.of_posix(records, log.ranks)
     none = log.mpiio.take(np.zeros(0, np.int64))
-    lay = lay_of(log, number, none, records)
+    lay = lay_of(log, number, none, records, told)
     file = _file(log, number, rows, lay, creates=creates)
     return FileCalls(number, file, rows, (lay.why, *story))
 
@@ -227,10 +237,15 @@ def _completed(segments: Rows, records: Counters) -> tuple[list[Rows], int]:
 
 
 def _mpi_file(
-    log: DarshanLog, number: int, records: Counters, below: Counters, dxt: Segments
+    log: DarshanLog,
+    number: int,
+    records: Counters,
+    below: Counters,
+    dxt: Segments,
+    told: StripeRequest,
 ) -> FileCalls:
     """Return the calls of a file that was accessed through MPI-IO."""
-    lay = lay_of(log, number, records, below)
+    lay = lay_of(log, number, records, below, told)
     unbuffered = unbuffered_directions(records, below, log.ranks)
     stripe = lay.striping.size or DEFAULT_STRIPE
     calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered)
