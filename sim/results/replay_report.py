@@ -12,7 +12,9 @@ from sim.results.replay_times import FileTimes, file_times
 from sim.run.result import Result
 from sim.workloads.darshan_log.log import DarshanLog, Unreplayed
 from sim.workloads.darshan_log.mounts import described, elsewhere, file_systems
+from sim.workloads.darshan_log.osts import slow_sentences
 from sim.workloads.darshan_log.reconstruction import Reconstruction
+from sim.workloads.darshan_log.recorded import last_call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,10 @@ class ReplayedLog:
         What moved through modules that are not replayed: module, files, bytes.
     elsewhere
         The file systems of its files that are not Lustre, and what lay there: a few words each.
+    last_call
+        When its last call ended, in seconds since the job began; 0 if unknown.
+    slow
+        Which OSTs were slow: a sentence each.
     """
 
     path: str
@@ -44,6 +50,8 @@ class ReplayedLog:
     warnings: tuple[str, ...]
     unreplayed: tuple[Unreplayed, ...]
     elsewhere: tuple[str, ...]
+    last_call: float
+    slow: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -144,6 +152,8 @@ def _replayed(log: DarshanLog) -> ReplayedLog:
         run_time=log.run_time,
         warnings=log.warnings,
         unreplayed=log.unreplayed,
+        last_call=last_call(log),
+        slow=tuple(slow_sentences(log)),
         elsewhere=tuple(described(system) for system in elsewhere(file_systems(log))),
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sim.results.columns import column_lines
+from sim.results.replay_judgement import BelowMpi, below_mpi, end_line, warnings_of
 from sim.results.replay_report import Reconstructed, ReplayReport
-from sim.results.replay_times import FileTimes, differences, outcome_of, together
+from sim.results.replay_times import FileTimes, differences, together
 from sim.workloads.darshan_log.log import Unreplayed
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
 from topology.text import format_count
@@ -28,6 +29,7 @@ def format_replay(report: ReplayReport, *, explain: bool = False) -> str:
     files = report.files
     lines = [*_head(report), ""]
     lines += column_lines(_all_rows(report, together(files, "all files")), left=_WORD_COLUMNS)
+    lines += _below_lines(below_mpi(files))
     for file in _shown(files):
         lines += ["", file.name, *column_lines(_file_rows(report, file), left=_WORD_COLUMNS)]
     if explain:
@@ -70,11 +72,9 @@ def _head(report: ReplayReport) -> Iterator[str]:
             f"Ranks, {format_count(len(files), 'file')}, opens, stats, reads, writes and "
             f"{moved / 1e9:,.6g} GB: as recorded."
         )
-    times = ", ".join(
-        f"{name} {outcome_of(run).seconds:,.6g} s"
-        for name, run in zip(("replay", "what-if"), report.runs, strict=False)
-    )
-    yield f"From the job's begin to its last call, simulated: {times}"
+    for warning in (*log.slow, *warnings_of(below_mpi(files))):
+        yield f"Warning: {warning}"
+    yield end_line(report.runs, log.last_call)
 
 
 def _not_replayed(unreplayed: Sequence[Unreplayed], moved: int) -> str:
@@ -85,6 +85,18 @@ def _not_replayed(unreplayed: Sequence[Unreplayed], moved: int) -> str:
         for of in unreplayed
     )
     return f"Not replayed: {parts}; {100 * missing / max(1, missing + moved):.3g} % of all bytes"
+
+
+def _below_lines(below: Sequence[BelowMpi]) -> list[str]:
+    """Return the calls below MPI-IO, recorded and simulated: of the files where there are most."""
+    if not below:
+        return []
+    rows = [["calls below MPI-IO", "", "log", "replay", "of log"]]
+    for of in sorted(below, key=lambda of: -max(of.recorded, of.simulated))[:FILES_SHOWN]:
+        ratio = "" if of.ratio is None else f"{of.ratio:.3f}"
+        known = f"{of.recorded:,}" if of.complete else "incomplete"
+        rows.append([of.file, f"{of.phase}s", known, f"{of.simulated:,}", ratio])
+    return ["", *column_lines(rows, left=_WORD_COLUMNS)]
 
 
 def _all_rows(report: ReplayReport, files: FileTimes) -> list[list[str]]:

@@ -43,6 +43,58 @@ def test_a_replay_shows_the_log_beside_the_simulation(xc40io, shared_log):
     below = next(line.split() for line in lines if line.startswith("POSIX below  write"))
     assert below[3] == "32"
     assert "what-if" not in done.stdout
+    judged = next(line.split() for line in lines if line.startswith("/lus/theta-fs0/data  writes"))
+    assert judged[2:] == ["32", "32", "1.000"]
+    assert "Warning" not in done.stdout
+    (end,) = [line for line in lines if line.startswith("From the job's begin to its last call")]
+    assert "log 3.1 s, replay " in end
+    assert "of the ranks' time in the replay is computing as recorded" in end
+
+
+def test_calls_below_mpi_io_that_are_not_as_recorded_are_warned_of(xc40io, tmp_path):
+    path = tmp_path / "small.darshan"
+    below = posix_writes(0, 512, MIB // 16, SIZE_WRITE_10K_100K=512, SIZE_WRITE_1M_4M=0)
+    layout = {"id": 1, "rank": -1, "size": MIB, "osts": [7]}
+    above = collective_writes(8, 2, SIZE)
+    write_log(path, ranks=8, POSIX=[below], MPIIO=[above], LUSTRE=[layout])
+    done = xc40io("replay", str(path), "--json")
+    (judged,) = json.loads(done.stdout)["below_mpi"]
+    assert (judged["recorded"], judged["differ"], judged["complete"]) == (512, True, True)
+    text = xc40io("replay", str(path), "--timing", "asap").stdout
+    warning = next(line for line in text.splitlines() if line.startswith("Warning: "))
+    assert f"{judged['simulated']:,} writes were simulated where the log has 512" in warning
+    assert "computing as recorded" not in text
+
+
+def test_an_end_that_is_recorded_time_is_no_success(xc40io, tmp_path):
+    path = tmp_path / "thinking.darshan"
+    later = {"F_WRITE_START_TIMESTAMP": 90.0, "F_WRITE_END_TIMESTAMP": 91.0}
+    closed = {"F_CLOSE_START_TIMESTAMP": 91.0, "F_CLOSE_END_TIMESTAMP": 91.1}
+    written = [posix_writes(rank, 4, SIZE, **later, **closed) for rank in range(4)]
+    done = xc40io("replay", str(write_log(path, POSIX=written)))
+    end = next(line for line in done.stdout.splitlines() if "last call" in line)
+    assert end.endswith("the end tests the I/O little")
+
+
+def test_a_slow_ost_is_told_of_and_replayed(xc40io, tmp_path):
+    path = tmp_path / "bad.darshan"
+    took = [1.0] * 5 + [20.0]
+    written = [
+        posix_writes(rank, 4, SIZE, FSYNCS=1, F_WRITE_END_TIMESTAMP=1.0 + took[rank])
+        | {"id": 1 + rank}
+        for rank in range(6)
+    ]
+    layouts = [{"id": 1 + rank, "rank": rank, "size": MIB, "osts": [rank]} for rank in range(6)]
+    names = {1 + rank: f"/lus/theta-fs0/{rank}" for rank in range(6)}
+    write_log(path, ranks=6, names=names, POSIX=written, LUSTRE=layouts)
+    usual = xc40io("replay", str(path), "--timing", "asap").stdout.splitlines()
+    warning = next(line for line in usual if line.startswith("Warning: OST 5 was slow by the log"))
+    assert "--recorded ost.5.rate=fitted replays it so" in warning
+    words = ("replay", str(path), "--recorded", "ost.5.rate=fitted", "--json")
+    document = json.loads(xc40io(*words).stdout)
+    seconds = {file["name"]: file["phases"][-1]["runs"][0]["seconds"] for file in document["files"]}
+    assert seconds["/lus/theta-fs0/5"] > 10 * seconds["/lus/theta-fs0/0"]
+    assert document["where"].endswith("OST 5 at 419 kB/s: 0.008389 GB in 20 s by the log")
 
 
 def test_a_what_if_stands_beside_the_replay(xc40io, shared_log):

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.config.units import format_rate
 from sim.workloads.darshan_log.counters import Direction
 from sim.workloads.darshan_log.log import DarshanLog
+from topology.text import format_count
 
 _FEWEST = 4
 """OSTs without which none can be told to be slower than the others."""
@@ -96,3 +98,15 @@ def slow_osts(uses: Sequence[OstUse]) -> tuple[list[OstUse], float]:
     of_a_file = float(np.median([use.of_a_file for use in told]))
     slow = [use for use in told if use.rate < _SLOW * usual and use.of_a_file < _SLOW * of_a_file]
     return sorted(slow, key=lambda use: use.rate), usual
+
+
+def slow_sentences(log: DarshanLog) -> list[str]:
+    """Say which OSTs were slow by a log, and how to replay them so."""
+    slow, usual = slow_osts(ost_uses(log))
+    return [
+        f"OST {use.ost} was slow by the log: {use.bytes / 1e9:,.4g} GB of "
+        f"{format_count(use.files, 'file')} took it {use.seconds:,.4g} s, at "
+        f"{format_rate(use.rate, 3)} where the median of the OSTs is {format_rate(usual, 3)}; "
+        f"--recorded ost.{use.ost}.rate=fitted replays it so"
+        for use in slow
+    ]

@@ -122,3 +122,13 @@ def _span(records: Counters, first: str, last: str | None = None) -> float | Non
     if begin is None or end is None:
         return None
     return max(end[1] - begin[0], 0.0)
+
+
+def last_call(log: DarshanLog) -> float:
+    """Return when the last call of a log ended, in seconds since the job began; 0 if unknown."""
+    windows = (
+        records.window(what)
+        for records in (log.posix, log.mpiio)
+        for what in ("OPEN", "READ", "WRITE", "CLOSE")
+    )
+    return max((window[1] for window in windows if window is not None), default=0.0)
