@@ -42,6 +42,7 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
             "run_time": log.run_time,
             "executable": log.executable,
             "warnings": list(log.warnings),
+            "lost": list(log.lost),
             "unreplayed": [of._asdict() for of in log.unreplayed],
             "elsewhere": list(log.elsewhere),
             "last_call": log.last_call,

@@ -31,6 +31,8 @@ class ReplayedLog:
         Of the job; in seconds.
     warnings
         What is wrong with the log: a sentence each.
+    lost
+        What it should have told and does not: a few words each.
     unreplayed
         What moved through modules that are not replayed: module, files, bytes.
     elsewhere
@@ -48,6 +50,7 @@ class ReplayedLog:
     ranks: int
     run_time: float
     warnings: tuple[str, ...]
+    lost: tuple[str, ...]
     unreplayed: tuple[Unreplayed, ...]
     elsewhere: tuple[str, ...]
     last_call: float
@@ -151,6 +154,7 @@ def _replayed(log: DarshanLog) -> ReplayedLog:
         ranks=log.ranks,
         run_time=log.run_time,
         warnings=log.warnings,
+        lost=log.lost,
         unreplayed=log.unreplayed,
         last_call=last_call(log),
         slow=tuple(slow_sentences(log)),

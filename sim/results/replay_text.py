@@ -54,6 +54,8 @@ def _head(report: ReplayReport) -> Iterator[str]:
     ranks = format_count(log.ranks, "rank")
     yield f"Darshan log {log.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
     yield report.where
+    if log.lost:
+        yield f"Lost in the log: {'; '.join(log.lost)}"
     if report.told:
         yield f"Known of the recorded run: {report.told}"
     if log.elsewhere:
@@ -70,7 +72,7 @@ def _head(report: ReplayReport) -> Iterator[str]:
     else:
         yield (
             f"Ranks, {format_count(len(files), 'file')}, opens, stats, reads, writes and "
-            f"{moved / 1e9:,.6g} GB: as recorded."
+            f"{moved / 1e9:,.6g} GB: {'as far as the log tells' if log.lost else 'as recorded'}."
         )
     for warning in (*log.slow, *warnings_of(below_mpi(files))):
         yield f"Warning: {warning}"

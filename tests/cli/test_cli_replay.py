@@ -152,6 +152,8 @@ def test_many_files_are_told_of_in_short_and_a_partial_log_warns(xc40io, many_fi
     done = xc40io("replay", many_files, "--timing", "asap", "--explain")
     assert done.exit_code == 0
     assert "ran out of memory for POSIX" in done.stderr
+    assert "Lost in the log: records of POSIX for which Darshan had no memory" in done.stdout
+    assert "GB: as far as the log tells." in done.stdout
     assert "4 files more" in done.stdout
     assert "/lus/theta-fs0/out.0 and 11 alike" in done.stdout
     assert "4 writes of 4.000 MiB: 3 consecutive" in done.stdout

@@ -117,6 +117,8 @@ def test_known_strides_are_gaps_and_the_last_byte_is_reached():
     assert found.tolist() == [0, 100, 200, 300]
     shifted = offsets_of(sizes, consecutive=0, sequential=4, strides={90: 3}, extent=330)
     assert shifted.tolist() == [20, 120, 220, 320]
+    damaged = offsets_of(sizes, consecutive=0, sequential=3, strides={90: 2**50}, extent=310)
+    assert damaged.tolist() == found.tolist()
 
 
 def test_jumps_back_begin_anew():

@@ -110,7 +110,40 @@ def test_a_log_that_lacks_only_what_is_not_replayed_warns_all_the_same(tmp_path,
     found = outcome(path)
     assert isinstance(found, DarshanLog)
     assert found.posix.total("WRITES") == 18
-    assert "truncated" in found.warnings[0]
+    assert "truncated: it lacks 1 byte at its end" in found.warnings[0]
+    assert found.lost
+
+
+def test_a_flipped_bit_is_damage_and_no_truncation(tmp_path):
+    path = file_per_process(tmp_path / "flipped.darshan")
+    whole = path.read_bytes()
+    damaged = []
+    for place in range(1200, len(whole), 311):
+        content = bytearray(whole)
+        content[place] ^= 16
+        path.write_bytes(bytes(content))
+        found = outcome(path)
+        if isinstance(found, DarshanLog) and found.lost:
+            damaged.append(found)
+    assert damaged
+    for log in damaged:
+        assert "is damaged, though none of it is missing" in log.warnings[0]
+        assert "truncated" not in log.warnings[0]
+    assert any("POSIX after" in " ".join(log.lost) for log in damaged)
+
+
+def test_records_of_ranks_that_there_are_not_are_lost(tmp_path):
+    written = [posix_writes(rank, 3, MIB) for rank in (0, 3, 4, 9)]
+    log = read_log(write_log(tmp_path / "odd.darshan", POSIX=written))
+    assert log.lost == ("2 records of POSIX, of ranks that there are not",)
+    assert log.posix.rank.tolist() == [0, 3]
+
+
+def test_what_darshan_had_no_memory_for_is_lost(tmp_path, log_path):
+    assert read_log(log_path).lost == ()
+    path = tmp_path / "partial.darshan"
+    write_log(path, partial=1 << 1 | 1 << 10, POSIX=[posix_writes(0, 3, MIB)], DXT_POSIX=[])
+    assert read_log(path).lost == ("records of POSIX for which Darshan had no memory",)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sim.config.errors import InputError
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.counters import Counters, Numbers
+from topology.text import format_count
 
 MAGIC = 6567223
 """What every log since Darshan 2 has at its ninth byte (DARSHAN_MAGIC_NR)."""
@@ -123,6 +124,9 @@ class DarshanLog:
         The node of each rank, as far as the log tells.
     unreplayed
         What moved through modules that are not replayed.
+    lost
+        What the log should have told and does not: a few words each. Not that DXT ran out of
+        memory, since the counters have all that it lacks.
     warnings
         What is wrong with the log: a sentence each.
     """
@@ -145,6 +149,7 @@ class DarshanLog:
     dxt_mpiio: Dxt
     hosts: Mapping[int, str]
     unreplayed: tuple[Unreplayed, ...]
+    lost: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @cached_property
@@ -276,8 +281,9 @@ def _assemble(path: Path, arrays: dict[str, Any]) -> DarshanLog:
     hosts = {int(rank): host for rank, host in head["nodes"].items()}
     for module, names in head["hosts"].items():
         hosts.update(zip(arrays[f"{module}.rank"].tolist(), names, strict=True))
+    dropped: dict[str, int] = {}
     counters = {
-        name: _counters(arrays, head, name, prefix, ranks)
+        name: _counters(arrays, head, name, prefix, ranks, dropped)
         for name, prefix in (("POSIX", "POSIX"), ("MPI-IO", "MPIIO"), ("STDIO", "STDIO"))
     }
     names = {int(number): name for number, name in head["names"].items()}
@@ -305,6 +311,7 @@ def _assemble(path: Path, arrays: dict[str, Any]) -> DarshanLog:
         dxt_mpiio=_dxt(arrays, "DXT_MPIIO", ranks),
         hosts={rank: host for rank, host in hosts.items() if 0 <= rank < ranks and host},
         unreplayed=tuple(_unreplayed(arrays, counters, names)),
+        lost=tuple(_lost(head, arrays["missing"], dropped)),
         warnings=tuple(_warnings(head, path, arrays["missing"])),
     )
 
@@ -340,7 +347,7 @@ def is_stream(name: str) -> bool:
 
 
 def _warnings(head: dict[str, Any], path: Path, missing: int) -> list[str]:
-    """Say which modules are incomplete, and which end before their time.
+    """Say which modules are incomplete, and whether the log is cut short or damaged.
 
     ``missing`` are bytes that the log should have.
     """
@@ -351,20 +358,55 @@ def _warnings(head: dict[str, Any], path: Path, missing: int) -> list[str]:
             f"{path}: the log is incomplete: Darshan ran out of memory for {', '.join(partial)} "
             "while the job ran; what it did record is replayed"
         )
-    broken = ", ".join(sorted(set(head["broken"])))
-    if broken or missing:
+    broken = sorted(set(head["broken"]))
+    if missing:
         found.append(
-            f"{path}: the log is truncated: {broken or f'{missing:,} bytes'} "
-            f"{'cannot be read to the end' if broken else 'are missing at its end'}; what can be "
-            "read is replayed"
+            f"{path}: the log is truncated: it lacks {format_count(missing, 'byte')} at its end"
+            f"{_unreadable(broken)}; what can be read is replayed"
+        )
+    elif broken:
+        found.append(
+            f"{path}: the log is damaged, though none of it is missing"
+            f"{_unreadable(broken)}; what can be read is replayed"
         )
     return found
 
 
+def _unreadable(broken: Sequence[str]) -> str:
+    """Say of which parts of a log there is something that cannot be read."""
+    return f", and {', '.join(broken)} cannot be read to the end" if broken else ""
+
+
+def _lost(head: dict[str, Any], missing: int, dropped: Mapping[str, int]) -> Iterator[str]:
+    """Yield what is lost: by damage, by Darshan's lack of memory, or since it cannot be.
+
+    ``missing`` are bytes that the log should have, ``dropped`` records by module that were left
+    out.
+    """
+    read = head["records_read"]
+    broken = sorted(set(head["broken"]))
+    for name in broken:
+        read_before = f"{name} after {format_count(read.get(name, 0), 'record')}"
+        yield read_before if name in read else f"the {name}"
+    if missing and not broken:
+        yield f"{format_count(missing, 'byte')} at the end"
+    for name, about in head["modules"].items():
+        if about["partial_flag"] and name in ("POSIX", "MPI-IO"):
+            yield f"records of {name} for which Darshan had no memory"
+    for name, records in dropped.items():
+        if records:
+            yield f"{format_count(records, 'record')} of {name}, of ranks that there are not"
+
+
 def _counters(
-    arrays: dict[str, Any], head: dict[str, Any], module: str, prefix: str, ranks: int
+    arrays: dict[str, Any],
+    head: dict[str, Any],
+    module: str,
+    prefix: str,
+    ranks: int,
+    dropped: dict[str, int],
 ) -> Counters:
-    """Return the counters of a module; none of a rank that there cannot be."""
+    """Return the counters of a module; none of a rank that there cannot be, which are noted."""
     if module not in head["counters"]:
         none = np.zeros(0, np.int64)
         tables = np.zeros((0, 0), np.int64), np.zeros((0, 0))
@@ -376,7 +418,9 @@ def _counters(
         (arrays[f"{module}.counters"], arrays[f"{module}.fcounters"]),
         head["counters"][module],
     )
-    return found.take((found.rank >= -1) & (found.rank < ranks))
+    possible = (found.rank >= -1) & (found.rank < ranks)
+    dropped[module] = int((~possible).sum())
+    return found.take(possible)
 
 
 def _layouts(arrays: dict[str, Any]) -> Layouts:

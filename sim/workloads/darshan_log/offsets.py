@@ -65,9 +65,8 @@ def _gaps(
 ) -> tuple[Integers, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     """Return the gap before each call, and which jumps ahead have one that is known."""
     gaps = np.zeros(calls, np.int64)
-    listed = np.repeat(
-        np.array(list(strides), np.int64), np.array(list(strides.values()), np.int64)
-    )[: len(forward)]
+    often = np.array(list(strides.values()), np.int64).clip(max=len(forward))  # damaged logs
+    listed = np.repeat(np.array(list(strides), np.int64), often)[: len(forward)]
     gaps[forward[: len(listed)]] = listed
     return gaps, np.arange(len(forward)) < len(listed)
 

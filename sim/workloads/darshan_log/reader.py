@@ -56,6 +56,7 @@ class Log:
         if not self._log["handle"]:
             raise ValueError("libdarshan-util cannot open it")
         self.broken: list[str] = []
+        self.records_read: dict[str, int] = {}
         self.arrays: dict[str, Any] = {}
 
     def job(self) -> dict[str, Any]:
@@ -88,7 +89,8 @@ class Log:
     def records(self, module: str, struct: str) -> Iterator[Any]:
         """Go through the records of a module; note if they end before their time."""
         index = self._backend.log_get_modules(self._log)[module]["idx"]
-        for _ in range(RECORD_LIMIT):
+        for done in range(RECORD_LIMIT):
+            self.records_read[module] = done
             buffer = self._ffi.new("void **")
             found = self._library.darshan_log_get_record(self._log["handle"], index, buffer)
             if found < 1:
@@ -223,6 +225,7 @@ def read(path: str) -> dict[str, Any]:
     head["hosts"] = {name: log.segments(name) for name in DXT if name in present}
     head["nodes"] = log.nodes() if "APMPI" in present else {}
     head["broken"] = log.broken
+    head["records_read"] = log.records_read
     text = json.dumps(head, default=str).encode()
     return {"head": np.frombuffer(text, np.uint8), **log.arrays}
 
