@@ -40,6 +40,8 @@ def fabric_of(machine: Machine) -> Fabric:
         try:
             graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
             return build_fabric(graph, **plugged)
+        except InputError:
+            raise
         except ValueError as error:
             raise InputError(f"network of {machine.name}: {error}") from error
 

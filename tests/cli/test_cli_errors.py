@@ -55,7 +55,7 @@ WRONG = {
     "ior --nodes 4 --set lnet.message_size=1 -- -w": "lnet.message_size = 1: should be",
     "ior --nodes 4 --set lustre.osts=0 -- -w": "lustre.osts = 0: should be greater than 0",
     "ior --nodes 4 --set nodes.memory=1 -- -w": "nodes.memory = 1: should be",
-    "ior --nodes 4 --set network.groups=1000000 -- -w": "network of theta: dragonfly group_links",
+    "ior --nodes 4 --set network.groups=1000000 -- -w": "network: dragonfly group_links",
     "ior --nodes 4 --set lustre.ost_write_rate=0.5 -- -w": "lustre.ost_write_rate = 0.5: should",
     "ior -a POSIX -b 8m": "behind a double dash",
     "ior --nods 4 -- -w": "--nodes",

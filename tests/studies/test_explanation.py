@@ -242,7 +242,7 @@ def test_on_theta_everything_that_is_tried_can_be_made():
     explained = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4), jobs=1)
     assert explained.refused == ()
     (phase,) = explained.phases
-    assert "42 LNET routers for data in place of 28" in {one.words for one in phase.changed}
+    assert "56 LNET routers for data in place of 28" in {one.words for one in phase.changed}
 
 
 def test_files_on_local_ssds_are_not_told_of_osts():
