@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from sim.config.model import Model
-from sim.config.units import GIB, Count, Rate, Seconds, Size
+from sim.config.units import Count, Rate, Seconds, Size
+from sim.engine.page import PAGE
 
 
 class Nodes(Model):
@@ -52,7 +53,7 @@ class Nodes(Model):
     count: Count
     cores: Count
     threads_per_core: Count = 4
-    memory: Annotated[Size, Field(ge=GIB)]
+    memory: Annotated[Size, Field(ge=16 * PAGE)]
     numa_nodes: Count
     service_blades: Count
     service_nodes_per_blade: Count

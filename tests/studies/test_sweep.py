@@ -175,25 +175,44 @@ def start(tmp_path: Path) -> Any:
     return started
 
 
-def test_who_is_killed_at_any_moment_loses_nothing_that_had_finished(
-    start: Any, tmp_path: Path
-) -> None:
+def killed_at_random(start: Any, tmp_path: Path, kills: int, latest: float = 3.5) -> None:
+    """Kill a sweep so many times, look at its store each time, let it end, and print the counts."""
     moments, store = random.Random(19), tmp_path / "store"
     finished: set[str] = set()
-    for _ in range(5):
+    lost = damaged = 0
+    for _ in range(kills):
         process = start(store)
-        time.sleep(moments.uniform(1.0, 3.5))
+        time.sleep(moments.uniform(1.0, latest))
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         now = {path.stem for path in store.glob("*/*.json")}
-        assert finished <= now
-        assert all(Store(store).get(key) is not None for key in now)
+        lost += len(finished - now)
+        damaged += sum(Store(store).get(key) is None for key in now)
         finished = now
     output, _ = start(store).communicate(timeout=120)
     counts, table = output.split("\n", 1)
-    assert counts == f"{RUNS - len(finished)} {len(finished)}"
+    made, found = map(int, counts.split())
+    doubled = made + found - RUNS
+    print(
+        f"\n{kills} kills, {RUNS} runs: {len(finished)} had finished before the last start; "
+        f"{lost} lost, {damaged} damaged, {doubled} made twice"
+    )
+    assert (lost, damaged, doubled, found) == (0, 0, 0, len(finished))
     fresh, _ = start(tmp_path / "other").communicate(timeout=120)
     assert fresh.split("\n", 1)[1] == table
+
+
+def test_who_is_killed_at_any_moment_loses_nothing_that_had_finished(
+    start: Any, tmp_path: Path
+) -> None:
+    killed_at_random(start, tmp_path, kills=5)
+
+
+@pytest.mark.benchmark
+def test_who_is_killed_twenty_times_loses_nothing_that_had_finished(
+    start: Any, tmp_path: Path
+) -> None:
+    killed_at_random(start, tmp_path, kills=20, latest=7.0)
 
 
 def test_two_sweeps_share_a_store(start: Any, tmp_path: Path) -> None:
