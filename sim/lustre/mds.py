@@ -12,6 +12,10 @@ ofd_dlm.c, ofd_intent_policy). So the questions of many readers meet at the few 
 where they queue for the threads that handle callbacks.
 
 ``unlink`` drops what is dirty of the file; nobody writes it back.
+
+``rename`` takes out one name and puts in another, below the one lock that the MDT 0 has for all
+renames of the file system (Lustre 2.7 mdt_reint.c, mdt_rename_lock). What has no stripe objects,
+a directory or a file that ``mknod`` has made, has no size that an OST would have to be asked for.
 """
 
 from __future__ import annotations
@@ -72,7 +76,7 @@ from sim.plane.site import Site
 from sim.plane.stations import StationKind
 
 _CREATE, _CLOSE, _STAT = int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
-_UNLINK, _MKDIR = int(Op.UNLINK), int(Op.MKDIR)
+_UNLINK, _MKDIR, _RENAME = int(Op.UNLINK), int(Op.MKDIR), int(Op.RENAME)
 _METADATA, _TURN = int(Cause.METADATA), int(Cause.TURN)
 _MDS, _SERVICE, _STORE = int(Cause.MDS), int(Cause.SERVICE), int(Cause.STORE)
 _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
@@ -93,8 +97,9 @@ class Mds(Component):
     ----------
     mdcs
         ``MDC`` records, one a client node.
-    station, directory
-        The first station of the MDSs' threads, and of the locks of the MDTs' shared directories.
+    station, directory, renames
+        The first station of the MDSs' threads, and of the locks of the MDTs' shared directories;
+        the station of the lock that renames take.
     seconds
         float64 (operations,): MDS time of each operation.
     create_object
@@ -118,6 +123,7 @@ class Mds(Component):
     mdcs: Table
     station: int
     directory: int
+    renames: int
     seconds: Floats
     create_object: float
     directory_service: float
@@ -136,6 +142,7 @@ class Mds(Component):
             mdcs=mdcs,
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
             directory=book.add(kind, count, lock, watched=True),
+            renames=book.add(kind, 1, "MDS {} rename lock".format, watched=True),
             seconds=_seconds(mds),
             create_object=mds.stripe_time,
             directory_service=1.0 / mds.directory_rate,
@@ -150,7 +157,7 @@ def _seconds(mds: MdsModel) -> Floats:
     seconds[Op.CLOSE] = 1.0 / mds.close_rate
     seconds[Op.STAT] = 1.0 / mds.stat_rate
     seconds[Op.UNLINK] = 1.0 / mds.unlink_rate
-    seconds[Op.MKDIR] = 1.0 / mds.create_rate
+    seconds[Op.MKDIR] = seconds[Op.RENAME] = 1.0 / mds.create_rate
     seconds[Op.TRUNCATE] = 1.0 / mds.close_rate
     seconds[Op.FLOCK] = 1.0 / mds.open_rate
     seconds[Op.FSYNC] = 1.0 / mds.sync_rate
@@ -264,12 +271,15 @@ def _named(mds: Mds, request_id: int, done: float) -> float:
     request = mds.requests.rows[request_id]
     operation = mds.programs.operations[mds.programs.rows[request.program].op]
     kind = operation.kind
+    service = mds.directory_service
+    if kind == _RENAME:
+        service *= 2.0
+        return max(done, serve(mds.network, mds.renames, request.begun, 0.0, service) + service)
     if kind != _CREATE and kind != _UNLINK and kind != _MKDIR:
         return done
     file = mds.files.rows[operation.file]
     if not file.shared_directory:
         return done
-    service = mds.directory_service
     station = mds.directory + file.mdt
     return max(done, serve(mds.network, station, request.begun, 0.0, service) + service)
 
@@ -301,7 +311,7 @@ _SIZED = 3  # knows the size of every object: done -> _REACHED
 
 @performs(
     Mds,
-    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR),
+    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME),
     on=Backend.LUSTRE,
 )
 @outlined
@@ -323,7 +333,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         program.phase = _ANSWERED
         ask_mds(mds, program_id, now)
         return GONE
-    if program.phase == _ANSWERED and kind == _STAT:
+    if program.phase == _ANSWERED and kind == _STAT and _has_objects(mds.files, operation.file):
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
         charge_reply(mds.programs, program_id)
@@ -356,10 +366,16 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     send(mds.requests, program_id, MDS_OPERATION, station, service, operation.file, now)
 
 
+@outlined
+def _has_objects(files: Files, file_id: int) -> bool:
+    """Tell whether OSTs have parts of a file: of a directory they have none."""
+    return files.rows[file_id].stripe_count > 0
+
+
 @njit
 def _takes_turns(kind: int) -> bool:
     """Tell whether a node sends an operation only when the one before it has been answered."""
-    return kind in (_CREATE, _UNLINK, _MKDIR, _CLOSE)
+    return kind in (_CREATE, _UNLINK, _MKDIR, _RENAME, _CLOSE)
 
 
 @njit
