@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
-from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
 from sim.mpi.hint_text import with_more_hints
 from sim.plane.causes import Cause
@@ -153,9 +153,7 @@ def _striping(patient: _Patient) -> Iterator[Remedy]:
 
 def _restriped(patient: _Patient, count: int | None, size: int | None, words: str) -> Remedy:
     asked = patient.scenario.striping
-    striping = StripeRequest(
-        count=count or asked.count, size=size or asked.size, offset=asked.offset
-    )
+    striping = asked.having(count=count or 0, size=size or 0)
     typed = [f"--stripe-count {count}"] if count else []
     typed += [f"--stripe-size {_typed(size)}"] if size else []
     return patient.remedy(words, " ".join(typed), Kind.SETTING, striping=striping)
@@ -187,7 +185,7 @@ def _own_files(patient: _Patient) -> Iterator[Remedy]:
     tests = patient.ior.command.tests
     arguments = tuple(patient.ior.options()["arguments"])
     if not any(test.file_per_process for test in tests) and "-f" not in arguments:
-        striping = StripeRequest(count=1, size=patient.scenario.striping.size)
+        striping = replace(patient.scenario.striping, count=1, offset=-1)
         yield patient.with_ior(
             "a file for each rank, of one stripe",
             (*arguments, "-F"),
@@ -228,7 +226,7 @@ def _hardware(patient: _Patient) -> Iterator[Remedy]:
     osts = {"lustre.osts": 2 * lustre.osts}
     more = patient.with_changes(f"{2 * lustre.osts} OSTs in place of {lustre.osts}", osts)
     if wide:
-        striping = StripeRequest(count=-1, size=patient.scenario.striping.size)
+        striping = replace(patient.scenario.striping, count=-1, offset=-1)
         changed = patient.scenario.model_copy(update={"striping": striping})
         wider = patient.case.with_job(patient.name, changed).with_machine(osts, {})
         more = more._replace(case=wider)

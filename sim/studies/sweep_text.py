@@ -212,8 +212,7 @@ def title_of(scenario: Scenario) -> str:
     """Say in a line what is varied."""
     machine = scenario.machine
     name = machine.name if isinstance(machine, Machine) else machine
-    ior, kernel = scenario.workload.ior, scenario.workload.kernel or {}
-    what = f"kernel {kernel.get('name')}" if ior is None else f"ior {' '.join(ior)}"
+    what, kernel = scenario.workload.command, scenario.workload.kernel or {}
     if isinstance(kernel.get("trace"), str):
         what = f"replay of {Path(kernel['trace']).name}"
     return f"{what} on {name}, {scenario.nodes} nodes x {scenario.ppn} ranks"
