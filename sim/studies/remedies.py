@@ -240,6 +240,17 @@ def _hardware(patient: _Patient) -> Iterator[Remedy]:
             return
 
 
+def _mdts(patient: _Patient) -> Iterator[Remedy]:
+    """Yield four times the MDTs, to all of which the directories deal their names (DNE)."""
+    mdts = patient.machine.lustre.mds.mdts
+    changes = {"lustre.mds.mdts": 4 * mdts}
+    striping = replace(patient.scenario.striping, mdts=-1)
+    dealt = patient.scenario.model_copy(update={"striping": striping})
+    more = patient.with_changes(f"{4 * mdts} MDTs in place of {mdts}", changes)
+    case = patient.case.with_job(patient.name, dealt).with_machine(changes, {})
+    yield more._replace(typed=f"{more.typed} --mdt-count -1", case=case)
+
+
 _BULK = {
     *(Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.OSS, Cause.OST, Cause.OSC),
     *(Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.LOCK, Cause.CACHE, Cause.SYNC),
@@ -251,9 +262,10 @@ _KINDS: tuple[tuple[set[Cause], Callable[[_Patient], Iterator[Remedy]]], ...] = 
     (_BULK | {Cause.METADATA, Cause.TREE, Cause.MEETING}, _striping),
     (_MPI | _BULK, _aggregation),
     ({Cause.LOCK, Cause.TREE, Cause.RANGE, Cause.MUTEX}, _own_files),
-    (_NODE, _spread),
+    (_NODE | {Cause.TURN}, _spread),
     ({Cause.OSC, Cause.CACHE, Cause.FLUSH}, _client),
     (_BULK, _hardware),
+    ({Cause.MDS}, _mdts),
 )
-_OF_LUSTRE = (_striping, _aggregation, _own_files, _client, _hardware)
+_OF_LUSTRE = (_striping, _aggregation, _own_files, _client, _hardware, _mdts)
 """Changes that mean nothing to files on SSDs or behind service nodes."""

@@ -10,11 +10,11 @@ from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.workloads.mdtest.parameters import MdtestTest
 
-_MOST_ITEMS = 8_000_000
-"""Files and directories that one command makes: each takes some 300 bytes."""
+_MOST_ITEMS = 4_000_000
+"""Files and directories that one command makes: each takes some 700 bytes."""
 
-_MOST_OPERATIONS = 20_000_000
-"""Operations of one phase: their list takes 56 bytes each."""
+_MOST_OPERATIONS = 16_000_000
+"""Operations of one phase: their list takes 56 bytes each, and is put together from parts."""
 
 _Asked = Callable[[MdtestTest], object]
 
