@@ -1,7 +1,7 @@
 """The metadata servers, and the operations on names.
 
-A client node has one modifying metadata RPC in flight at a time (the mdc's rpc_lock of Lustre 2.7;
-several only from 2.8 on), and one close. The MDS's threads need a time for each operation; a new
+A client node has one modifying metadata RPC in flight at a time to each MDT (the mdc's rpc_lock of
+Lustre 2.7, and a mount has an mdc for each MDT; several only from 2.8 on), and one close. The MDS's threads need a time for each operation; a new
 name also needs the lock of its directory, and a new file an object on the OST of every stripe
 (``sim.lustre.precreation``). The widely striped file pays for every stripe.
 
@@ -81,7 +81,7 @@ _METADATA, _TURN = int(Cause.METADATA), int(Cause.TURN)
 _MDS, _SERVICE, _STORE = int(Cause.MDS), int(Cause.SERVICE), int(Cause.STORE)
 _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
 
-MDC = np.dtype(  # of a client node
+MDC = np.dtype(  # of a client node, for one MDT
     [
         ("modifying", TURN),  # of the program with a modifying metadata RPC in flight
         ("closing", TURN),
@@ -96,7 +96,9 @@ class Mds(Component):
     Attributes
     ----------
     mdcs
-        ``MDC`` records, one a client node.
+        ``MDC`` records: of each client node those for all MDTs.
+    mdts
+        How many MDTs are in use.
     station, directory, renames
         The first station of the MDSs' threads, and of the locks of the MDTs' shared directories;
         the station of the lock that renames take.
@@ -121,6 +123,7 @@ class Mds(Component):
     precreation: Precreation
     requests: Requests
     mdcs: Table
+    mdts: int
     station: int
     directory: int
     renames: int
@@ -133,13 +136,14 @@ class Mds(Component):
         """Return the metadata servers of a machine at rest."""
         lustre, book = site.machine.lustre, site.book
         mds = lustre.mds
-        mdcs = make_table(MDC, site.nodes)
+        mdcs = make_table(MDC, site.nodes * mds.mdts)
         for turn in (mdcs.modifying, mdcs.closing):
             clear_all(turn.waiting)
         kind, count, lock = StationKind.MDS, mds.mdts, "MDS {} directory lock".format
         return site.make(
             cls,
             mdcs=mdcs,
+            mdts=mds.mdts,
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
             directory=book.add(kind, count, lock, watched=True),
             renames=book.add(kind, 1, "MDS {} rename lock".format, watched=True),
@@ -325,7 +329,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         # Set before the turn is taken: who waits for it goes on from here when it is passed on.
         program.phase = _HAS_TURN
         if _takes_turns(kind):
-            turn = _turn(mds, program.node, kind)
+            turn = _turn(mds, program.node, operation.file, kind)
             if not take_turn(turn, mds.programs.rows, program_id):
                 return GONE
     if program.phase == _HAS_TURN:
@@ -342,7 +346,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         return GONE
     charge_reply(mds.programs, program_id)
     if _takes_turns(kind):
-        pass_on(mds.programs, _turn(mds, program.node, kind), now)
+        pass_on(mds.programs, _turn(mds, program.node, operation.file, kind), now)
     if kind == _UNLINK:
         file = mds.files.rows[operation.file]
         for object_id in range(file.first_object, file.first_object + file.stripe_count):
@@ -379,7 +383,7 @@ def _takes_turns(kind: int) -> bool:
 
 
 @njit
-def _turn(mds: Mds, node_id: int, kind: int) -> Any:
+def _turn(mds: Mds, node_id: int, file_id: int, kind: int) -> Any:
     """Return the turn that an operation of a node takes: to modify, or to close."""
-    node = mds.mdcs[node_id]
-    return node.closing if kind == _CLOSE else node.modifying
+    mdc = mds.mdcs[node_id * mds.mdts + mds.files.rows[file_id].mdt]
+    return mdc.closing if kind == _CLOSE else mdc.modifying

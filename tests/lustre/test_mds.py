@@ -230,3 +230,12 @@ def test_items_end_at_the_first_that_begins_too_late(items: int, share: float) -
         program.append(Step(Op.THINK, seconds=1.0))
     took = plane.run([program])[0]
     assert took == plane.tables.programs.rows.calls[0] == int(deadline) + 1
+
+
+def test_a_node_sends_to_several_mdts_at_a_time() -> None:
+    took = []
+    for mdts in (1, 4):
+        plane = SmallPlane(1, 4, lustre__mds__mdts=mdts)
+        files = plane.add_files(4, mdts=np.arange(4, dtype=np.int32) % mdts)
+        took.append(plane.run([[Step(Op.CREATE, file)] for file in files]).max())
+    assert took[0] > 3.5 * took[1]
