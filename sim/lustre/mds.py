@@ -1,9 +1,10 @@
 """The metadata servers, and the operations on names.
 
 A client node has one modifying metadata RPC in flight at a time to each MDT (the mdc's rpc_lock of
-Lustre 2.7, and a mount has an mdc for each MDT; several only from 2.8 on), and one close. The MDS's threads need a time for each operation; a new
-name also needs the lock of its directory, and a new file an object on the OST of every stripe
-(``sim.lustre.precreation``). The widely striped file pays for every stripe.
+Lustre 2.7, and a mount has an mdc for each MDT; several only from 2.8 on), and one close. The MDS's
+threads need a time for each operation; a new name also needs the lock of its directory, and a new
+file an object on the OST of every stripe (``sim.lustre.precreation``). The widely striped file pays
+for every stripe.
 
 ``stat`` of a file, and a read beyond what the node knows of it, ask every stripe object for its
 size (*glimpse*). Where there is a write lock, the OST asks the holder of the highest one in turn

@@ -95,6 +95,6 @@ class Items:
 
     def number(self, rank: Integers, item: Integers) -> Integers:
         """Return the numbers of items of ranks, each counted from 0, as files."""
-        owner = 0 if self._shared else rank
+        owner = np.zeros_like(rank) if self._shared else rank
         numbers: Integers = self.first + owner * self.each + item
         return numbers
