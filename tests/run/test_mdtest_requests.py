@@ -7,6 +7,8 @@ import pytest
 from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
 from sim.results.mdt_counts import counts_by_name, to_mds
+from sim.results.outputs import output_of
+from sim.results.run_text import format_run
 from sim.run.result import Result
 from sim.run.simulate import simulate
 
@@ -45,6 +47,24 @@ def asked(line: str) -> dict[str, int]:
 )
 def test_the_mdt_counts_what_mdtest_does(line: str, expected: dict[str, int]) -> None:
     assert asked(f"-n {ITEMS} {line}") == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Of IOR's own testing/*.sh; some have no items at all.
+        "-a POSIX",
+        "-a POSIX -W 2",
+        "-C -T -r -F -I 1 -z 1 -b 1 -L -u",
+        "-C -T -I 1 -z 1 -b 1 -u",
+        "-n 1 -f 1 -l 2",
+    ],
+)
+@pytest.mark.parametrize("target", ["lustre", "ssd", "home"])
+def test_the_lines_of_iors_own_tests_run_and_can_be_told(line: str, target: str) -> None:
+    result = run(line, nodes=1, ppn=2, target=target)
+    assert "SUMMARY rate" in str(output_of(result).answer)
+    assert format_run(result).startswith("# Simulated on theta")
 
 
 def test_every_stat_of_a_file_asks_its_objects_and_none_of_a_directory_does() -> None:

@@ -104,6 +104,9 @@ def test_options_without_effect_are_named() -> None:
         ("--gpuDirect", "no GPU"),
         ("--warningAsErrors", "say with -e"),
         ("stray", "not an option"),
+        ("-U -n 1", "nothing to do"),
+        ("-D -S -T -n 4", "nothing to do"),
+        ("-T", "no items"),
         ("-T -F -x no-such-file", "cannot read"),
     ],
 )

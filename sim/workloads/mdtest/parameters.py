@@ -331,6 +331,14 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (lambda t: not all(t.paths), "-d: a directory has no name"),
     (
+        lambda t: not t.operations,
+        "there is nothing to do: only directories are renamed, at least 2 of them, and -S has none",
+    ),
+    (
+        lambda t: not (t.rank_items or t.create or t.remove or t.reads_status),
+        "there are no items: say with -n or -I how many",
+    ),
+    (
         lambda t: t.stripe_count < -1,
         "--posix.lustre.stripecount {t.stripe_count}: give a number of OSTs, -1 for all or 0 for "
         "the default",

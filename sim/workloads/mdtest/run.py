@@ -154,7 +154,8 @@ class _Run:
         )
         self._tell(phase)
         stretch = stretch_of(float(phase.start.min()), phase.synced, waited)
-        self._job.add_stretch(operation.phase, stretch, self._part)
+        if stretch.end > stretch.start:  # a rank without items or others to wait for takes no time
+            self._job.add_stretch(operation.phase, stretch, self._part)
         yield self._job.filesystem.environment.timeout(self._barrier)
 
     def _tell(self, phase: MdtestPhase) -> None:
@@ -242,7 +243,7 @@ class _Run:
             if not test.make_node:
                 add_steps(batch, rank, file, create_steps(test, Op.OPEN))
             return batch
-        if not test.deadline:
+        if not test.deadline or not len(file):
             add_steps(batch, rank, file, create_steps(test))
             return batch
         return (yield from self._create_until(batch, rank, file))

@@ -33,9 +33,12 @@ def with_status(test: MdtestTest) -> MdtestTest:
             f"-x: cannot read {path!r}: {reason}; it is written by a run with -C -F and -W"
         ) from None
     words = text.split()
-    if len(words) != 1 or not words[0].isascii() or not words[0].isdigit() or len(words[0]) > 18:
-        raise InputError(f"-x: {path!r} says {text[:40]!r}; right would be one number of files")
-    return replace(test, items=int(words[0]), items_per_directory=0)
+    number = words[0] if len(words) == 1 else ""
+    if not number.isascii() or not number.isdigit() or len(number) > 18 or int(number) == 0:
+        raise InputError(
+            f"-x: {path!r} says {text[:40]!r}; right would be one number of files, 1 or more"
+        )
+    return replace(test, items=int(number), items_per_directory=0)
 
 
 def status_text(files: int) -> str:
