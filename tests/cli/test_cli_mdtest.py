@@ -199,3 +199,25 @@ def test_its_options_can_be_swept(xc40io, tmp_path):
     wrong = xc40io("sweep", *SMALL, "--over", "ior.b=1m", "--", "mdtest", "-n", "9")
     assert wrong.exit_code == 2
     assert "mdtest.n" in wrong.stderr
+
+
+def test_is_explained_behind_a_double_dash(xc40io):
+    words = [
+        "--nodes",
+        "8",
+        "--ppn",
+        "8",
+        "--set",
+        "lustre.mds.create_rate=1000",
+        "--",
+        "mdtest",
+        "-n",
+        "4",
+        "-F",
+        "-C",
+    ]
+    result = xc40io("explain", "--jobs", "1", *words)
+    assert result.exit_code == 0, result.stderr
+    told = result.stdout.split("File creation:")[1]
+    assert "the time that the MDS takes" in told
+    assert "4 MDTs in place of 1" in told
