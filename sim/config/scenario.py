@@ -24,7 +24,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -262,7 +262,8 @@ class Workload(Model):
         if self.kernel is not None:
             return f"kernel {self.kernel.get('name')}"
         ((name, words),) = self._typed().items()
-        return shlex.join([name, *words])
+        named = bool(words) and PurePosixPath(words[0]).name.lower() == name
+        return shlex.join(words if named else (name, *words))
 
     def _typed(self) -> dict[str, tuple[str, ...]]:
         """Return the words of the command line by its program; nothing of a kernel."""

@@ -220,6 +220,7 @@ def test_a_sync_writes_back_all_files_at_once_and_commits_nothing(files: int) ->
     assert plane.run([[sync]])[0] == 0.0
 
 
+@settings(max_examples=15)
 @given(st.integers(1, 30), st.floats(0.05, 0.95))
 def test_items_end_at_the_first_that_begins_too_late(items: int, share: float) -> None:
     plane, deadline = SmallPlane(1), share * items
