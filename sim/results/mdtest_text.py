@@ -41,7 +41,7 @@ def format_mdtest(result: Result, outcome: MdtestOutcome) -> str:
     ]
     if test.reads_nothing:
         lines.append("WARNING: Read bytes is 0, thus, a read test will actually just open/close.")
-    if test.verbose:
+    if test.verbose > 0:
         lines += (_message(1, text) for text in _options(test))
     lines += _placement(result, outcome)
     for run in outcome.runs:
@@ -116,13 +116,13 @@ def _options(test: MdtestTest) -> Iterator[str]:
 def _run_lines(run: MdtestRun, test: MdtestTest) -> Iterator[str]:
     """Yield what is printed of the iterations with one number of tasks."""
     yield f"{run.tasks} tasks, {_counted(run, test)}"
-    if test.verbose:
+    if test.verbose > 0:
         yield _message(1, "")
         yield _message(1, "   Operation               Duration              Rate")
         yield _message(1, "   ---------               --------              ----")
     for iteration in range(test.iterations):
         done = [phase for phase in run.phases if phase.iteration == iteration]
-        if test.verbose:
+        if test.verbose > 0:
             yield _message(1, f"main: * iteration {iteration + 1} *")
         yield from _iteration_lines(done, test)
     if test.print_both or not test.print_time:
@@ -146,7 +146,7 @@ def _iteration_lines(done: list[MdtestPhase], test: MdtestTest) -> Iterator[str]
         if (wall := phase.stonewall) is not None:
             yield f"Continue stonewall hit min: {wall.least} max: {wall.most} avg: {wall.mean:.1f} "
             yield ""
-        if test.verbose:
+        if test.verbose > 0:
             figures = f"{phase.seconds[0]:14.3f} sec, {phase.rates[0]:14.3f} ops/sec"
             yield _message(1, f"   {phase.operation.value:<18}: {figures}")
 
