@@ -14,6 +14,7 @@ from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
 from sim.cli.mcp import mcp
+from sim.cli.mdtest import mdtest
 from sim.cli.plan import plan
 from sim.cli.replay import replay
 from sim.cli.scenario import run
@@ -35,6 +36,7 @@ def cli(context: click.Context) -> None:
 
 _COMMANDS = (
     ior,
+    mdtest,
     kernel,
     replay,
     run,

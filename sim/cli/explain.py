@@ -10,7 +10,7 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
-from sim.cli.subject import scenario_of_name
+from sim.cli.subject import scenario_of_name, workload_of_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,15 +28,16 @@ _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
 
 The run is a scenario, by its name or the path of its file; a Darshan log or a trace table, which is
-replayed; a result that --save has kept, whose scenario is run again; or an IOR command line behind
-a double dash. It is simulated as it is, then without each part of the path that may be to blame (a
-part that costs nothing), and with each change that may help: other striping, hints, nodes,
-hardware. Of several jobs also without each other job.
+replayed; a result that --save has kept, whose scenario is run again; or a command line behind a
+double dash, IOR's options or mdtest and its options. It is simulated as it is, then without each
+part of the path that may be to blame (a part that costs nothing), and with each change that may
+help: other striping, hints, nodes, hardware. Of several jobs also without each other job.
 
 \b
   xc40io explain theta-lock-contention
   xc40io explain yesterday.darshan
   xc40io explain --nodes 64 --stripe-count 8 -- -a POSIX -w -e -b 8m -t 8m
+  xc40io explain --nodes 16 --ppn 8 -- mdtest -n 100 -F
 """
 
 
@@ -48,7 +49,7 @@ hardware. Of several jobs also without each other job.
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes to run in.  [default: one a processor]"
 )
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- IOR]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def explain(
     context: click.Context,
@@ -110,14 +111,14 @@ def _scenario(
 ) -> Scenario | JobsScenario:
     """Return the scenario that is asked for: of a file, or of an IOR command line."""
     from sim.config.errors import InputError
-    from sim.config.scenario import Workload
 
-    if not arguments or arguments[0].startswith("-"):
-        return describe(Workload(ior=arguments), assignments, job)
+    workload = workload_of_words(arguments)
+    if workload is not None:
+        return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
         raise InputError(
-            f"explain {name} {' '.join(rest)}: right would be one scenario, log or result, or an "
-            "IOR command line behind a double dash"
+            f"explain {name} {' '.join(rest)}: right would be one scenario, log or result, or a "
+            "command line behind a double dash"
         )
     return scenario_of_name(context, name, assignments, job)

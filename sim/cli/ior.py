@@ -7,28 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
+from sim.cli.behind_dash import BehindDash
 from sim.cli.job import describe, described
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
     from sim.cli.view import View
-
-
-class _IorCommand(click.Command):
-    """A command that knows where a lost ``--`` belongs."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if "--" in args:
-                raise
-            raise click.UsageError(
-                f"{error.option_name} is no option of xc40io ior; IOR's own options stand behind "
-                "a double dash, as in: xc40io ior --nodes 4 -- -a POSIX -b 8m -t 1m",
-                ctx,
-            ) from error
 
 
 _HELP = """\
@@ -43,7 +28,7 @@ one of IOR's scripts.
 """
 
 
-@click.command(cls=_IorCommand, help=_HELP, short_help="Run an IOR command line.")
+@click.command(cls=BehindDash, help=_HELP, short_help="Run an IOR command line.")
 @described
 @click.option(
     "--io-threads",

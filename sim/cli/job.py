@@ -86,6 +86,12 @@ _OPTIONS = (
         help="First OST, as lfs setstripe -i.  [default: the system chooses]",
     ),
     click.option(
+        "--mdt-count",
+        type=int,
+        default=1,
+        help="MDTs of the directory of the files, as lfs mkdir -c; -1: all in use.  [default: 1]",
+    ),
+    click.option(
         "--target",
         type=click.Choice(("lustre", "ssd", "bb", "home")),
         default="lustre",
@@ -128,7 +134,7 @@ NAMES = (
     *("background_read", "background_write", "stripe_count", "stripe_size", "stripe_offset"),
     *("background_typical", "rpcs_as_one", "hints", "environment", "seed"),
     *("target", "bb_capacity", "bb_access", "lose_ssd"),
-    "faults",
+    *("faults", "mdt_count"),
 )
 """The parameters that :func:`describe` takes, as click hands them over."""
 
@@ -186,6 +192,7 @@ def describe(
             count=job["stripe_count"],
             size=None if size is None else _typed("--stripe-size", parse_bytes, size),
             offset=job["stripe_offset"],
+            mdts=job["mdt_count"],
         ),
         target=target_of(job),
         environment=variables_of(inherited(), job["hints"], job["environment"]),

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
-    from sim.config.scenario import Scenario
+    from sim.config.scenario import Scenario, Workload
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
@@ -22,6 +22,21 @@ def typed_options(context: click.Context, job: dict[str, Any]) -> set[str]:
     """Return the options of a job that were typed, by their names."""
     typed = click.core.ParameterSource.COMMANDLINE
     return {option for option in job if context.get_parameter_source(option) == typed}
+
+
+_MDTEST = "mdtest"
+
+
+def workload_of_words(words: tuple[str, ...]) -> Workload | None:
+    """Return the workload that words behind a double dash describe; None if they name something.
+
+    They are the options of IOR, or ``mdtest`` and its options.
+    """
+    from sim.config.scenario import Workload
+
+    if words[:1] == (_MDTEST,):
+        return Workload(mdtest=words[1:])
+    return Workload(ior=words) if not words or words[0].startswith("-") else None
 
 
 def is_kept(name: str) -> bool:

@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
 _HELP = """\
-Run a scenario, an IOR command line or a kernel for all combinations of some values.
+Run a scenario, a command line of IOR or mdtest, or a kernel for all combinations of some values.
 
 \b
   xc40io sweep theta-headline --over striping.count=8,16,...,56 --repeat 5
   xc40io sweep --nodes 64 --over striping.count=1,8,48 --over striping.size=1m..32m \\
       --plot stripes.svg --out stripes -- -a POSIX -w -r -C -e -b 8m -t 8m
+  xc40io sweep --ppn 8 --over nodes=1,4,16,64 -- mdtest -n 100 -F -u
   xc40io sweep --kernel vpic-io --over kernel.collective=true,false --over ppn=8:32:8
 
 PATH is a field of the scenario (nodes, ppn, striping.count, placement, environment.NAME), a value
-of the machine (machine.lnet.routers), an option of the IOR command by its letter (ior.b), or one of
-the kernel (kernel.NAME).
+of the machine (machine.lnet.routers), an option of the IOR command by its letter (ior.b), one of
+the mdtest command (mdtest.n), or one of the kernel (kernel.NAME).
 
 \b
 VALUES are
@@ -79,7 +80,7 @@ command does only what is missing.
 @plot_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- IOR]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def sweep(
     context: click.Context,
@@ -199,6 +200,7 @@ def _scenario(
 ) -> Scenario:
     """Return what is to be varied: a scenario by name, an IOR command line or a kernel."""
     from sim.cli.chosen import changed
+    from sim.cli.subject import workload_of_words
     from sim.config.errors import InputError
     from sim.config.scenario import Scenario, Workload, load_scenario
 
@@ -206,12 +208,13 @@ def _scenario(
         if arguments:
             raise InputError(f"--kernel {kernel} and {arguments[0]}: right would be one of them")
         return describe(Workload(kernel={"name": kernel}), assignments, job)
-    if not arguments or arguments[0].startswith("-"):
-        return describe(Workload(ior=arguments), assignments, job)
+    workload = workload_of_words(arguments)
+    if workload is not None:
+        return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
         raise InputError(
-            f"sweep {name} {' '.join(rest)}: right would be one scenario, or an IOR command line "
+            f"sweep {name} {' '.join(rest)}: right would be one scenario, or a command line "
             "behind a double dash"
         )
     given = typed_options(context, job)

@@ -10,7 +10,7 @@ from sim.cli import options
 from sim.cli.face import INTERRUPTED
 from sim.cli.job import describe, described
 from sim.cli.plot import kind_of_plot, plot_option
-from sim.cli.subject import scenario_of_name
+from sim.cli.subject import scenario_of_name, workload_of_words
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -84,7 +84,7 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 @plot_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- IOR]")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def tune(
     context: click.Context,
@@ -181,12 +181,13 @@ def _scenario(
     job: dict[str, Any],
     arguments: tuple[str, ...],
 ) -> Scenario:
-    """Return the job: what is named, or an IOR command line."""
+    """Return the job: what is named, or a command line."""
     from sim.config.errors import InputError
-    from sim.config.scenario import Scenario, Workload
+    from sim.config.scenario import Scenario
 
-    if not arguments or arguments[0].startswith("-"):
-        return describe(Workload(ior=arguments), assignments, job)
+    workload = workload_of_words(arguments)
+    if workload is not None:
+        return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
         raise InputError(

@@ -10,7 +10,8 @@ line, and may change the machine for a what-if study::
     striping: {count: 48, size: 8m}
     workload: {ior: -a POSIX -w -r -e -b 8m -t 8m}
 
-or, for a workload that is no IOR command, and with what MPI-IO finds in its environment::
+or with ``mdtest: -n 1000 -F -u`` in place of IOR; or, for a kernel, and with what MPI-IO finds in
+its environment::
 
     environment: {MPICH_MPIIO_HINTS: "*:cray_cb_nodes_multiplier=4"}
     workload: {kernel: {name: adios, method: MPI_AGGREGATE, num_aggregators: 48}}
@@ -22,7 +23,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -225,13 +227,15 @@ AskedTarget = Annotated[Target, BeforeValidator(_target)]
 
 
 class Workload(Model):
-    """What the job does: one of the two.
+    """What the job does: one of the three.
 
     Attributes
     ----------
     ior
         The arguments of IOR, word by word. A script (``-f``) and a file of hints (``-U``) are found
         relative to the file that the scenario is in.
+    mdtest
+        The arguments of mdtest, word by word. A status file (``-x``) is found in the same way.
     kernel
         The ``name`` of a kernel, and its options; a name alone leaves all at their defaults. What
         options there are, the kernel itself says: ``xc40io kernel NAME --help``. A name that is a
@@ -240,31 +244,53 @@ class Workload(Model):
     """
 
     ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
+    mdtest: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
     kernel: Annotated[dict[str, Any] | None, BeforeValidator(_kernel)] = None
 
     @model_validator(mode="after")
-    def _one_of_the_two(self) -> Workload:
-        if (self.ior is None) == (self.kernel is None):
+    def _one_of_the_three(self) -> Workload:
+        if [self.ior, self.mdtest, self.kernel].count(None) != 2:
             raise ValueError(
-                "right would be one of ior: ARGUMENTS and kernel: {name: NAME, OPTION: VALUE}"
+                "right would be one of ior: ARGUMENTS, mdtest: ARGUMENTS and "
+                "kernel: {name: NAME, OPTION: VALUE}"
             )
         return self
+
+    @property
+    def command(self) -> str:
+        """What it is in a line: ``ior -w -b 8m``, ``kernel adios``."""
+        if self.kernel is not None:
+            return f"kernel {self.kernel.get('name')}"
+        ((name, words),) = self._typed().items()
+        named = bool(words) and PurePosixPath(words[0]).name.lower() == name
+        return shlex.join(words if named else (name, *words))
+
+    def _typed(self) -> dict[str, tuple[str, ...]]:
+        """Return the words of the command line by its program; nothing of a kernel."""
+        typed = {"ior": self.ior, "mdtest": self.mdtest}
+        return {name: words for name, words in typed.items() if words is not None}
 
     def found_from(self, folder: Path) -> Workload:
         """Return the workload with the paths of the files that it names made absolute."""
         if self.ior is not None:
-            return Workload(ior=_with_script_found(self.ior, folder))
+            return Workload(ior=_with_files_found(self.ior, ("-f", "-U"), folder))
+        if self.mdtest is not None:
+            return Workload(mdtest=_with_files_found(self.mdtest, ("-x",), folder))
         return Workload(kernel=_with_traces_found(self.kernel or {}, folder))
 
     def document(self) -> dict[str, Any]:
         """Return the workload as a scenario file has it."""
-        return {"kernel": self.kernel} if self.ior is None else {"ior": shlex.join(self.ior)}
+        if self.kernel is not None:
+            return {"kernel": self.kernel}
+        return {name: shlex.join(words) for name, words in self._typed().items()}
 
 
-def _with_script_found(arguments: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Return IOR's arguments with the paths of a script (``-f``) and of hints (``-U``) absolute."""
+def _with_files_found(
+    arguments: tuple[str, ...], of_files: tuple[str, ...], folder: Path
+) -> tuple[str, ...]:
+    """Return a command's arguments with the paths behind the options ``of_files`` absolute."""
     return tuple(
-        str((folder / word).resolve()) if option in ("-f", "-U") else word
+        str((folder / word).resolve()) if option in of_files else word
         for option, word in zip(("", *arguments), arguments, strict=False)
     )
 
@@ -446,6 +472,7 @@ def check_job(scenario: Scenario, machine: Machine) -> None:
         )
     _check_cores(scenario, machine)
     scenario.striping.check(machine.lustre.osts)
+    scenario.striping.check_mdts(machine.lustre.mds.mdts)
     _check_target(scenario, machine)
 
 
@@ -536,10 +563,10 @@ def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
 
 def resolved_striping(striping: StripeRequest, machine: Machine) -> StripeRequest:
     """Return a striping with the machine's defaults filled in."""
-    return StripeRequest(
+    return replace(
+        striping,
         count=striping.count or machine.lustre.default_stripe_count,
         size=striping.size or machine.lustre.default_stripe_size,
-        offset=striping.offset,
     )
 
 

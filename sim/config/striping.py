@@ -1,8 +1,8 @@
-"""What a user asks of ``lfs setstripe``."""
+"""What a user asks of ``lfs setstripe``, and of ``lfs mkdir``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
@@ -34,6 +34,9 @@ class StripeRequest:
     offset : int
         Index of the OST that holds the first stripe; -1 lets the system choose, which is what
         every site advises.
+    mdts : int
+        Over how many MDTs the directory of the files deals its names, as ``lfs mkdir -c`` would
+        set it (DNE); -1 means all that are in use.
 
     Raises
     ------
@@ -47,6 +50,7 @@ class StripeRequest:
     count: _Whole | None = None
     size: Bytes | None = None
     offset: _Whole = -1
+    mdts: _Whole = 1
 
     def __post_init__(self) -> None:
         if self.count is not None and self.count < -1:
@@ -65,12 +69,25 @@ class StripeRequest:
                 f"stripe offset {self.offset}: right would be -1, for the system to choose, "
                 "or the index of an OST"
             )
+        if self.mdts < 1 and self.mdts != -1:
+            raise InputError(
+                f"MDT count {self.mdts}: right would be -1 for all MDTs, or how many MDTs"
+            )
+
+    def having(self, *, count: int = 0, size: int = 0, offset: int = -1) -> StripeRequest:
+        """Return it with the numbers that are given; 0, and -1 for the offset, change nothing."""
+        return replace(
+            self,
+            count=count or self.count,
+            size=size or self.size,
+            offset=offset if offset >= 0 else self.offset,
+        )
 
     def fitting(self, osts: int) -> StripeRequest:
         """Return it as a file system of so many OSTs can have it: all of them if it is fewer."""
         count = -1 if self.count is not None and self.count > osts else self.count
         offset = -1 if self.offset >= osts else self.offset
-        return StripeRequest(count=count, size=self.size, offset=offset)
+        return replace(self, count=count, offset=offset)
 
     def check(self, osts: int) -> None:
         """Raise InputError unless a file system with `osts` OSTs can satisfy this request."""
@@ -83,4 +100,12 @@ class StripeRequest:
             raise InputError(
                 f"stripe offset {self.offset}: there is no such OST; "
                 f"right would be 0 to {osts - 1}, or -1 for the system to choose"
+            )
+
+    def check_mdts(self, mdts: int) -> None:
+        """Raise InputError unless so many MDTs in use are enough for the directory."""
+        if self.mdts > mdts:
+            raise InputError(
+                f"MDT count {self.mdts}: more than the MDTs in use, lustre.mds.mdts = {mdts}; "
+                f"right would be 1 to {mdts}, or -1 for all"
             )

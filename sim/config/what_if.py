@@ -25,7 +25,7 @@ _HINTS = "MPICH_MPIIO_HINTS"
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
 _SECTIONS = ("striping", "cores", "background", "target", "placement", "workload")
 _BY_NAME = ("environment", "slow")  # what follows the first dot is a name, dots and all
-_TEXT = re.compile(r"(jobs\..*\.)?(hints|environment\..*|workload\.ior)")
+_TEXT = re.compile(r"(jobs\..*\.)?(hints|environment\..*|workload\.(ior|mdtest))")
 _COMMA = re.compile(rf",\s*(?=(?:[a-z_]+\.[^=,:]+|{'|'.join(_PLAIN)})=)")
 
 _Described = TypeVar("_Described", Scenario, Job, JobsScenario)

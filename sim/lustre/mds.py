@@ -1,10 +1,11 @@
 """The metadata servers, and the operations on names.
 
-A client node has one metadata RPC in flight at a time that modifies or opens (the mdc's rpc_lock of
-Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock; several only from 2.8 on), and one close. What its
-programs have open already costs no RPC (``sim.lustre.handles``). The MDS's threads need a time for
-each operation; a new name also needs the lock of its directory, and a new file an object on the OST
-of every stripe (``sim.lustre.precreation``). The widely striped file pays for every stripe.
+A client node has one metadata RPC in flight at a time to each MDT that modifies or opens (the mdc's
+rpc_lock of Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock, and a mount has an mdc for each MDT;
+several only from 2.8 on), and one close. What its programs have open already costs no RPC
+(``sim.lustre.handles``). The MDS's threads need a time for each operation; a new name also needs
+the lock of its directory, and a new file an object on the OST of every stripe
+(``sim.lustre.precreation``). The widely striped file pays for every stripe.
 
 ``stat`` of a file, and a read beyond what the node knows of it, ask every stripe object for its
 size (*glimpse*). Where there is a write lock, the OST asks the holder of the highest one in turn
@@ -15,6 +16,10 @@ where they queue for the threads that handle callbacks.
 ``unlink`` drops what is dirty of the file; nobody writes it back. The MDS writes a record for every
 stripe object into its log, and the OSTs destroy the objects later, when nobody waits for it
 (Lustre 2.7 osp_sync.c, osp_sync_add).
+
+``rename`` takes out one name and puts in another, below the one lock that the MDT 0 has for all
+renames of the file system (Lustre 2.7 mdt_reint.c, mdt_rename_lock). What has no stripe objects,
+a directory or a file that ``mknod`` has made, has no size that an OST would have to be asked for.
 """
 
 from __future__ import annotations
@@ -85,12 +90,12 @@ from sim.plane.site import Site
 from sim.plane.stations import StationKind
 
 _OPEN, _CREATE, _CLOSE, _STAT = int(Op.OPEN), int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
-_UNLINK, _MKDIR = int(Op.UNLINK), int(Op.MKDIR)
+_UNLINK, _MKDIR, _RENAME = int(Op.UNLINK), int(Op.MKDIR), int(Op.RENAME)
 _METADATA, _TURN = int(Cause.METADATA), int(Cause.TURN)
 _MDS, _SERVICE, _STORE = int(Cause.MDS), int(Cause.SERVICE), int(Cause.STORE)
 _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
 
-MDC = np.dtype(  # of a client node
+MDC = np.dtype(  # of a client node, for one MDT
     [
         ("modifying", TURN),  # of the program with an RPC in flight that modifies, or opens
         ("closing", TURN),
@@ -105,9 +110,12 @@ class Mds(Component):
     Attributes
     ----------
     mdcs
-        ``MDC`` records, one a client node.
-    station, directory
-        The first station of the MDSs' threads, and of the locks of the MDTs' shared directories.
+        ``MDC`` records: of each client node those for all MDTs.
+    mdts
+        How many MDTs are in use.
+    station, directory, renames
+        The first station of the MDSs' threads, and of the locks of the MDTs' shared directories;
+        the station of the lock that renames take.
     seconds
         float64 (operations,): MDS time of each operation.
     each_object
@@ -131,8 +139,10 @@ class Mds(Component):
     handles: Handles
     requests: Requests
     mdcs: Table
+    mdts: int
     station: int
     directory: int
+    renames: int
     seconds: Floats
     each_object: float
     directory_service: float
@@ -142,15 +152,17 @@ class Mds(Component):
         """Return the metadata servers of a machine at rest."""
         lustre, book = site.machine.lustre, site.book
         mds = lustre.mds
-        mdcs = make_table(MDC, site.nodes)
+        mdcs = make_table(MDC, site.nodes * mds.mdts)
         for turn in (mdcs.modifying, mdcs.closing):
             clear_all(turn.waiting)
         kind, count, lock = StationKind.MDS, mds.mdts, "MDS {} directory lock".format
         return site.make(
             cls,
             mdcs=mdcs,
+            mdts=mds.mdts,
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
             directory=book.add(kind, count, lock, watched=True),
+            renames=book.add(kind, 1, "MDS {} rename lock".format, watched=True),
             seconds=_seconds(mds),
             each_object=mds.stripe_time,
             directory_service=1.0 / mds.directory_rate,
@@ -165,7 +177,7 @@ def _seconds(mds: MdsModel) -> Floats:
     seconds[Op.CLOSE] = 1.0 / mds.close_rate
     seconds[Op.STAT] = 1.0 / mds.stat_rate
     seconds[Op.UNLINK] = 1.0 / mds.unlink_rate
-    seconds[Op.MKDIR] = 1.0 / mds.create_rate
+    seconds[Op.MKDIR] = seconds[Op.RENAME] = 1.0 / mds.create_rate
     seconds[Op.TRUNCATE] = 1.0 / mds.close_rate
     seconds[Op.FLOCK] = 1.0 / mds.open_rate
     seconds[Op.FSYNC] = 1.0 / mds.sync_rate
@@ -322,12 +334,15 @@ def _named(mds: Mds, request_id: int, done: float) -> float:
     request = mds.requests.rows[request_id]
     operation = mds.programs.operations[mds.programs.rows[request.program].op]
     kind = operation.kind
+    service = mds.directory_service
+    if kind == _RENAME:
+        service *= 2.0
+        return max(done, serve(mds.network, mds.renames, request.begun, 0.0, service) + service)
     if kind != _CREATE and kind != _UNLINK and kind != _MKDIR:
         return done
     file = mds.files.rows[operation.file]
     if not file.shared_directory:
         return done
-    service = mds.directory_service
     station = mds.directory + file.mdt
     return max(done, serve(mds.network, station, request.begun, 0.0, service) + service)
 
@@ -361,7 +376,7 @@ _OPENED = 5  # has the file open with its neighbours: passes the turn on -> _REA
 
 @performs(
     Mds,
-    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR),
+    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME),
     on=Backend.LUSTRE,
 )
 @outlined
@@ -369,8 +384,9 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     """Take an operation at the MDS on to its next state."""
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
+    kind = operation.kind
     if program.phase == _REACHED:
-        if _done_by_handle(mds.handles, program_id, operation.kind):
+        if _done_by_handle(mds.handles, program_id, kind):
             program.op += 1
             return GO_ON
         if not _takes_its_turn(mds, program_id, now):
@@ -386,7 +402,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         return GONE
     if program.phase == _OPENED:
         return _end(mds, program_id, now)
-    if program.phase == _ANSWERED and operation.kind == _STAT:
+    if program.phase == _ANSWERED and kind == _STAT and _has_objects(mds.files, operation.file):
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
         charge_reply(mds.programs, program_id)
@@ -402,14 +418,16 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
 def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
     """Take the node's turn for an operation that needs one; False if another has it."""
     program = mds.programs.rows[program_id]
-    kind = mds.programs.operations[program.op].kind
+    operation = mds.programs.operations[program.op]
+    kind = operation.kind
     program.since = now
     # Set before the turn is taken: who waits for it goes on from here when it is passed on.
     looks_up = kind == _OPEN and not knows_name(mds.handles, program_id)
     program.phase = _LOOKS_UP if looks_up else _HAS_TURN
     if not _takes_turns(kind):
         return True
-    return take_turn(_turn(mds, program.node, kind), mds.programs.rows, program_id)
+    turn = _turn(mds, program.node, operation.file, kind)
+    return take_turn(turn, mds.programs.rows, program_id)
 
 
 @outlined
@@ -437,9 +455,10 @@ def _done_by_handle(handles: Handles, program_id: int, kind: int) -> bool:
 def _end(mds: Mds, program_id: int, now: float) -> float:
     """End an operation: pass the turn on, and go on."""
     program = mds.programs.rows[program_id]
-    kind = mds.programs.operations[program.op].kind
-    if _takes_turns(kind):
-        pass_on(mds.programs, _turn(mds, program.node, kind), now)
+    operation = mds.programs.operations[program.op]
+    if _takes_turns(operation.kind):
+        turn = _turn(mds, program.node, operation.file, operation.kind)
+        pass_on(mds.programs, turn, now)
     charge(mds.programs, program_id, _METADATA, now)
     program.phase = _REACHED
     program.op += 1
@@ -459,14 +478,20 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     send(mds.requests, program_id, MDS_OPERATION, station, service, operation.file, now)
 
 
+@outlined
+def _has_objects(files: Files, file_id: int) -> bool:
+    """Tell whether OSTs have parts of a file: of a directory they have none."""
+    return files.rows[file_id].stripe_count > 0
+
+
 @njit
 def _takes_turns(kind: int) -> bool:
     """Tell whether a node sends an operation only when the one before it has been answered."""
-    return kind in (_OPEN, _CREATE, _UNLINK, _MKDIR, _CLOSE)
+    return kind in (_OPEN, _CREATE, _UNLINK, _MKDIR, _RENAME, _CLOSE)
 
 
 @njit
-def _turn(mds: Mds, node_id: int, kind: int) -> Any:
+def _turn(mds: Mds, node_id: int, file_id: int, kind: int) -> Any:
     """Return the turn that an operation of a node takes: to modify or open, or to close."""
-    node = mds.mdcs[node_id]
-    return node.closing if kind == _CLOSE else node.modifying
+    mdc = mds.mdcs[node_id * mds.mdts + mds.files.rows[file_id].mdt]
+    return mdc.closing if kind == _CLOSE else mdc.modifying

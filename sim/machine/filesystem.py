@@ -11,7 +11,7 @@ from sim.config.errors import InputError
 from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
 from sim.engine.environment import Environment
-from sim.engine.types import Floats, Integers
+from sim.engine.types import Floats, Indices, Integers
 from sim.lustre.striping import Allocator, Layout
 from sim.machine.plane import Plane
 from sim.plane.batch import Batch
@@ -47,6 +47,8 @@ class FileSystem:
         Chooses the OSTs of new files.
     mdts
         Metadata targets in use.
+    directory_mdts
+        Over how many of them a directory of all ranks deals its names.
     storage
         Where files are made, unless it is said for them.
     """
@@ -58,11 +60,13 @@ class FileSystem:
         allocator: Allocator,
         mdts: int,
         storage: Storage = LUSTRE,
+        directory_mdts: int = 1,
     ) -> None:
         self.environment = environment
         self.plane = plane
         self._allocator = allocator
         self._mdts = mdts
+        self._directory_mdts = directory_mdts
         self.storage = storage
         self._of_one_node: list[tuple[FileSet, Storage]] = []
 
@@ -74,6 +78,7 @@ class FileSystem:
         size: int = 0,
         direct: bool = False,
         shared_directory: bool = True,
+        directories: Integers | None = None,
         on: Storage | None = None,
     ) -> FileSet:
         """Choose layouts for new files of one shape.
@@ -91,6 +96,9 @@ class FileSystem:
             Whether they are opened with O_DIRECT.
         shared_directory
             Whether they are in one directory.
+        directories
+            int64 (files,): where they are not, the directory of each, counted from 0; each has a
+            directory of its own unless given.
         on
             Where they are; striping is a matter of Lustre's alone.
         """
@@ -104,11 +112,35 @@ class FileSystem:
             stripe_size,
             osts.astype(np.int32),
             size=size,
-            mdts=None if shared_directory else np.arange(files, dtype=np.int32) % self._mdts,
+            mdts=self._deal(files, directories, shared=shared_directory),
             direct=direct,
             shared_directory=shared_directory,
         )
         return FileSet(first, count, stripe_size, osts)
+
+    def allocate_names(
+        self,
+        names: int,
+        *,
+        shared_directory: bool = True,
+        directories: Integers | None = None,
+    ) -> int:
+        """Return the number of the first of new directories, or of files without objects.
+
+        The parameters are those of :meth:`allocate`.
+        """
+        if self.storage.kind != "lustre":
+            return self._allocate_elsewhere(names, self.storage, size=0, direct=False).first
+        mdts = self._deal(names, directories, shared=shared_directory)
+        return self.plane.add_names(mdts, shared_directory=shared_directory)
+
+    def _deal(self, names: int, directories: Integers | None, *, shared: bool) -> Indices:
+        """Return the metadata target of each of some names: int32 (names,).
+
+        A directory that is striped over several deals its names by a hash, and so evenly.
+        """
+        of = np.arange(names) if shared or directories is None else directories
+        return (of % (self._directory_mdts if shared else self._mdts)).astype(np.int32)
 
     def _allocate_elsewhere(
         self, files: int, storage: Storage, *, size: int, direct: bool

@@ -265,6 +265,19 @@ class Plane:
         added.shared_directory = shared_directory
         return first
 
+    def add_names(self, mdts: Indices, *, shared_directory: bool = True) -> int:
+        """Add directories, or files without stripe objects; return the number of the first.
+
+        Parameters
+        ----------
+        mdts
+            int32 (names,): the metadata target of each.
+        shared_directory
+            Whether they are in one directory.
+        """
+        no_osts = np.zeros((len(mdts), 0), np.int32)
+        return self.add_files(0, 1, no_osts, mdts=mdts, shared_directory=shared_directory)
+
     def _add_files(self, stripe_count: int, stripe_size: int, osts: Indices, size: int) -> int:
         """Add files of one shape and their objects; return the number of the first."""
         files, count = self.tables.files, len(osts)

@@ -24,7 +24,7 @@ _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.
 _JOIN, _PARK = int(Op.JOIN), int(Op.PARK)
 
 # What is no act of a program but the order of its acts.
-_ORDER = Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK
+_ORDER = Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.ITEM
 _RECORDED = np.array([kind not in (Op.READ, Op.WRITE, *_ORDER) for kind in Op])
 _ON_FILE = np.array([kind in ON_FILES for kind in Op])
 _HAS_OFFSET = np.array(["offset" in COLUMNS[kind] for kind in Op])
@@ -99,6 +99,20 @@ def repeat(programs: Programs, program_id: int, now: float) -> float:
     program.op += 1
     if now - programs.marks[program_id, operation.mark] < operation.seconds:
         program.op = program.loop
+    return GO_ON
+
+
+@performs(Programs, Op.ITEM)
+@outlined
+def begin_item(programs: Programs, program_id: int, now: float) -> float:
+    """Count an item of work and go on with it; leave it out if it is too late for more."""
+    program = programs.rows[program_id]
+    operation = programs.operations[program.op]
+    if now - programs.marks[program_id, operation.mark] > operation.seconds:
+        program.op += operation.count
+    else:
+        program.calls += 1
+    program.op += 1
     return GO_ON
 
 

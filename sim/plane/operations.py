@@ -42,6 +42,10 @@ class Op(IntEnum):
     FLOCK = 23  # take `length` bytes of the file from `offset` for this program (fcntl)
     FUNLOCK = 24  # give them back
     UNTIL = 25  # compute until the clock shows `seconds`, or not at all if it is past that
+    RENAME = 26  # give the file another name
+    ITEM = 27  # count a call; leave out this and the next `count` operations if `seconds` have
+    # passed since `mark`
+    WRITE_OUT = 28  # write back what is dirty of `count` files from `file` on (sync)
 
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
@@ -76,6 +80,9 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.FLOCK: ("file", "offset", "length"),
         Op.FUNLOCK: ("file",),
         Op.UNTIL: ("seconds",),
+        Op.RENAME: ("file",),
+        Op.ITEM: ("mark", "seconds", "count"),
+        Op.WRITE_OUT: ("file", "count"),
     }.items()
 }
 """The columns of each operation; those of other operations mean nothing in it."""

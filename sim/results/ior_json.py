@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from sim.results.file_system import FileSystem
 from sim.results.ior_report import (
     VERSION,
-    FileSystem,
     IorReport,
     TestReport,
     access_name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from sim.results.file_system import FileSystem
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.rows import IorRow
 
@@ -13,49 +14,6 @@ VERSION = "4.1.0+xc40io"
 
 # As each library names itself: of MPI the standard, of the others the release they behave like.
 _API_VERSIONS = {"MPIIO": "(3.1)", "HDF5": "1.10.1 (Parallel)", "NCMPI": "PnetCDF 1.12.3"}
-
-
-@dataclass(frozen=True)
-class FileSystem:
-    """The state of the file system, as ``statfs`` tells it.
-
-    Attributes
-    ----------
-    capacity
-        Bytes.
-    used
-        Share of the bytes in use, 0 to 1.
-    inodes
-        Files that it can hold.
-    used_inodes
-        Share of the inodes in use, 0 to 1.
-    """
-
-    capacity: int
-    used: float
-    inodes: int
-    used_inodes: float
-
-    @property
-    def capacity_text(self) -> str:
-        """The capacity as IOR prints it, in GiB or TiB."""
-        gib = self.capacity / 2**30
-        return f"{gib / 1024:.1f} TiB" if gib > 1024 else f"{gib:.1f} GiB"
-
-    @property
-    def used_text(self) -> str:
-        """The used share of the bytes in per cent."""
-        return f"{100 * self.used:.1f}%"
-
-    @property
-    def inodes_text(self) -> str:
-        """The number of inodes in units of 2^20."""
-        return f"{self.inodes / 2**20:.1f} Mi"
-
-    @property
-    def used_inodes_text(self) -> str:
-        """The used share of the inodes in per cent."""
-        return f"{100 * self.used_inodes:.1f}%"
 
 
 @dataclass(frozen=True)

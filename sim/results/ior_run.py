@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
 from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.results.ior_report import FileSystem, IorReport, TestReport
+from sim.results.dates import moment
+from sim.results.file_system import file_system_of
+from sim.results.ior_report import IorReport, TestReport
 from sim.run.result import Result
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome
 from sim.workloads.ior.rows import IorRow, reduce
-
-EPOCH = datetime(2020, 1, 1)
-"""When every run begins on the simulated calendar, so that the same run prints the same dates."""
-
-_INODES_PER_MDT = 1 << 32  # most that one MDT can number (Lustre manual, on ldiskfs)
 
 
 def ior_rows(result: Result) -> tuple[IorRow, ...]:
@@ -43,9 +37,9 @@ def ior_report(result: Result) -> IorReport:
         command_line=outcome.command.command_line,
         machine=f"{name} (simulated)",
         platform=f"{name}(simulated)",
-        file_system=_file_system(result.machine),
-        began=_moment(result.started),
-        finished=_moment(result.started + result.simulated),
+        file_system=file_system_of(result.machine),
+        began=moment(result.started),
+        finished=moment(result.started + result.simulated),
         tests=tuple(
             _test_report(test, number, result.scenario.ppn)
             for number, test in enumerate(outcome.tests)
@@ -66,34 +60,6 @@ def ior_outcome(result: Result) -> IorOutcome:
     return result.outcome
 
 
-def _moment(seconds: float) -> datetime:
-    """Return the date of a simulated time.
-
-    Raises
-    ------
-    InputError
-        If the calendar has no such year.
-    """
-    try:
-        return EPOCH + timedelta(seconds=seconds)
-    except OverflowError as error:
-        raise InputError(
-            f"the run takes {seconds:.3g} s, more years than IOR's dates have; right would be "
-            "shorter delays, or faster parts of the machine"
-        ) from error
-
-
-def _file_system(machine: Machine) -> FileSystem:
-    """Return the file system as it is before the job: empty."""
-    lustre = machine.lustre
-    return FileSystem(
-        capacity=lustre.capacity,
-        used=0.0,
-        inodes=lustre.mds.mdts * _INODES_PER_MDT,
-        used_inodes=0.0,
-    )
-
-
 def _test_report(finished: FinishedTest, number: int, ppn: int) -> TestReport:
     return TestReport(
         test=finished.test,
@@ -101,6 +67,6 @@ def _test_report(finished: FinishedTest, number: int, ppn: int) -> TestReport:
         nodes=-(-finished.tasks // ppn),
         tasks=finished.tasks,
         tasks_per_node=min(ppn, finished.tasks),
-        started=_moment(finished.started),
+        started=moment(finished.started),
         rows=tuple(reduce(record) for record in finished.records),
     )

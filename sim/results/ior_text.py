@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sim.results.file_system import FileSystem
 from sim.results.ior_report import (
     VERSION,
-    FileSystem,
     IorReport,
     TestReport,
     access_name,
@@ -76,11 +76,7 @@ def _test_lines(report: TestReport, disk: FileSystem) -> Iterator[str]:
     yield _pair("TestID", report.test_id)
     yield _pair("StartTime", report.started.ctime())
     yield _pair("Path", file_name(report.test, 0, 0))
-    yield _pair(
-        "FS",
-        f"{disk.capacity_text}   Used FS: {disk.used_text}   "
-        f"Inodes: {disk.inodes_text}   Used Inodes: {disk.used_inodes_text}",
-    )
+    yield _pair("FS", disk.line)
     yield from ("", "Options: ")
     for key, value in options_section(report).items():
         yield _pair(key, value)

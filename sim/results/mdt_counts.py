@@ -25,6 +25,7 @@ COUNTED = {
     Op.STAT: ("getattr",),
     Op.UNLINK: ("unlink",),
     Op.MKDIR: ("mkdir",),
+    Op.RENAME: ("rename", "samedir_rename"),
     Op.TRUNCATE: ("setattr",),
     Op.FSYNC: ("sync",),
 }

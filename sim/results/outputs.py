@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 from sim.results.ior_output import IorOutput
 from sim.results.kernel_output import KernelOutput
+from sim.results.mdtest_output import MdtestOutput
 from sim.results.output import Output
 from sim.run.result import Result
 from sim.workloads.ior.outcome import IorOutcome
+from sim.workloads.mdtest.outcome import MdtestOutcome
 
-_OWN: Mapping[type, type[Output]] = {IorOutcome: IorOutput}
+_OWN: Mapping[type, type[Output]] = {IorOutcome: IorOutput, MdtestOutcome: MdtestOutput}
 """Of workloads that leave something of their own, and tell of it in a form of their own."""
 
 

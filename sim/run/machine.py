@@ -145,7 +145,9 @@ def _job_run(
     scenario, earlier = submission.scenario, submission.allocation
     allocator = JobAllocator(shared, () if earlier is None else earlier.osts)
     storage = storage_of(scenario, machine, plane, placed.first_node, placed.servers)
-    filesystem = FileSystem(environment, plane, allocator, machine.lustre.mds.mdts, storage)
+    mdts, striped = machine.lustre.mds.mdts, scenario.striping.mdts
+    directory_mdts = mdts if striped == -1 else striped
+    filesystem = FileSystem(environment, plane, allocator, mdts, storage, directory_mdts)
     ranks = placed.ranks
     job = Job(
         scenario=scenario,

@@ -21,6 +21,8 @@ class PhaseTotal(NamedTuple):
         busy, 0 to 1.
     wait
         What the ranks waited for longest.
+    items
+        How many files or directories it was about, where the workload counts them (mdtest).
     """
 
     bytes: int
@@ -28,6 +30,12 @@ class PhaseTotal(NamedTuple):
     station: str
     busy: float
     wait: str
+    items: float = 0.0
+
+    @property
+    def item_rate(self) -> float | None:
+        """Items/s; None where none are counted."""
+        return self.items / self.seconds if self.items and self.seconds > 0.0 else None
 
     @property
     def bandwidth(self) -> float | None:
@@ -48,5 +56,6 @@ def phase_totals(record: RunRecord) -> dict[str, PhaseTotal]:
             station="" if bound is None else bound.station,
             busy=0.0 if bound is None else bound.busy,
             wait="" if bound is None else bound.wait,
+            items=sum(step.parts.get("items", 0.0) for step in steps),
         )
     return totals

@@ -89,13 +89,8 @@ def _folder(scenario: Scenario) -> str:
 
 def _start(scenario: Scenario) -> str:
     """Return the line that starts the job; of a kernel or a log nobody knows the program."""
-    what = _PROGRAM if scenario.workload.ior is None else _ior(scenario.workload.ior)
+    what = _PROGRAM if scenario.workload.kernel is not None else scenario.workload.command
     return f"aprun -n {scenario.nodes * scenario.ppn} -N {scenario.ppn} {what}"
-
-
-def _ior(words: tuple[str, ...]) -> str:
-    named = bool(words) and PurePosixPath(words[0]).name.lower() == "ior"
-    return shlex.join(words if named else ("ior", *words))
 
 
 def _remarks(space: Space, scenario: Scenario) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
-from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
 from sim.mpi.hint_text import with_more_hints
 from sim.plane.causes import Cause
@@ -153,9 +153,7 @@ def _striping(patient: _Patient) -> Iterator[Remedy]:
 
 def _restriped(patient: _Patient, count: int | None, size: int | None, words: str) -> Remedy:
     asked = patient.scenario.striping
-    striping = StripeRequest(
-        count=count or asked.count, size=size or asked.size, offset=asked.offset
-    )
+    striping = asked.having(count=count or 0, size=size or 0)
     typed = [f"--stripe-count {count}"] if count else []
     typed += [f"--stripe-size {_typed(size)}"] if size else []
     return patient.remedy(words, " ".join(typed), Kind.SETTING, striping=striping)
@@ -187,7 +185,7 @@ def _own_files(patient: _Patient) -> Iterator[Remedy]:
     tests = patient.ior.command.tests
     arguments = tuple(patient.ior.options()["arguments"])
     if not any(test.file_per_process for test in tests) and "-f" not in arguments:
-        striping = StripeRequest(count=1, size=patient.scenario.striping.size)
+        striping = replace(patient.scenario.striping, count=1, offset=-1)
         yield patient.with_ior(
             "a file for each rank, of one stripe",
             (*arguments, "-F"),
@@ -228,7 +226,7 @@ def _hardware(patient: _Patient) -> Iterator[Remedy]:
     osts = {"lustre.osts": 2 * lustre.osts}
     more = patient.with_changes(f"{2 * lustre.osts} OSTs in place of {lustre.osts}", osts)
     if wide:
-        striping = StripeRequest(count=-1, size=patient.scenario.striping.size)
+        striping = replace(patient.scenario.striping, count=-1, offset=-1)
         changed = patient.scenario.model_copy(update={"striping": striping})
         wider = patient.case.with_job(patient.name, changed).with_machine(osts, {})
         more = more._replace(case=wider)
@@ -242,6 +240,17 @@ def _hardware(patient: _Patient) -> Iterator[Remedy]:
             return
 
 
+def _mdts(patient: _Patient) -> Iterator[Remedy]:
+    """Yield four times the MDTs, to all of which the directories deal their names (DNE)."""
+    mdts = patient.machine.lustre.mds.mdts
+    changes = {"lustre.mds.mdts": 4 * mdts}
+    striping = replace(patient.scenario.striping, mdts=-1)
+    dealt = patient.scenario.model_copy(update={"striping": striping})
+    more = patient.with_changes(f"{4 * mdts} MDTs in place of {mdts}", changes)
+    case = patient.case.with_job(patient.name, dealt).with_machine(changes, {})
+    yield more._replace(typed=f"{more.typed} --mdt-count -1", case=case)
+
+
 _BULK = {
     *(Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.OSS, Cause.OST, Cause.OSC),
     *(Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.LOCK, Cause.CACHE, Cause.SYNC),
@@ -253,9 +262,10 @@ _KINDS: tuple[tuple[set[Cause], Callable[[_Patient], Iterator[Remedy]]], ...] = 
     (_BULK | {Cause.METADATA, Cause.TREE, Cause.MEETING}, _striping),
     (_MPI | _BULK, _aggregation),
     ({Cause.LOCK, Cause.TREE, Cause.RANGE, Cause.MUTEX}, _own_files),
-    (_NODE, _spread),
+    (_NODE | {Cause.TURN}, _spread),
     ({Cause.OSC, Cause.CACHE, Cause.FLUSH}, _client),
     (_BULK, _hardware),
+    ({Cause.MDS}, _mdts),
 )
-_OF_LUSTRE = (_striping, _aggregation, _own_files, _client, _hardware)
+_OF_LUSTRE = (_striping, _aggregation, _own_files, _client, _hardware, _mdts)
 """Changes that mean nothing to files on SSDs or behind service nodes."""

@@ -97,7 +97,7 @@ def _words(scenario: Scenario | JobsScenario) -> Iterator[object]:
     else:
         described = (*scenario.jobs, *(scenario.mix.kinds if scenario.mix else ()))
     for job in described:
-        yield from job.workload.ior or ()
+        yield from job.workload.ior or job.workload.mdtest or ()
         yield from (job.workload.kernel or {}).values()
         yield from job.environment.values()
 

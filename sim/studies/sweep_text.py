@@ -20,14 +20,14 @@ _WIDEST = 12
 
 
 class Shown(NamedTuple):
-    """What is shown of a phase: its bandwidth, or its time where it moves no bytes.
+    """What is shown of a phase: its items/s or its bandwidth, or its time where it has neither.
 
     Attributes
     ----------
     phase
         Its name.
     unit
-        ``GB/s``, of 10^9 bytes, or ``s``.
+        ``items/s``, ``GB/s``, of 10^9 bytes, or ``s``.
     measure
         Returns the number, in this unit.
     """
@@ -42,13 +42,24 @@ class Shown(NamedTuple):
 
 
 def shown_phases(done: Sweep) -> list[Shown]:
-    """Return what is shown: the phases that move bytes, or all if none does."""
+    """Return what is shown: the phases that count items, else those that move bytes, else all."""
+    counting = [
+        Shown(phase, "items/s", _items)
+        for phase in done.phases
+        if any(point.measured(phase, _items) for point in done.points)
+    ]
+    if counting:
+        return counting
     moving = [
         Shown(phase, "GB/s", _gigabytes)
         for phase in done.phases
         if any(point.measured(phase, _gigabytes) for point in done.points)
     ]
     return moving or [Shown(phase, "s", lambda total: total.seconds) for phase in done.phases]
+
+
+def _items(total: PhaseTotal) -> float | None:
+    return total.item_rate
 
 
 def _gigabytes(total: PhaseTotal) -> float | None:
@@ -77,15 +88,17 @@ def _grid(done: Sweep, shown: Shown) -> Iterator[str]:
     if len(done.axes[1].values) > _WIDEST >= len(done.axes[0].values):
         down, across = across, down
     rows, columns = done.axes[down], done.axes[across]
-    cells = {tuple(map(str, point.values.values())): shown.of(point) for point in done.points}
+    cells = {
+        tuple(map(str, point.values.values())): _median(shown.of(point)) for point in done.points
+    }
     heads = [rows.path, *rows.labels, f"{shown.phase} ({shown.unit})"]
     left = max(map(len, heads)) + 2
-    wide = max(9, *(len(label) + 2 for label in columns.labels))
+    wide = max(9, *(len(text) + 2 for text in (*columns.labels, *cells.values())))
     yield f"{f'{shown.phase} ({shown.unit})':<{left}}  {columns.path}"
     yield f"{rows.path:<{left}}" + "".join(f"{label:>{wide}}" for label in columns.labels)
     for row in rows.labels:
         places = ((row, column) if down == 0 else (column, row) for column in columns.labels)
-        yield f"{row:<{left}}" + "".join(f"{_median(cells[place]):>{wide}}" for place in places)
+        yield f"{row:<{left}}" + "".join(f"{cells[place]:>{wide}}" for place in places)
 
 
 def _spreads(done: Sweep) -> Iterator[str]:
@@ -128,23 +141,28 @@ def _list(done: Sweep) -> list[str]:
 
 
 def _median(values: Sequence[float]) -> str:
-    return f"{median(values):,.4g}" if values else "-"
+    return _digits(median(values)) if values else "-"
+
+
+def _digits(value: float) -> str:
+    """Return a number with four digits that count."""
+    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1e4 else f"{value:,.4g}"
 
 
 def _with_range(values: Sequence[float]) -> str:
     if len(values) < 2:
         return _median(values)
-    return f"{_median(values)} ({min(values):,.4g} to {max(values):,.4g})"
+    return f"{_median(values)} ({_digits(min(values))} to {_digits(max(values))})"
 
 
 def _best(done: Sweep) -> Iterator[str]:
-    """Say of each phase that moves bytes where it is fastest."""
+    """Say of each phase that moves bytes, or counts items, where it is fastest."""
     for shown in shown_phases(done):
         measured = [(point, shown.of(point)) for point in done.points]
         found = [(median(values), point) for point, values in measured if values]
-        if shown.unit == "GB/s" and len(found) > 1:
+        if shown.unit != "s" and len(found) > 1:
             rate, point = max(found, key=lambda pair: pair[0])
-            yield f"Fastest {shown.phase}: {rate:,.4g} GB/s with {words(point)}."
+            yield f"Fastest {shown.phase}: {_digits(rate)} {shown.unit} with {words(point)}."
 
 
 def words(point: Point) -> str:
@@ -212,8 +230,7 @@ def title_of(scenario: Scenario) -> str:
     """Say in a line what is varied."""
     machine = scenario.machine
     name = machine.name if isinstance(machine, Machine) else machine
-    ior, kernel = scenario.workload.ior, scenario.workload.kernel or {}
-    what = f"kernel {kernel.get('name')}" if ior is None else f"ior {' '.join(ior)}"
+    what, kernel = scenario.workload.command, scenario.workload.kernel or {}
     if isinstance(kernel.get("trace"), str):
         what = f"replay of {Path(kernel['trace']).name}"
     return f"{what} on {name}, {scenario.nodes} nodes x {scenario.ppn} ranks"

@@ -6,6 +6,7 @@ A path is that of a scenario file (``nodes``, ``striping.count``, ``placement.po
 ==================================  ==========================================================
 ``machine.lnet.routers``            a value of the machine, as ``--set`` takes it
 ``ior.b``, ``ior.filePerProc``      an option of the IOR command: its letter, or its directive
+``mdtest.n``                        an option of the mdtest command: its letter, or its name
 ``kernel.num_aggregators``          an option of the kernel
 ``machine``                         the machine itself, by name
 ==================================  ==========================================================
@@ -23,8 +24,14 @@ from sim.config.files import explain, nearest
 from sim.config.machine import Machine, load_machine
 from sim.config.scenario import Scenario
 
-_SHORT = {"ior": "workload.ior", "kernel": "workload.kernel", "changes": "machine"}
-_IOR, _KERNEL, _MACHINE = "workload.ior.", "workload.kernel.", "machine."
+_SHORT = {
+    "ior": "workload.ior",
+    "mdtest": "workload.mdtest",
+    "kernel": "workload.kernel",
+    "changes": "machine",
+}
+_COMMANDS = {"workload.ior.": "ior", "workload.mdtest.": "mdtest"}
+_KERNEL, _MACHINE = "workload.kernel.", "machine."
 _NEVER = {"seed": "--repeat N, which takes N seeds", "title": "another", "description": "another"}
 _OPEN = ("environment", "slow", "target.lost")
 """Fields that are mappings with names of the user's own."""
@@ -54,10 +61,9 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
             machine = _machine(value)
         elif full.startswith(_MACHINE):
             document["changes"][full.removeprefix(_MACHINE)] = value
-        elif full.startswith(_IOR):
+        elif full.startswith(tuple(_COMMANDS)):
             with naming(f"--over {path}={value}"):
-                words = _with_ior_option(document, full.removeprefix(_IOR), value)
-            document["workload"]["ior"] = words
+                _set_option(document, full, value)
         elif full.startswith(_KERNEL):
             _kernel(document, path)[full.removeprefix(_KERNEL)] = value
         else:
@@ -82,24 +88,34 @@ def _machine(value: Any) -> Machine:
         return load_machine(str(value))
 
 
-def _with_ior_option(document: Mapping[str, Any], name: str, value: Any) -> tuple[str, ...]:
-    """Return the words of the IOR command with an option set."""
-    from sim.workloads.ior.options import with_option
+def _set_option(document: Mapping[str, Any], path: str, value: Any) -> None:
+    """Set an option of the command line of IOR or mdtest, in place."""
+    from sim.workloads.ior.options import with_option as with_ior_option
+    from sim.workloads.mdtest.options import with_option as with_mdtest_option
 
-    words = document["workload"]["ior"]
+    start = next(start for start in _COMMANDS if path.startswith(start))
+    program, workload = _COMMANDS[start], document["workload"]
+    words, name = workload[program], path.removeprefix(start)
     if words is None:
-        raise InputError("the workload is a kernel; right would be kernel.OPTION")
-    return with_option(words, name, value)
+        raise InputError(f"the workload is {_other(workload)}")
+    with_option = with_ior_option if program == "ior" else with_mdtest_option
+    workload[program] = with_option(words, name, value)
+
+
+def _other(workload: Mapping[str, Any]) -> str:
+    """Say what a workload is, and how its options are named."""
+    if workload["kernel"] is not None:
+        return "a kernel; right would be kernel.OPTION"
+    if workload["mdtest"] is not None:
+        return "an mdtest command; right would be a letter of an option of mdtest, as in mdtest.n"
+    return "an IOR command; right would be a letter of an option of IOR, as in ior.b"
 
 
 def _kernel(document: Mapping[str, Any], path: str) -> dict[str, Any]:
     """Return the options of the kernel, to be changed."""
     kernel = document["workload"]["kernel"]
     if kernel is None:
-        raise InputError(
-            f"--over {path}: the workload is an IOR command; right would be a letter of an option "
-            "of IOR, as in ior.b"
-        )
+        raise InputError(f"--over {path}: the workload is {_other(document['workload'])}")
     options: dict[str, Any] = kernel
     return options
 
@@ -133,7 +149,7 @@ def _refuse(path: str, before: str, part: Mapping[str, Any]) -> None:
     """Raise InputError: there is no such field, but others."""
     prefix = f"{before}." if before else ""
     names = [f"{prefix}{name}" for name in part if name not in (*_NEVER, "changes", "workload")]
-    more = [] if before else ["machine.NAME", "ior.LETTER", "kernel.OPTION"]
+    more = [] if before else ["machine.NAME", "ior.LETTER", "mdtest.LETTER", "kernel.OPTION"]
     raise InputError(
         f"--over {path}: there is no such field{nearest(path, names)}; there are "
         f"{', '.join([*names, *more])}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sim.config.scenario import Workload as AskedWorkload
 from sim.workloads.ior.command import Ior
 from sim.workloads.kernels import make_kernel
+from sim.workloads.mdtest.command import Mdtest
 from sim.workloads.workload import Workload
 
 
@@ -14,6 +15,8 @@ def workload_of(asked: AskedWorkload) -> Workload:
     Raises
     ------
     InputError
-        If IOR or the kernel does not know an option, or there is no such kernel.
+        If IOR, mdtest or the kernel does not know an option, or there is no such kernel.
     """
-    return Ior(asked.ior) if asked.kernel is None else make_kernel(asked.kernel)
+    if asked.kernel is not None:
+        return make_kernel(asked.kernel)
+    return Ior(asked.ior) if asked.mdtest is None else Mdtest(asked.mdtest)

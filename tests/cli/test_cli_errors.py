@@ -50,7 +50,7 @@ WRONG = {
     "ior --nodes 4 --machine titan --ppn 17 -- -w": "16 cores of 1 hardware threads",
     "ior --nodes 4 --io-threads 1000000000 -- -w": "right would be at most 256",
     "ior --nodes 4 --target bb --machine cori-knl --bb-capacity 0 -- -w": "--bb-capacity 0",
-    "ior --nodes 4 -- -w -b 1m -d 1t": "more years than IOR's dates have",
+    "ior --nodes 4 -- -w -b 1m -d 1t": "more years than dates have",
     "ior --nodes 4 -- -w -b 1m -i 999999999": "right would be at most 1,000,000,000",
     "ior --nodes 4 --set lnet.message_size=1 -- -w": "lnet.message_size = 1: should be",
     "ior --nodes 4 --set lustre.osts=0 -- -w": "lustre.osts = 0: should be greater than 0",

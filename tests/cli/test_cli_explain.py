@@ -141,7 +141,7 @@ def test_seed_and_changes_beside_a_scenario_are_those_of_run(xc40io, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("theta-headline", "again"), "right would be one scenario, log or result, or an IOR"),
+        (("theta-headline", "again"), "right would be one scenario, log or result, or a command"),
         (("--nodes", "4", "theta-headline"), "explain theta-headline with --nodes: what describes"),
         (("no-such",), "no-such"),
     ],

@@ -66,7 +66,7 @@ def test_resolved_text_leaves_nothing_to_a_default(tmp_path: Path) -> None:
     document = MINIMAL | {"placement": "random", "seed": 0, "changes": {"lustre.osts": 112}}
     scenario = _load(document, tmp_path)
     resolved = yaml.safe_load(resolved_yaml(scenario, machine_of(scenario)))
-    assert resolved["striping"] == {"count": 1, "size": "1 MiB", "offset": -1}
+    assert resolved["striping"] == {"count": 1, "size": "1 MiB", "offset": -1, "mdts": 1}
     assert resolved["placement"] == {"policy": "random", "seed": 0}
     assert resolved["machine"]["lustre"]["osts"]["value"] == 112
     assert resolved["machine"]["lustre"]["oss_rate"]["value"] == "6 GB/s"
@@ -127,7 +127,7 @@ def test_a_list_of_nodes(nodes: object, tmp_path: Path) -> None:
         ({"cores": {"threads": 0}}, "cores.threads = 0: should be greater than 0"),
         ({"cores": {"bind": "loosely"}}, "cores.bind = 'loosely': should be 'cores' or 'none'"),
         ({"background": {"read": "much"}}, "background.read: 'much' is not a rate"),
-        ({"workload": {}}, "workload: right would be one of ior: ARGUMENTS and kernel:"),
+        ({"workload": {}}, "workload: right would be one of ior: ARGUMENTS, mdtest:"),
         ({"workload": {"ior": "-o 'x"}}, "never closed"),
         ({"workload": {"ior": "-w", "kernel": "adios"}}, "workload: right would be one of ior"),
         ({"workload": {"kernel": 3}}, "workload.kernel = 3"),

@@ -33,3 +33,19 @@ def test_a_file_system_has_only_so_many_osts() -> None:
 def test_nothing_asked_is_always_possible() -> None:
     StripeRequest().check(1)
     StripeRequest(count=-1, size=0).check(1)
+
+
+def test_a_directory_is_striped_over_the_mdts_that_are_there() -> None:
+    StripeRequest(mdts=4).check_mdts(4)
+    StripeRequest(mdts=-1).check_mdts(1)
+    with pytest.raises(InputError, match="right would be 1 to 2"):
+        StripeRequest(mdts=4).check_mdts(2)
+    with pytest.raises(InputError, match="MDT count 0"):
+        StripeRequest(mdts=0)
+
+
+def test_what_is_asked_for_besides_goes_before_what_was() -> None:
+    asked = StripeRequest(count=4, size=1 << 20, offset=2, mdts=3)
+    assert asked.having() == asked
+    wider = asked.having(count=-1, offset=0)
+    assert wider == StripeRequest(count=-1, size=1 << 20, offset=0, mdts=3)

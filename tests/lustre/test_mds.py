@@ -185,3 +185,58 @@ def test_the_same_range_of_two_files_or_of_two_nodes_is_free() -> None:
         plane.run(programs)
         assert not plane.tables.programs.waits[:, Cause.RANGE].any()
         assert plane.served(StationKind.OST).sum() == 2 * RPC
+
+
+def test_a_directory_has_no_size_to_be_asked_for() -> None:
+    plane = SmallPlane(1)
+    (file,) = plane.add_files()
+    directory = plane.plane.add_names(np.zeros(1, np.int32))
+    took = plane.run([[Step(Op.MKDIR, directory), Step(Op.STAT, directory)]])[0]
+    assert plane.stat(Stat.GLIMPSES) == 0
+    assert took < 2 * 1.5 * round_trip(plane)
+    plane.run([[Step(Op.STAT, file)]])
+    assert plane.stat(Stat.GLIMPSES) == 1
+
+
+def test_renames_go_one_after_another_in_the_whole_file_system() -> None:
+    plane = SmallPlane(16, 1, lustre__mds__directory_rate=1000)
+    first = plane.plane.add_names(np.zeros(16, np.int32), shared_directory=False)
+    took = plane.run([[Step(Op.RENAME, first + node)] for node in range(16)])
+    assert took.max() >= 16 * 2 / 1000  # one name is taken out, another put in
+
+
+@pytest.mark.parametrize("files", [1, 7])
+def test_a_sync_writes_back_all_files_at_once_and_commits_nothing(files: int) -> None:
+    plane = SmallPlane(1)
+    numbers = plane.add_files(files)
+    dirty = [Step(Op.WRITE, file, length=PAGE) for file in numbers]
+    sync = Step(Op.WRITE_OUT, numbers[0], count=files)
+    took = plane.run([[*dirty, sync]])[0]
+    assert plane.served(StationKind.OST).sum() == files * PAGE
+    assert plane.stat(Stat.MDS_SYNCS) == plane.stat(Stat.OST_SYNCS) == 0
+    one = SmallPlane(1)
+    alone = one.run([[Step(Op.WRITE, *one.add_files(), length=PAGE), Step(Op.WRITE_OUT, count=1)]])
+    assert took < 5 * alone[0]
+    assert plane.run([[sync]])[0] == 0.0
+
+
+@settings(max_examples=15)
+@given(st.integers(1, 30), st.floats(0.05, 0.95))
+def test_items_end_at_the_first_that_begins_too_late(items: int, share: float) -> None:
+    plane, deadline = SmallPlane(1), share * items
+    program = [Step(Op.MARK, mark=1)]
+    for left in range(items, 0, -1):
+        # What is left out: the second this item takes, and both steps of those that follow.
+        program.append(Step(Op.ITEM, mark=1, seconds=deadline, count=2 * left - 1))
+        program.append(Step(Op.THINK, seconds=1.0))
+    took = plane.run([program])[0]
+    assert took == plane.tables.programs.rows.calls[0] == int(deadline) + 1
+
+
+def test_a_node_sends_to_several_mdts_at_a_time() -> None:
+    took = []
+    for mdts in (1, 4):
+        plane = SmallPlane(1, 4, lustre__mds__mdts=mdts)
+        files = plane.add_files(4, mdts=np.arange(4, dtype=np.int32) % mdts)
+        took.append(plane.run([[Step(Op.CREATE, file)] for file in files]).max())
+    assert took[0] > 3.5 * took[1]

@@ -10,9 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sim.results.file_system import FileSystem
 from sim.results.ior_csv import format_csv
 from sim.results.ior_json import as_dict, format_json
-from sim.results.ior_report import FileSystem, IorReport, TestReport
+from sim.results.ior_report import IorReport, TestReport
 from sim.workloads.ior.options import Access, parse_arguments
 from sim.workloads.ior.phases import Stonewall
 from sim.workloads.ior.rows import IorRow

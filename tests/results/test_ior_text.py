@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.results.ior_report import FileSystem, IorReport, TestReport, human_readable
+from sim.results.file_system import FileSystem
+from sim.results.ior_report import IorReport, TestReport, human_readable
 from sim.results.ior_text import format_text
 from sim.workloads.ior.options import Access, parse_arguments
 from sim.workloads.ior.phases import Stonewall

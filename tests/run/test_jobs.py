@@ -13,7 +13,8 @@ from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
-from sim.results.ior_run import EPOCH, ior_report
+from sim.results.dates import EPOCH
+from sim.results.ior_run import ior_report
 from sim.results.stations import loads
 from sim.run.jobs import JobsResult, phases_of, simulate_jobs, simulate_some
 from sim.run.simulate import simulate

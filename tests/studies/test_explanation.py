@@ -226,9 +226,16 @@ def test_what_is_claimed_is_what_a_run_brings():
 
 
 def test_nothing_helps_where_nothing_does():
-    phase = first(described("-w -F -b 64k -t 64k", 1, 1, nodes=64, ppn=8, changes=MDS_A_TENTH))
+    phase = first(described("-w -F -b 64k -t 64k", 1, 1, nodes=1, ppn=1, changes=MDS_A_TENTH))
     assert not phase.changed or not phase.changed[0].helps
     assert advice(phase).startswith(("Nothing that can be changed here helps", "There is nothing"))
+
+
+def test_more_mdts_help_where_all_wait_for_one():
+    phase = first(described("-w -F -b 64k -t 64k", 1, 1, nodes=64, ppn=8, changes=MDS_A_TENTH))
+    best = phase.changed[0]
+    assert best.typed == "--set lustre.mds.mdts=4 --mdt-count -1"
+    assert 3.0 < best.gain <= 4.0
 
 
 def test_the_answer_does_not_depend_on_the_number_of_processes():

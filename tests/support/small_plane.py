@@ -70,6 +70,7 @@ class Step(NamedTuple):
     received: int = 0
     sent: int = 0
     sent_first: int = 0
+    mark: int = 0
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the operation, and whatever else has been given."""

@@ -88,15 +88,28 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
 def _flush(osc: Osc, program_id: int, now: float) -> float:
     """Write back all dirty pages of a file on the node, and wait for them."""
     program = osc.programs.rows[program_id]
-    file = osc.files.rows[osc.programs.operations[program.op].file]
+    await_write_back(osc, program_id)
+    begin_write_back(osc, osc.programs.operations[program.op].file, program.node, now)
+    return GONE
+
+
+@outlined
+def await_write_back(osc: Osc, program_id: int) -> None:
+    """Have a program go on when nothing of the file of its ``inode`` is dirty any more."""
+    program = osc.programs.rows[program_id]
     inode = osc.cache.inodes[program.inode]
     # As long as it is listed, whatever gets dirty of the file is urgent too (dirty_pages).
     program.next = inode.flush_head
     inode.flush_head = program_id
+
+
+@outlined
+def begin_write_back(osc: Osc, file_id: int, node: int, now: float) -> None:
+    """Have all dirty pages of a file on a node written back; ``may_pump`` says if there is room."""
+    file = osc.files.rows[file_id]
     for i in range(file.stripe_count):
         object_id = file.first_object + i
-        view_id = find_view(osc.cache, object_id, program.node)
+        view_id = find_view(osc.cache, object_id, node)
         if view_id >= 0 and osc.cache.views[view_id].unsent > 0:
             raise_urgency(osc, view_id, 0, _END_OF_OBJECT, URGENT)
             pump(osc, channel_of(osc, view_id), now)
-    return GONE

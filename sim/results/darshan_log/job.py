@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.results.ior_run import EPOCH
+from sim.results.dates import EPOCH
 from sim.run.result import Result
 
 BEGIN = int(EPOCH.replace(tzinfo=UTC).timestamp())
@@ -89,9 +89,9 @@ def job_number(scenario: Scenario) -> int:
 def command_of(scenario: Scenario) -> str:
     """Return the command line of the program that ran."""
     workload = scenario.workload
-    if workload.ior is not None:
-        return shlex.join(["ior", *workload.ior])
-    options = dict(workload.kernel or {})
+    if workload.kernel is None:
+        return workload.command
+    options = dict(workload.kernel)
     name = str(options.pop("name", "kernel"))
     return shlex.join([name, *(f"{key}={value}" for key, value in options.items())])
 

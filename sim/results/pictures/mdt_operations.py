@@ -25,6 +25,7 @@ _STYLES = {
     Op.STAT: ("stat", "#e69f00"),
     Op.UNLINK: ("unlink", "#d55e00"),
     Op.MKDIR: ("mkdir", "#cc79a7"),
+    Op.RENAME: ("rename", "#7a5195"),
     Op.FSYNC: ("sync", "#f0e442"),
     Op.TRUNCATE: ("truncate", "#22262b"),
     Op.FLOCK: ("lock bytes", "#8a929c"),

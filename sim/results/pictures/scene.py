@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -99,9 +98,8 @@ def few(lanes: Sequence[Lane]) -> Iterable[Lane]:
 def setup_of(scenario: Scenario) -> str:
     """Say in a line what was run."""
     where = f"{format_count(scenario.nodes, 'node')} x {format_count(scenario.ppn, 'rank')}"
-    return _line(
-        f"{scenario.machine}: {where}, seed {scenario.seed}; {scenario.title or _words(scenario)}"
-    )
+    what = scenario.title or scenario.workload.command
+    return _line(f"{scenario.machine}: {where}, seed {scenario.seed}; {what}")
 
 
 def setup_of_jobs(scenario: JobsScenario, machine: str, names: Sequence[str]) -> str:
@@ -109,14 +107,6 @@ def setup_of_jobs(scenario: JobsScenario, machine: str, names: Sequence[str]) ->
     count = format_count(len(names), "job")
     title = scenario.title or ", ".join(names)
     return _line(f"{machine}: {count}, seed {scenario.seed}; {title}")
-
-
-def _words(scenario: Scenario) -> str:
-    """Return the workload as it was asked for."""
-    workload = scenario.workload
-    if workload.kernel is not None:
-        return f"kernel {workload.kernel['name']}"
-    return f"ior {shlex.join(workload.ior or ())}"
 
 
 def _line(text: str) -> str:

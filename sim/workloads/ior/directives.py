@@ -12,11 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sim.config.errors import InputError
+from sim.workloads.command_line import parse_size
 from sim.workloads.ior.parameters import SIMULATED_APIS, IorTest
-
-_SIZE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*(?:([kmgtp])(?:i?b)?)?\s*", re.IGNORECASE)
-_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
-_LARGEST = (1 << 63) - 1  # IOR counts bytes in a signed 64-bit integer
 
 # fmt: off
 _OTHER_APIS = (
@@ -24,31 +21,6 @@ _OTHER_APIS = (
     "MMAP", "NC4", "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
 )
 # fmt: on
-
-
-def parse_size(text: str) -> int:
-    """Convert a size as IOR reads it: ``64``, ``8m``, ``128K``, ``4g``, ``1t``.
-
-    The suffixes are powers of 1024, and a ``B`` or ``iB`` behind them changes nothing: IOR reads
-    ``1MB`` as 1 MiB.
-
-    Returns
-    -------
-    int
-        Bytes (or a plain number, where a count is typed).
-
-    Raises
-    ------
-    ValueError
-        With the end of a sentence that says what would be right.
-    """
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise ValueError("not a size; give bytes, or a whole number with k, m, g or t, as in 8m")
-    size = int(match[1]) << _SHIFTS[(match[2] or "").lower()]
-    if abs(size) > _LARGEST:
-        raise ValueError("too large; IOR counts up to 2^63 - 1 bytes")
-    return size
 
 
 def _integer(text: str) -> int:

@@ -30,11 +30,7 @@ class IorHints(NamedTuple):
 
 def striping_of(test: IorTest, striping: StripeRequest) -> StripeRequest:
     """Return the striping of a test's files: its own options go before ``striping``."""
-    return StripeRequest(
-        count=test.stripe_count or striping.count,
-        size=test.stripe_size or striping.size,
-        offset=test.start_ost if test.start_ost >= 0 else striping.offset,
-    )
+    return striping.having(count=test.stripe_count, size=test.stripe_size, offset=test.start_ost)
 
 
 def hints_of(

@@ -1,22 +1,20 @@
 """IOR's command line: ``ior -a MPIIO -b 8m -t 1m -s 4 -g -C -i 3`` becomes tests.
 
-The options are those of IOR 3.x and 4.x and, where a letter is free today, of 2.x. Letters may
-stand alone or together (``-wrg``), a value behind its letter, behind ``=`` or in the next word.
+The options are those of IOR 3.x and 4.x and, where a letter is free today, of 2.x.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from sim.config.errors import InputError
+from sim.workloads.command_line import Grammar, parse_size
 from sim.workloads.ior.directives import (
     LONG_FLAGS,
     LONG_VALUES,
     apply,
     apply_line,
-    parse_size,
 )
 from sim.workloads.ior.parameters import SIMULATED_APIS, Access, IorTest, checked
 from sim.workloads.ior.script import parse_script
@@ -92,6 +90,15 @@ _VALUES = {
 _SCRIPT = "f"
 _DIRECTIVES = "O"
 
+_GRAMMAR = Grammar(
+    program="IOR",
+    command="ior",
+    flags={*_FLAGS, *_LEVELS},
+    values={*_VALUES, _SCRIPT, _DIRECTIVES},
+    long_flags=LONG_FLAGS,
+    long_values=LONG_VALUES,
+)
+
 SUMMARY_OPTION, RANKS_OPTION = "summaryFile", "saveRankPerformanceDetailsCSV"
 """The options that name files."""
 
@@ -150,14 +157,10 @@ def parse_arguments(argv: Sequence[str]) -> IorCommand:
     InputError
         For an unknown option, a value that does not fit, or options that contradict each other.
     """
-    words = list(argv)
-    if words and PurePosixPath(words[0]).name.lower() == "ior":
-        program, words = words[0], words[1:]
-    else:
-        program = "ior"
+    program, words = _GRAMMAR.split(argv)
     script: str | None = None
     base = IorTest()
-    for spelled, value in _options(words):
+    for spelled, value in _GRAMMAR.options(words):
         if spelled == f"-{_SCRIPT}":
             script = value
         else:
@@ -184,7 +187,7 @@ def with_option(argv: Sequence[str], name: str, value: object) -> tuple[str, ...
         If there is no such option, the value does not fit, or the command runs a script, whose
         tests have options of their own.
     """
-    if any(spelled == f"-{_SCRIPT}" for spelled, _ in _options(list(argv))):
+    if any(spelled == f"-{_SCRIPT}" for spelled, _ in _GRAMMAR.options(argv)):
         raise InputError(
             f"the command runs a script (-{_SCRIPT}), whose tests have options of their own; right "
             "would be a command line without one"
@@ -197,57 +200,9 @@ def with_option(argv: Sequence[str], name: str, value: object) -> tuple[str, ...
         added = (f"-{_DIRECTIVES}", f"{directive.get(name, name)}={text}")
     else:
         raise InputError(f"-{name}: IOR has no such option")
-    for spelled, given in _options(list(added)):
+    for spelled, given in _GRAMMAR.options(added):
         _set(IorTest(), spelled, given)
     return (*argv, *added)
-
-
-def _options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Split the words into options (``-b``, ``--posix.odirect``) and values ("" for a flag)."""
-    rest = iter(words)
-    for word in rest:
-        if word == "--":  # IOR 3.x: the options of the backend follow
-            continue
-        if word.startswith("--"):
-            yield _long_option(word, rest)
-        elif word.startswith("-") and len(word) > 1:
-            yield from _letters(word[1:], rest)
-        else:
-            raise InputError(f"{word!r} is not an option of IOR; options start with a dash")
-
-
-def _letters(letters: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Split letters that stand together; the first one with a value takes all behind it."""
-    for position, letter in enumerate(letters):
-        spelled = f"-{letter}"
-        if letter in _FLAGS or letter in _LEVELS:
-            yield spelled, ""
-        elif letter in _VALUES or letter in (_SCRIPT, _DIRECTIVES):
-            yield spelled, _value(spelled, letters[position + 1 :].removeprefix("="), rest)
-            return
-        elif letter == "h":
-            raise InputError("-h prints IOR's own help; `xc40io ior --help` prints ours")
-        else:
-            raise InputError(f"{spelled}: IOR has no such option")
-
-
-def _long_option(word: str, rest: Iterator[str]) -> tuple[str, str]:
-    spelled, equals, value = word.partition("=")
-    name = spelled.lower()
-    if name in LONG_FLAGS:
-        if equals:
-            raise InputError(f"{spelled} takes no value, but has {value!r}")
-        return spelled, ""
-    if name in LONG_VALUES:
-        return spelled, value if equals else _value(spelled, "", rest)
-    raise InputError(f"{spelled}: IOR has no such option")
-
-
-def _value(spelled: str, glued: str, rest: Iterator[str]) -> str:
-    value = glued or next(rest, None)
-    if value is None:
-        raise InputError(f"{spelled} needs a value behind it")
-    return value
 
 
 def _set(test: IorTest, spelled: str, value: str) -> IorTest:

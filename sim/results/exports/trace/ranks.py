@@ -19,7 +19,7 @@ from sim.results.exports.trace.lanes import cut, nanoseconds
 from sim.results.exports.trace.sampling import of_ranks
 from sim.results.waits import AT_WORDS
 
-_BOOKKEEPING = (Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK)
+_BOOKKEEPING = (Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.ITEM)
 """What takes no time, or is the rest of a thread that has nothing to do."""
 
 

@@ -1,0 +1,71 @@
+"""The state of the file system that a benchmark prints: what ``statfs`` tells, as IOR shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sim.config.machine import Machine
+
+_INODES_PER_MDT = 1 << 32  # most that one MDT can number (Lustre manual, on ldiskfs)
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """The state of the file system, as ``statfs`` tells it.
+
+    Attributes
+    ----------
+    capacity
+        Bytes.
+    used
+        Share of the bytes in use, 0 to 1.
+    inodes
+        Files that it can hold.
+    used_inodes
+        Share of the inodes in use, 0 to 1.
+    """
+
+    capacity: int
+    used: float
+    inodes: int
+    used_inodes: float
+
+    @property
+    def capacity_text(self) -> str:
+        """The capacity as IOR and mdtest print it, in GiB or TiB."""
+        gib = self.capacity / 2**30
+        return f"{gib / 1024:.1f} TiB" if gib > 1024 else f"{gib:.1f} GiB"
+
+    @property
+    def used_text(self) -> str:
+        """The used share of the bytes in per cent."""
+        return f"{100 * self.used:.1f}%"
+
+    @property
+    def inodes_text(self) -> str:
+        """The number of inodes in units of 2^20."""
+        return f"{self.inodes / 2**20:.1f} Mi"
+
+    @property
+    def used_inodes_text(self) -> str:
+        """The used share of the inodes in per cent."""
+        return f"{100 * self.used_inodes:.1f}%"
+
+    @property
+    def line(self) -> str:
+        """All of it in the line that stands behind ``FS``."""
+        return (
+            f"{self.capacity_text}   Used FS: {self.used_text}   "
+            f"Inodes: {self.inodes_text}   Used Inodes: {self.used_inodes_text}"
+        )
+
+
+def file_system_of(machine: Machine) -> FileSystem:
+    """Return the file system of a machine as it is before the job: empty."""
+    lustre = machine.lustre
+    return FileSystem(
+        capacity=lustre.capacity,
+        used=0.0,
+        inodes=lustre.mds.mdts * _INODES_PER_MDT,
+        used_inodes=0.0,
+    )

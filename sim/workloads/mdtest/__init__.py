@@ -1,0 +1,1 @@
+"""mdtest: creates, stats, reads and removes of many names, counted per second."""

@@ -1,0 +1,73 @@
+"""An mdtest command as a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.config.scenario import Workload as AskedWorkload
+from sim.workloads.mdtest.checks import check, remarks
+from sim.workloads.mdtest.options import parse_arguments
+from sim.workloads.workload import Workload
+
+if TYPE_CHECKING:
+    from sim.workloads.job import Job
+
+
+class Mdtest(Workload):
+    """An mdtest command: its iterations one after the other.
+
+    Parameters
+    ----------
+    arguments
+        The words of the command, without the program's name; see
+        :func:`~sim.workloads.mdtest.options.parse_arguments`.
+
+    Attributes
+    ----------
+    command
+        As it was understood.
+
+    Raises
+    ------
+    InputError
+        If mdtest does not know an option, or two of them contradict each other.
+    """
+
+    name: ClassVar[str] = "mdtest"
+    runtime: ClassVar[str] = "sim.workloads.mdtest.run"
+
+    def __init__(self, arguments: Sequence[str] | None) -> None:
+        self._arguments = tuple(arguments or ())
+        self.command = parse_arguments(self._arguments)
+
+    @property
+    def title(self) -> str:
+        """What a list of jobs calls it: ``mdtest -n 1000 -F``."""
+        return f"mdtest {' '.join(self._arguments)}".rstrip()
+
+    def options(self, *, given: bool = False) -> dict[str, Any]:  # noqa: ARG002
+        """Return the words of the command."""
+        return {"arguments": list(self._arguments)}
+
+    def asked(self) -> AskedWorkload:
+        """Return the command as it was typed: mdtest's defaults stay mdtest's."""
+        return AskedWorkload(mdtest=self._arguments)
+
+    def output_files(self) -> list[tuple[str, str]]:
+        """Return the files of the ranks' figures and of the deadline."""
+        return self.command.output_files()
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the job can run it and the simulator knows how."""
+        check(self.command.test, scenario, machine)
+
+    def bytes_to_move(self, ranks: int) -> int:
+        """Return the bytes that all iterations write and read."""
+        return self.command.test.bytes_to_move(ranks)
+
+    def notes(self, job: Job) -> tuple[str, ...]:
+        """Return which options change nothing, and what mdtest counts in its own way."""
+        return (*self.command.notes, *remarks(self.command.test, job.scenario))

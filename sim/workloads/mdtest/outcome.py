@@ -1,0 +1,136 @@
+"""What only mdtest leaves of a run: when the ranks began and ended each phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.engine.types import Floats
+from sim.workloads.mdtest.options import MdtestCommand
+from sim.workloads.mdtest.parameters import Operation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MdtestWall:
+    """How far the ranks were when a deadline had stopped them, before all went on to the most.
+
+    Attributes
+    ----------
+    least, most, mean
+        Files of a rank.
+    """
+
+    least: int
+    most: int
+    mean: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MdtestPhase:
+    """One phase of an iteration.
+
+    Attributes
+    ----------
+    operation, iteration
+        What was done, and in which iteration, from 0.
+    items
+        Of a rank; of a tree its directories.
+    start, end, synced
+        float64 (ranks,): when each began and ended, and when it had called ``sync`` if it had to,
+        in simulated seconds.
+    barrier
+        Seconds of the barrier that follows, which mdtest counts.
+    stonewall
+        What a deadline has stopped, if it has.
+    """
+
+    operation: Operation
+    iteration: int
+    items: int
+    start: Floats
+    end: Floats
+    synced: Floats
+    barrier: float
+    stonewall: MdtestWall | None = None
+
+    @property
+    def seconds(self) -> Floats:
+        """Seconds of each rank from its begin to the end of the barrier: float64 (ranks,)."""
+        seconds: Floats = self.synced.max() + self.barrier - self.start
+        return seconds
+
+    @property
+    def rates(self) -> Floats:
+        """Items/s of each rank by these seconds: float64 (ranks,)."""
+        return _rates(self.items, self.seconds)
+
+    @property
+    def rate(self) -> float:
+        """Items/s of all ranks: those of the slowest one, times the ranks.
+
+        Of a tree the directories of one tree, as rank 0 counts them.
+        """
+        if self.operation in (Operation.TREE_CREATION, Operation.TREE_REMOVAL):
+            return float(self.rates[0])
+        return float(self.rates.min()) * len(self.start)
+
+    @property
+    def own_rates(self) -> Floats:
+        """Items/s of each rank by its time before the barrier: float64 (ranks,)."""
+        return _rates(self.items, self.own_seconds)
+
+    @property
+    def own_seconds(self) -> Floats:
+        """Seconds of each rank before the barrier: float64 (ranks,)."""
+        own: Floats = self.end - self.start
+        return own
+
+
+def _rates(items: int, seconds: Floats) -> Floats:
+    """Return items/s; infinite where no time passed, 0 where nothing was done."""
+    if not items:
+        return np.zeros_like(seconds)
+    never = np.full_like(seconds, np.inf)
+    rates: Floats = np.divide(items, seconds, out=never, where=seconds > 0.0)
+    return rates
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MdtestRun:
+    """All iterations with some number of ranks.
+
+    Attributes
+    ----------
+    tasks
+        How many ranks took part.
+    phases
+        In order.
+    """
+
+    tasks: int
+    phases: tuple[MdtestPhase, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MdtestOutcome:
+    """A finished mdtest command.
+
+    Attributes
+    ----------
+    command
+        As it was understood.
+    nodes, tasks, per_node
+        Where it was launched: nodes of the job, ranks, and ranks of the first node.
+    stride
+        By how many ranks the items of the next phase were shifted.
+    runs
+        One for each number of ranks.
+    """
+
+    command: MdtestCommand
+    nodes: int
+    tasks: int
+    per_node: int
+    stride: int
+    runs: tuple[MdtestRun, ...]
