@@ -46,7 +46,7 @@ def test_a_check_that_shares_nothing_is_a_prediction() -> None:
     [
         (claim("B08.raw"), "B08 is of the same row"),
         (claim("B04", metric="read(a)", runs={"a": scenario(nodes=2)}), "shares a run with B08"),
-        (claim("B22"), "theta: lustre.ost_write_latency names it as a source"),
+        (claim("A35"), "theta: ssd.write_rate names it as a source"),
     ],
 )
 def test_a_check_whose_number_was_seen_is_none(check: Claim, why: str) -> None:

@@ -17,9 +17,9 @@ TEXT = sensitivity_page.PAGE.read_text(encoding="utf-8")
 
 HEAD = "claim,run,parameter,machines,elasticity,error,seen\n"
 TABLE = HEAD + (
-    "B01,,lustre.journal_commit,theta,-0.3123,0.0,1\n"
-    "B02,,lustre.journal_commit,theta,-0.2,0.0,1\n"
-    "B02.ratio,,lustre.journal_commit,theta,0.4,0.0,1\n"
+    "B01,,ssd.write_rate,theta,-0.3123,0.0,1\n"
+    "B02,,ssd.write_rate,theta,-0.2,0.0,1\n"
+    "B02.ratio,,ssd.write_rate,theta,0.4,0.0,1\n"
     "G01,,nodes.write_copy_rate,theta cori-knl,0.02,0.0,0\n"
 )
 
@@ -67,9 +67,9 @@ def test_what_a_table_says_takes_the_place_of_what_was_kept(
     monkeypatch.setattr(sensitivity_page, "load_seen", lambda: load_seen(kept))
     monkeypatch.setattr(sensitivity_page, "PAGE", tmp_path / "page.md")
     sensitivity_page.main([str(table)])
-    row = "| `lustre.journal_commit` | theta | 2 of 2 | `B02.ratio` +0.40, `B01` -0.31 |"
+    row = "| `ssd.write_rate` | theta | 2 of 2 | `B02.ratio` +0.40, `B01` -0.31 |"
     assert row in (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert load_seen(kept)["lustre.journal_commit (theta)"].rows == 2
+    assert load_seen(kept)["ssd.write_rate (theta)"].rows == 2
     assert len(load_seen(kept)) == len(load_seen())
 
 
