@@ -51,7 +51,7 @@ def test_a_table_says_what_sees_a_parameter(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text(TABLE, encoding="utf-8")
     assert seen_in([table]) == {
-        "lustre.journal_commit (theta)": Seen(2, 2, (("B02.ratio", 0.4), ("B01", -0.31))),
+        "ssd.write_rate (theta)": Seen(2, 2, (("B02.ratio", 0.4), ("B01", -0.31))),
         "nodes.write_copy_rate (theta, cori-knl)": Seen(1, 0, ()),
     }
 
