@@ -45,6 +45,18 @@ class Plan(NamedTuple):
                         marks[step.file][start : start + step.length] = b"1" * step.length
         return sum(mark.count(b"1") for mark in marks)
 
+    def ragged_ends(self) -> list[int]:
+        """Return where calls that write begin or end within a page, in their files."""
+        calls = [
+            step.offset + call * step.stride + end
+            for program in self.programs
+            for step in program
+            if step.kind == Op.WRITE
+            for call in range(step.count)
+            for end in (0, step.length)
+        ]
+        return [place for place in calls if place % PAGE]
+
     def synced(self) -> list[Program]:
         """Return programs that write back whatever is dirty on any node."""
         return [
