@@ -90,9 +90,8 @@ class PointToPointRun:
         meeting = np.tile(job.meetings(len(near)), 2)
         for _ in range(count):
             for source, target in ((near, far), (far, near)):
-                batch.add(
-                    Op.MEET, both, meeting=meeting, members=2, seconds=self._software
-                )  # the software of sender and receiver
+                batch.add(Op.MEET, both, meeting=meeting, members=2)
+                batch.add(Op.WORK, both, seconds=self._software)  # of sender and receiver
                 self._receive(batch, source, target, target, 1)
         batch.add(Op.MEET, both, meeting=meeting, members=2)
         return 2 * count * len(near)
