@@ -14,7 +14,9 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.recovery import load_recovery
 from sim.config.scenario import Scenario
+from sim.engine.page import PAGE
 from sim.plane.causes import Cause
+from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.results.run_json import simulator_document
 from sim.run.jobs import simulate_jobs
@@ -40,6 +42,15 @@ def run(*faults: str, ior: str = SHARED, **more: Any) -> Result:
 
 def on_disk(result: Result) -> float:
     return sum(use.bytes for use in result.stations() if use.kind == StationKind.OST)
+
+
+def fetched(result: Result) -> float:
+    """Return the bytes that nodes have read: of a job that only writes, pages it writes in part."""
+    return sum(
+        use.bytes
+        for use in result.stations()
+        if use.kind == StationKind.OSS and use.name.endswith("out")
+    )
 
 
 def lost(result: Result) -> int:
@@ -152,7 +163,12 @@ def test_what_is_written_is_at_the_osts_or_lost(
     two = {"count": 2, "size": 1 << 20, "offset": 1}
     result = run(fault, ior=ior, ppn=2, striping=two)
     written = sum(row.bytes for row in result.rows if row.phase == "write")
-    assert on_disk(result) + lost(result) == written
+    read = fetched(result)
+    assert on_disk(result) + lost(result) == written + read
+    assert read % PAGE == 0
+    assert read <= result.stats[Stat.MISS_BYTES]  # less where the OST refused
+    if "47008" not in ior:  # whole pages
+        assert read == 0
     check_at_rest(result)
 
 

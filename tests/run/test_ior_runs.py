@@ -8,6 +8,7 @@ from theta_runs import MIB, headline, rows, run, used
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
+from sim.engine.page import PAGE
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.result import Result
@@ -152,10 +153,20 @@ def test_wearing_out_evens_the_ranks() -> None:
 @pytest.mark.parametrize("sizes", ["-b 1528k -t 764k", "-b 8k -t 8", "-b 3000008 -t 3000008"])
 def test_every_size_arrives_whole_however_it_lies_on_the_stripes(sizes: str) -> None:
     """Calls that cross stripes and RPC boundaries move their bytes, no more and no less."""
-    for access in ("-w -e", "-w --posix.odirect", "-r --posix.odirect"):
+    for access in ("-w --posix.odirect", "-r --posix.odirect"):
         result = run(f"{access} -s 2 {sizes}", 2, 3, count=5)
         asked = result.outcome.tests[0].test.aggregate_bytes(6)
         assert rows(result)[0].bytes_moved == result.bulk_bytes == asked
+    # Through the cache, a node first reads each page of which a call writes a part, at most once.
+    result = run(f"-w -e -s 2 {sizes}", 2, 3, count=5)
+    test = result.outcome.tests[0].test
+    ends = np.arange(0, asked, test.transfer_size)
+    in_part = len(np.unique(ends[ends % PAGE > 0] // PAGE))
+    read = result.stats[Stat.MISS_BYTES]
+    assert rows(result)[0].bytes_moved == asked
+    assert result.bulk_bytes == asked + read
+    assert read % PAGE == 0
+    assert read <= 2 * in_part * PAGE
     # The cache reads whole pages, of two pieces of the file on either node, and some ahead.
     result = run(f"-r -s 2 {sizes}", 2, 3, count=5)
     ahead = result.stats[Stat.AHEAD_BYTES]
