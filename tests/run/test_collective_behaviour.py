@@ -67,8 +67,12 @@ def test_with_a_group_lock_raw_writes_go_as_the_aggregators_and_the_call_gains()
     assert 1 < whole < raw_write(results[1]) / raw_write(results[4])
 
 
-def test_with_extent_locks_more_aggregators_take_locks_from_each_other_and_gain_nothing() -> None:
-    """Who holds the lock of an object writes on, up to the next one who wants it."""
+def test_with_extent_locks_more_aggregators_take_locks_from_each_other_and_gain_little() -> None:
+    """Who holds the lock of an object writes on, up to the next one who wants it.
+
+    That one waits for a commit of the journal. So most of what a group lock gains is lost, and
+    where a commit takes long, more aggregators are slower than one for an object.
+    """
     alone = multiplied(1, "")
     assert alone.stats[Stat.BLOCKING_ASTS] <= OPENING
     for multiplier in (2, 4):
@@ -76,7 +80,11 @@ def test_with_extent_locks_more_aggregators_take_locks_from_each_other_and_gain_
         asts = result.stats[Stat.BLOCKING_ASTS]
         print(f"\nlock mode 0, {multiplier} x 48 aggregators: {bandwidth(result):.2f} GB/s", end="")
         print(f", {asts:,} blocking ASTs for {4096 * 16:,} stripes", end="")
-        assert bandwidth(result) < 1.05 * bandwidth(alone)
+        gained, possible = (
+            bandwidth(more) - bandwidth(alone) for more in (result, multiplied(multiplier, GROUP))
+        )
+        assert gained < possible / 3
+        assert bandwidth(multiplied(multiplier, "", lustre__journal_commit=0.06)) < bandwidth(alone)
         assert asts > 10 * 48
         assert result.stats[Stat.CANCEL_SYNCS] > 0.9 * asts
 
@@ -101,7 +109,8 @@ def test_hdf5_collective_writes_rise_with_the_nodes_and_saturate() -> None:
     few, more, most = hdf5(1), hdf5(4), hdf5(16)
     assert few < more / 3 < most / 6
     assert hdf5(64) > most
-    assert hdf5(256) == pytest.approx(hdf5(64), rel=0.05)
+    # With more nodes than the 48 aggregators, four times the nodes gain less than a tenth.
+    assert hdf5(64) < hdf5(256) < 1.1 * hdf5(64)
 
 
 # --------------------------------------------------------------------- one-sided and two-phase
@@ -139,17 +148,26 @@ def test_one_sided_gains_with_small_messages_and_many_dimensions_and_not_with_la
 
 
 def test_collective_and_independent_writes_cross_over_with_the_data_per_rank() -> None:
-    ratio = {}
-    for size in ("16k", "64k", "256k", "1m", "16m"):
+    """Apart, ranks with less than a page read the page first; with more, they wait for the array.
+
+    They do so when they close the file: with a slower array the curves cross further up.
+    """
+
+    def ratio(size: str, **options: object) -> float:
         ior = f"-a MPIIO -w -b {size} -t {size}"
-        together, apart = bandwidth(run(f"{ior} -c", size="16m")), bandwidth(run(ior, size="16m"))
-        print(
-            f"\n{size:>5} a rank: collective {together:.2f}, independent {apart:.2f} GB/s", end=""
+        together, apart = (
+            bandwidth(run(command, size="16m", **options)) for command in (f"{ior} -c", ior)
         )
-        ratio[size] = together / apart
-    assert ratio["64k"] > 1
-    assert ratio["64k"] > ratio["256k"] > ratio["1m"] > ratio["16m"]
-    assert ratio["1m"] < 0.6
+        print(
+            f"\n{size:>5} a rank: collective {together:.4f}, independent {apart:.4f} GB/s", end=""
+        )
+        return together / apart
+
+    ratios = [ratio(size) for size in ("2k", "16k", "64k", "256k", "1m", "16m")]
+    assert ratios[0] > 1 > ratios[1]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[4] < 0.6
+    assert ratio("64k", lustre__ost_write_latency=0.042) > 1.2 * ratio("64k")
 
 
 def test_small_interleaved_blocks_favour_collective_large_aligned_ones_independent() -> None:
