@@ -69,14 +69,16 @@ def test_stripes_that_are_too_small_for_64_writers_are_named():
     phase = first(described("-w -e -b 32m -t 32m", 48, 1))
     assert "extent locks" in phase.without[0].words
     best = settings(phase)[0]
-    assert "in place of 1 MiB" in best.words
+    assert "of 1 MiB" in best.words
+    assert "--stripe-size 8m" in best.typed  # maybe on more OSTs, too
     assert best.gain > 1.5
     assert best.words in advice(phase)
 
 
 def test_aggregators_that_share_an_ost_without_the_group_lock_are_named():
     hints = {"MPICH_MPIIO_HINTS": "*:cray_cb_nodes_multiplier=2"}
-    ior = "-a MPIIO -c -w -b 2m -t 2m"
+    # Two calls: the second one needs the locks that the first one has left with others.
+    ior = "-a MPIIO -c -w -b 4m -t 2m"
     phase = first(described(ior, -1, 1, ppn=8, environment=hints))
     assert phase.without[0].key == "aggregator_locks"
     assert phase.without[0].gain > 2.0
@@ -260,11 +262,19 @@ def test_files_on_local_ssds_are_not_told_of_osts():
 
 @pytest.mark.parametrize("part", PARTS, ids=[part.key for part in PARTS])
 def test_every_part_can_be_done_without(part):
-    case = Case(described("-a MPIIO -c -w -r -C -e -b 4m -t 1m", 4, 1, nodes=2))
+    ior, changes = "-a MPIIO -c -w -r -C -e -b 4m -t 1m", {}
+    if part.key == "disks":
+        # At disks that keep pace with the ranks a byte costs nothing: their last commit begins when
+        # the one before it ends, whenever the bytes came meanwhile.
+        changes = {"lustre.ost_write_rate": "50 MB/s"}
+    if part.key == "seeks":
+        ior = "-w -r -C -e -b 4m -t 1m"  # aggregators read what they have in their caches
+    case = Case(described(ior, 4, 1, nodes=2, changes=changes))
     usual, without = seconds_of(case.run()), seconds_of(part.without(case, case.machine).run())
     assert without.keys() == usual.keys()
     assert all(seconds > 0.0 for seconds in without.values())
-    if part.key in ("disks", "disk_latency", "lnet", "mds", "locks", "copies", "mpi"):
+    felt = ("disks", "seeks", "disk_latency", "lnet", "mds", "locks", "copies", "calls", "mpi")
+    if part.key in felt:
         assert min(without[phase] / usual[phase] for phase in usual) < 0.999
 
 
