@@ -155,7 +155,8 @@ def _turn(place: Integers) -> Integers:
 def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
     """Put the closes and opens between sessions where nobody used the file for longest.
 
-    The last open ended before the calls that follow, and after it there was no other.
+    The last open ended before the calls that follow, and after it there was no other. Ranks leave
+    it one after another: when the last one does, others may be at their calls again.
     """
     count = len(sessions.opened)
     if count == 1 or len(rows.rank) < 2:
@@ -166,6 +167,9 @@ def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
     pauses = start[1:] - end[:-1]
     known = np.searchsorted(start, sessions.opened[-1] + sessions.took) - 1
     if 0 <= known < len(pauses):
+        idle = np.flatnonzero(pauses[: known + 1] > 0.0)
+        if len(idle) and start[idle[-1] + 1] >= sessions.opened[-1]:
+            known = idle[-1]
         pauses[known] = max(float(pauses[known]), 1e-12)
         pauses = np.where(np.arange(len(pauses)) > known, 0.0, pauses)
         pauses[known] += float(pauses.max())

@@ -25,7 +25,11 @@ from sim.run.jobs import simulate_jobs
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.darshan_log.counters import SHARED
+from sim.workloads.darshan_log.dxt import between_pauses
 from sim.workloads.darshan_log.log import DarshanLog, read_log
+from sim.workloads.darshan_log.rows import make_rows
+from sim.workloads.darshan_log.sessions import Sessions
+from sim.workloads.trace.block import TraceOp
 
 MIB = 2**20
 
@@ -158,6 +162,17 @@ def test_a_replay_gives_back_the_runs_time_and_bytes(logged: Logged) -> None:
     assert found["runs"][0]["seconds"] == pytest.approx(logged.result.simulated, rel=0.1)
     moved = sum(row.bytes for row in logged.result.rows)
     assert sum(file["bytes"] for file in found["files"]) == moved
+
+
+def test_ranks_that_left_the_last_open_first_may_read_before_it_has_ended() -> None:
+    op = [TraceOp.WRITE, TraceOp.WRITE, TraceOp.READ, TraceOp.READ]
+    start, took = np.array([1.0, 1.0, 4.0, 4.1]), np.array([1.0, 2.0, 0.5, 0.5])
+    rows = make_rows(rank=np.array([0, 1, 0, 1]), op=np.array(op), start=start, took=took)
+    # Rank 1 has left the open at 4.1, rank 0 at 4.0.
+    opens = Sessions(np.array([0.5, 3.6]), np.array([3.0, 5.0]), 0.5, closes=True)
+    found = between_pauses(opens, rows)
+    assert found.opened.tolist() == pytest.approx([0.5, 3.5])
+    assert found.closed.tolist() == pytest.approx([3.0, 5.0])
 
 
 def test_the_log_of_a_replay_counts_what_its_log_counts(logged: Logged, tmp_path: Path) -> None:
