@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.watched import watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from sim.studies.plan_faults import MixFaults
     from sim.studies.plan_sensitivity import MixSensitivity
 
-_Made = TypeVar("_Made")
 
 _HELP = """\
 Plan hardware for a mix of jobs: what each change brings which job and why, what it costs, and where
@@ -195,13 +195,13 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
     bounds, width = _ranges(asked["ranges"])
     made_plan = made_sensitivity = made_faults = None
     if axes or plain:
-        made_plan = _watched(
+        made_plan = watched(
             lambda tell: make_plan(
                 mix, axes, costs=costs, repeat=asked["repeat"], progress=tell, **where
             )
         )
     if asked["sensitivity"]:
-        made_sensitivity = _watched(
+        made_sensitivity = watched(
             lambda tell: measure(
                 mix,
                 asked["values"],
@@ -214,7 +214,7 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
             )
         )
     if asked["faults"]:
-        made_faults = _watched(
+        made_faults = watched(
             lambda tell: plan_faults(
                 mix,
                 asked["sentences"],
@@ -225,36 +225,6 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
             )
         )
     return _Studies(mix, made_plan, made_sensitivity, made_faults)
-
-
-def _watched(make: Callable[[Callable[[int, int], None]], _Made]) -> _Made:
-    """Make a study; show how far it is, and say what is kept if it is interrupted."""
-    from sim.results.progress import ProgressBar
-
-    told = (0, 0)
-
-    def tell(finished: int, total: int) -> None:
-        nonlocal told
-        told = finished, total
-        progress(finished, total)
-
-    try:
-        with ProgressBar("runs") as progress:
-            made: Any = make(tell)
-    except KeyboardInterrupt:
-        click.echo(
-            f"xc40io: {told[0]} of {told[1]} runs have finished and are kept; the same command "
-            "does the others",
-            err=True,
-        )
-        raise
-    for note in made.notes:
-        click.echo(f"xc40io: {note}", err=True)
-    click.echo(
-        f"xc40io: {made.simulated} runs simulated, {made.recalled} known from before", err=True
-    )
-    done: _Made = made
-    return done
 
 
 def _costs(texts: Sequence[str]) -> dict[str, float]:

@@ -10,6 +10,7 @@ from sim.cli import options
 from sim.cli.job import describe, described
 from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.subject import typed_options
+from sim.cli.watched import watched
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -146,32 +147,9 @@ def _check_scheduler(scheduler: str, jobs: int | None) -> None:
 
 def _run(scenario: Scenario, axes: Any, **asked: Any) -> Sweep:
     """Run the sweep; say what is kept if it is interrupted, and what there is to say."""
-    from sim.results.progress import ProgressBar
     from sim.studies.sweep import sweep as run_all
 
-    told = (0, 0)
-
-    def tell(finished: int, total: int) -> None:
-        nonlocal told
-        told = finished, total
-        progress(finished, total)
-
-    try:
-        with ProgressBar("runs") as progress:
-            done = run_all(scenario, axes, progress=tell, **asked)
-    except KeyboardInterrupt:
-        click.echo(
-            f"xc40io: {told[0]} of {told[1]} runs have finished and are kept; the same command "
-            "does the others",
-            err=True,
-        )
-        raise
-    for note in done.notes:
-        click.echo(f"xc40io: {note}", err=True)
-    click.echo(
-        f"xc40io: {done.simulated} runs simulated, {done.recalled} known from before", err=True
-    )
-    return done
+    return watched(lambda tell: run_all(scenario, axes, progress=tell, **asked))
 
 
 def _write(done: Sweep, title: str, document: str, out: str | None, plot: str | None) -> None:
