@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sim.cli.replay import scenario_of_log
+from sim.cli.job import NAMES as JOB
+from sim.cli.replay import replay, scenario_of_log
 from sim.config.files import shipped
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import Scenario
@@ -33,14 +34,6 @@ SMALLER: Mapping[str, dict[str, Any]] = {
     "theta-scattered": {"nodes": 8},
     "theta-three-runs": {"nodes": 8},
     "theta-twice-the-osts": {"nodes": 16},
-}
-_OPTIONS: dict[str, Any] = {
-    **dict.fromkeys(("machine", "nodes", "ppn", "stripe_count", "stripe_size", "stripe_offset")),
-    **dict.fromkeys(("hints", "bb_capacity")),
-    **{"environment": (), "faults": (), "lose_ssd": (), "target": "lustre", "bb_access": "striped"},
-    **{"placement": "contiguous", "background_read": "0", "background_write": "0"},
-    **{"background_typical": False, "rpcs_as_one": 1, "core_spec": 0, "cpu_bind": "cores"},
-    "seed": 1,
 }
 LOGS = Path(__file__).parents[3] / "shared/data/darshan"
 
@@ -110,7 +103,9 @@ def test_the_log_of_a_real_job_is_explained(name, within):
     path = LOGS / f"{name}.darshan"
     if not path.exists():
         pytest.skip("logs of real jobs are not beside this checkout")
-    explained = explain(scenario_of_log(str(path), (), _OPTIONS), jobs=1)
+    context = replay.make_context("replay", [str(path)])
+    job = {option: context.params[option] for option in JOB}
+    explained = explain(scenario_of_log(str(path), (), job), jobs=1)
     check_bytes(explained.results, within)
     check_claims(explained)
     assert explained.phases[0].phase.name == "replay"
