@@ -16,7 +16,15 @@ from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.engine.pool import give, take
 from sim.engine.types import Floats
-from sim.lustre.net.bulk import BulkRpcs, is_last_part, mark_sent, new_message, split_bulk
+from sim.lustre.net.bulk import (
+    BulkRpcs,
+    is_last_part,
+    mark_left,
+    mark_routed,
+    mark_sent,
+    new_message,
+    split_bulk,
+)
 from sim.lustre.net.lnet import (
     Lnet,
     choose_gateway,
@@ -166,11 +174,15 @@ def _on_write(brw: Brw, message_id: int, now: float) -> float:
     node, oss = message.node, message.server
     if message.stage == WRITE_FETCHED:
         message.stage = WRITE_AT_ROUTER
+        if brw.programs.recorder.on:
+            mark_left(brw.bulk, message_id, now)
         message.gateway = choose_gateway(brw.lnet, node, oss, message.bytes)
         enter_aries_outward(brw.lnet, message_id, node, now)
         return GO_ON
     if message.stage == WRITE_AT_ROUTER:
         message.stage = WRITE_AT_OSS
+        if brw.programs.recorder.on:
+            mark_routed(brw.bulk, message_id, now)
         # Its router has stored it: it no longer counts when senders compare routers.
         brw.lnet.queued[node, message.gateway] -= message.bytes
         enter_infiniband_outward(brw.lnet, message_id, oss, now)
@@ -201,11 +213,15 @@ def _on_read(brw: Brw, message_id: int, now: float) -> float:
         message.stage = READ_CUT
     if message.stage == READ_CUT:
         message.stage = READ_AT_ROUTER
+        if brw.programs.recorder.on:
+            mark_left(brw.bulk, message_id, now)
         message.gateway = choose_gateway(brw.lnet, sender, oss, message.bytes)
         enter_infiniband_homeward(brw.lnet, message_id, oss, now)
         return GO_ON
     if message.stage == READ_AT_ROUTER:
         message.stage = READ_AT_CLIENT
+        if brw.programs.recorder.on:
+            mark_routed(brw.bulk, message_id, now)
         brw.lnet.queued[sender, message.gateway] -= message.bytes
         enter_aries_homeward(brw.lnet, message_id, node, now)
         return GO_ON

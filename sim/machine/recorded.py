@@ -39,8 +39,11 @@ def _rpcs_under_way(bulk: BulkRpcs) -> Records:
     records["node"], records["ost"] = np.divmod(rpcs["channel"], bulk.osts)
     for name in ("object", "write", "bytes", "start", "arrived"):
         records[name] = rpcs[name]
-    for name in ("offset", "in_flight", "pieces", "begun", "served"):
+    for name in ("offset", "in_flight", "pieces", "left", "begun", "served"):
         records[name] = marks[name]
+    # Of a bulk on its way it is not known whether all its parts are past the routers.
+    there = (rpcs["write"] == 1) & np.isfinite(rpcs["arrived"])
+    records["routed"] = np.where(there, marks["routed"], np.inf)
     records["gateway"] = -1
     records["ended"] = np.inf
     return records[np.argsort(records["start"], kind="stable")]

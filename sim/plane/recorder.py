@@ -48,10 +48,17 @@ RPC = np.dtype(  # a bulk (BRW) RPC
         ("bytes", "i8"),
         ("offset", "i8"),  # bytes: where in the object it begins
         ("start", "f8"),  # s: the OSC sends it
+        ("left", "f8"),  # the bulk leaves its sender: the node of a write, the OSS of a read
+        ("routed", "f8"),  # LNET routers have stored all of the bulk
         ("arrived", "f8"),  # the request, or all of the bulk of a write, is at the OSS
         ("begun", "f8"),  # block I/O begins
         ("served", "f8"),  # the array can turn to another
         ("ended", "f8"),  # the client has the reply, or all of the data
+        ("at_nic", "f8"),  # s: of its last part at stations of each kind, waiting and being served
+        ("at_link", "f8"),
+        ("at_lnet", "f8"),
+        ("at_ib", "f8"),
+        ("at_oss", "f8"),
     ],
     align=True,
 )

@@ -58,6 +58,28 @@ def test_an_rpc_passes_its_stations_in_their_order(recorded: Result) -> None:
     ):
         assert (over[before] <= over[after]).all(), (before, after)
     assert (over["gateway"] >= 0).all()
+
+
+def test_the_bulk_passes_its_stations_between_sender_and_receiver(recorded: Result) -> None:
+    rpcs = recording_of(recorded).rpcs
+    over = rpcs[np.isfinite(rpcs["ended"])]
+    write = over["write"] == 1
+    sent = np.where(write, over["start"], over["begun"])
+    there = np.where(write, over["arrived"], over["ended"])
+    assert (sent <= over["left"]).all()
+    assert (over["left"] < over["routed"]).all()
+    assert (over["routed"] < there).all()
+    assert (over["at_nic"] + over["at_link"] + over["at_lnet"] > 0.0).all()
+    if recorded.scenario.faults:
+        return  # what was lost went the same way twice
+    # What came in one part has spent at the stations no more than it took between them.
+    whole = over["bytes"] <= recorded.machine.lnet.message_size
+    aries = over["at_nic"] + over["at_link"] + over["at_lnet"]
+    servers = over["at_ib"] + over["at_oss"]
+    before = np.where(write, over["routed"] - over["left"], there - over["routed"])
+    after = np.where(write, there - over["routed"], over["routed"] - over["left"])
+    assert (aries - before < 1e-12)[whole].all()
+    assert (servers - after < 1e-12)[whole].all()
     assert (rpcs["in_flight"] >= 1).all()
 
 

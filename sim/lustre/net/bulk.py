@@ -14,7 +14,11 @@ from sim.lustre.net.lnet import Lnet
 from sim.plane.events import MESSAGE_EVENT
 from sim.plane.recorder import Recorder
 from sim.plane.site import Site
-from sim.plane.stations import METERS
+from sim.plane.stations import METERS, StationKind
+
+_NIC, _LINK, _LNET, _IB, _OSS = (
+    int(StationKind[name]) for name in ("NIC", "LINK", "LNET", "IB", "OSS")
+)
 
 RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
     [
@@ -41,7 +45,9 @@ RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
 RPC_MARKS = np.dtype(  # what the recorder is to know of a BRW RPC besides
     [
         ("offset", "i8"),  # bytes: where in the object it begins
-        ("begun", "f8"),  # s: block I/O begins; infinity before
+        ("left", "f8"),  # s: the bulk leaves its sender; infinity before
+        ("routed", "f8"),  # an LNET router has stored the latest part of it
+        ("begun", "f8"),  # block I/O begins
         ("served", "f8"),  # the array can turn to another
         ("in_flight", "i4"),  # RPCs of its OSC when it was sent, itself included
         ("pieces", "i4"),  # of the object in which its bytes lie, at most
@@ -131,8 +137,20 @@ def mark_sent(bulk: BulkRpcs, rpc_id: int, offset: int, in_flight: int) -> None:
     marks.offset = offset
     marks.in_flight = in_flight
     marks.pieces = 1
-    marks.begun = marks.served = np.inf
+    marks.left = marks.routed = marks.begun = marks.served = np.inf
     bulk.rpcs[rpc_id].arrived = np.inf
+
+
+@outlined
+def mark_left(bulk: BulkRpcs, message_id: int, now: float) -> None:
+    """Note that a part of a bulk leaves its sender; all parts do at one time."""
+    bulk.marks[bulk.network.messages[message_id].owner].left = now
+
+
+@outlined
+def mark_routed(bulk: BulkRpcs, message_id: int, now: float) -> None:
+    """Note that an LNET router has stored a part of a bulk; the time of the last one stays."""
+    bulk.marks[bulk.network.messages[message_id].owner].routed = now
 
 
 @outlined
@@ -152,10 +170,18 @@ def add_rpc(bulk: BulkRpcs, message_id: int, now: float) -> None:
     row.bytes = rpc.bytes
     row.offset = marks.offset
     row.start = rpc.start
+    row.left = marks.left
+    row.routed = marks.routed
     row.arrived = rpc.arrived
     row.begun = marks.begun
     row.served = marks.served
     row.ended = now
+    spent = bulk.network.spent[message_id]
+    row.at_nic = spent[_NIC]
+    row.at_link = spent[_LINK]
+    row.at_lnet = spent[_LNET]
+    row.at_ib = spent[_IB]
+    row.at_oss = spent[_OSS]
 
 
 @outlined
