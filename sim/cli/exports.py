@@ -171,6 +171,14 @@ EXPORTS: tuple[Export, ...] = (
         Takes.ALL,
         Wants.IF_THERE,
     ),
+    Export(
+        "animate",
+        "FILE",
+        "Also write a moving picture of it for a browser: RPCs on their way, locks changing hands.",
+        "sim.results.animation.document:write_animation",
+        Takes.TOGETHER,
+        Wants.RECORDING,
+    ),
 )
 
 

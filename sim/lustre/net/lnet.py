@@ -125,11 +125,11 @@ class Lnet(Component):
             last_use=np.zeros(senders, np.int64),
             choices=np.zeros(1, np.int64),
             first_oss=site.nodes,
-            control_latency=_control_latency(site.machine),
+            control_latency=control_latency(site.machine),
         )
 
 
-def _control_latency(machine: Machine) -> float:
+def control_latency(machine: Machine) -> float:
     """Return the seconds of a small message, one way, between a client node and a server."""
     network, lnet = machine.network, machine.lnet
     return (

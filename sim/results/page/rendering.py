@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sim.archive.files import write_whole
 from sim.results.page.content import Page
@@ -35,7 +35,12 @@ def write_page(page: Page, path: str | Path, option: str) -> None:
 def render(page: Page) -> str:
     """Return the HTML of a page; the same page gives the same text."""
     shown = [section for section in page.sections if section.parts]
-    text = _template().render(page=page, sections=shown, style=style())
+    return fill(_TEMPLATES / "page.html", page=page, sections=shown, style=style())
+
+
+def fill(template: Path, **content: Any) -> str:
+    """Return the HTML that a template makes of what it is given, without what HTML forbids."""
+    text = _template(template).render(**content)
     return text.translate(_CONTROLS).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -46,15 +51,15 @@ def style() -> str:
 
 
 @cache
-def _template() -> Template:
+def _template(path: Path) -> Template:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(path.parent),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("page.html")
+    return environment.get_template(path.name)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MODE_NAMES = {MODE_PR: "PR", MODE_PW: "PW", MODE_GROUP: "group"}
+"""The modes of extent locks, as Lustre calls them."""
+
 _MOST_LOCKS = 400
 _MOST_ROWS, _MOST_LANES = 130, 32
 _ROW, _LANE, _LEAST = 0.045, 0.17, 1.0  # inches of a row, of a lane, and of all at least
@@ -87,10 +90,9 @@ def lock_lanes_of(scene: Scene) -> LockLanes | None:
     recording = scene.result.recording
     if recording is None:
         return None
-    blocked = recording.locks[np.isfinite(recording.locks["blocked"])]
-    if not len(blocked):
+    object_id = most_asked_back(recording.locks)
+    if object_id is None:
         return None
-    object_id = int(np.bincount(blocked["object"]).argmax())
     locks = recording.locks[recording.locks["object"] == object_id]
     locks = locks[np.argsort(locks["asked"], kind="stable")]
     waited = locks["granted"] - locks["asked"]
@@ -104,7 +106,7 @@ def lock_lanes_of(scene: Scene) -> LockLanes | None:
     seen = seen[(seen["blocked"] <= end) | (seen["granted"] - seen["asked"] > least)]
     nodes, shown, row, first_row = _lanes(seen, end)
     return LockLanes(
-        object_name=_object_name(recording, object_id),
+        object_name=object_name(recording, object_id),
         nodes=nodes,
         locks=shown,
         row=row,
@@ -115,9 +117,17 @@ def lock_lanes_of(scene: Scene) -> LockLanes | None:
     )
 
 
+def most_asked_back(locks: Records) -> int | None:
+    """Return the object with most locks that were asked back; None if none was."""
+    blocked = locks["object"][np.isfinite(locks["blocked"])]
+    return int(np.bincount(blocked).argmax()) if len(blocked) else None
+
+
 def _lanes(locks: Records, end: float) -> tuple[Integers, Records, Integers, Integers]:
     """Choose nodes, and give each lock a row: nodes, locks, their rows, first row of each node."""
-    packed = {int(node): _packed(locks[locks["node"] == node]) for node in np.unique(locks["node"])}
+    packed = {
+        int(node): packed_rows(locks[locks["node"] == node]) for node in np.unique(locks["node"])
+    }
     asked_back = np.bincount(locks["node"][locks["blocked"] <= end], minlength=max(packed) + 1)
     chosen: list[int] = []
     for node in sorted(packed, key=lambda node: (-int(asked_back[node]), -len(packed[node]), node)):
@@ -135,7 +145,7 @@ def _lanes(locks: Records, end: float) -> tuple[Integers, Records, Integers, Int
     return nodes, shown, row, first_row
 
 
-def _packed(locks: Records) -> Integers:
+def packed_rows(locks: Records) -> Integers:
     """Return a row for each lock of a node: the first in which the one before has ended."""
     ends: list[float] = []
     rows = np.zeros(len(locks), np.int64)
@@ -146,7 +156,7 @@ def _packed(locks: Records) -> Integers:
     return rows
 
 
-def _object_name(recording: Recording, object_id: int) -> str:
+def object_name(recording: Recording, object_id: int) -> str:
     """Return what a person calls an object."""
     file, stripe, ost = recording.objects[object_id].tolist()
     name = recording.file_names[file] or f"file {file}"

@@ -1,0 +1,116 @@
+"""The journeys of BRW RPCs, from the OSC to the disks of the OST and back.
+
+A recording knows when the bulk of an RPC leaves its sender, when LNET routers have stored it, when
+it arrives, and for how long its last part was held up at the stations of each kind. What is left
+is spread evenly over the ways between them. Which groups of the dragonfly it passes between that of
+its node and that of its LNET router is not recorded: it is drawn as going from one to the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sim.config.machine import Machine
+from sim.lustre.net.lnet import control_latency
+from sim.plane.recorder import Records
+from sim.results.animation.journeys import Doing, Journey, JourneyKind, Stop
+from sim.results.animation.stage import PlaceKind, Stage
+from sim.run.fabric import fabric_of
+
+_LEFT, _RIGHT, _INSIDE = Doing.LEFT, Doing.RIGHT, Doing.INSIDE
+_ARIES, _SERVERS = ("at_nic", "at_lnet"), ("at_ib", "at_oss")
+
+
+class _Transfers(NamedTuple):
+    """Seconds that the last part of a bulk takes at the slowest station of a segment, at most."""
+
+    aries: float
+    servers: float
+
+
+class _Way(NamedTuple):
+    """The places of an RPC."""
+
+    node: int
+    group: int
+    far: int  # the group of the router
+    router: int
+    oss: int
+    ost: int
+
+
+def bulk_journeys(stage: Stage, machine: Machine, rpcs: Records) -> Iterator[Journey]:
+    """Yield the journey of each ``RPC`` record."""
+    latency, size = control_latency(machine), machine.lnet.message_size
+    links = float(fabric_of(machine).link_rate.min())
+    aries = 1.0 / min(machine.network.nic_rate, links)
+    servers = 1.0 / min(machine.lnet.ib_link_rate, machine.lustre.oss_rate)
+    for rpc in rpcs:
+        last_part = (int(rpc["bytes"]) - 1) % size + 1
+        transfers = _Transfers(last_part * aries, last_part * servers)
+        journey_of = _write if rpc["write"] else _read
+        yield journey_of(rpc, _way(stage, rpc), transfers, latency)
+
+
+def _way(stage: Stage, rpc: Any) -> _Way:
+    """Return the places of an RPC; one whose router is not known yet stays on this side of it."""
+    node, ost = stage.node[rpc["node"]], stage.find(PlaceKind.OST, rpc["ost"])
+    group, gateway = stage.within(node), int(rpc["gateway"])
+    router = stage.find(PlaceKind.ROUTER, gateway) if gateway >= 0 else group
+    far = stage.within(router) if gateway >= 0 else group
+    return _Way(node, group, far, router, stage.within(ost), ost)
+
+
+def _write(rpc: Any, way: _Way, transfers: _Transfers, latency: float) -> Journey:
+    """Return the journey of a write: the OSS fetches the bulk, writes it and replies."""
+    journey = Journey(JourneyKind.WRITE, "write", int(rpc["bytes"]), float(rpc["start"]), way.node)
+    journey.stay(float(rpc["left"]), _INSIDE)
+    nic, lnet = _waits(rpc, _ARIES, transfers.aries)
+    out = [
+        Stop(way.node, _RIGHT, nic),
+        Stop(way.group, _INSIDE, float(rpc["at_link"])),
+        Stop(way.far, _INSIDE),
+        Stop(way.router, _LEFT, lnet),
+    ]
+    journey.pass_through(float(rpc["routed"]), out)
+    ib, oss = _waits(rpc, _SERVERS, transfers.servers)
+    servers = [Stop(way.router, _RIGHT, ib), Stop(way.oss, _LEFT, oss), Stop(way.ost, _LEFT)]
+    journey.pass_through(float(rpc["arrived"]), servers)
+    journey.stay(float(rpc["begun"]), _LEFT)
+    ended = float(rpc["ended"])
+    journey.stay(max(ended - latency, float(rpc["begun"])), _INSIDE)
+    journey.go(ended, (way.oss, way.router, way.far, way.group, way.node))
+    return journey
+
+
+def _read(rpc: Any, way: _Way, transfers: _Transfers, latency: float) -> Journey:
+    """Return the journey of a read: a request there, the data back."""
+    journey = Journey(JourneyKind.READ, "read", int(rpc["bytes"]), float(rpc["start"]), way.node)
+    arrived = float(rpc["arrived"])
+    journey.stay(max(arrived - latency, float(rpc["start"])), _INSIDE)
+    journey.go(arrived, (way.group, way.far, way.router, way.oss, way.ost))
+    journey.stay(float(rpc["begun"]), _LEFT)
+    journey.stay(float(rpc["left"]), _INSIDE)
+    ib, oss = _waits(rpc, _SERVERS, transfers.servers)
+    servers = [Stop(way.oss, _LEFT, oss), Stop(way.router, _RIGHT, ib)]
+    journey.pass_through(float(rpc["routed"]), servers)
+    nic, lnet = _waits(rpc, _ARIES, transfers.aries)
+    home = [
+        Stop(way.router, _LEFT, lnet),
+        Stop(way.far, _INSIDE, float(rpc["at_link"])),
+        Stop(way.group, _INSIDE),
+        Stop(way.node, _RIGHT, nic),
+    ]
+    journey.pass_through(float(rpc["ended"]), home)
+    return journey
+
+
+def _waits(rpc: Any, names: tuple[str, str], transfer: float) -> tuple[float, float]:
+    """Return for how long a part surely waited at the first and at the last station of a segment.
+
+    One of the two also counts the seconds in which its bytes followed its head
+    (:func:`sim.engine.network.hop`): so much is drawn as the way.
+    """
+    first, last = (max(float(rpc[name]) - transfer, 0.0) for name in names)
+    return first, last
