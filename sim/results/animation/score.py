@@ -65,11 +65,16 @@ def score_of(scene: Scene, option: str) -> dict[str, Any]:
 
 
 def _check_size(recording: Recording, option: str) -> None:
-    """Raise InputError if there is nothing to animate, or too much."""
+    """Raise InputError if there is nothing to animate, too much, or too little is known of it."""
     if not len(recording.rpcs):
         raise InputError(
             f"{option}: no BRW RPC was sent in this run, so nothing would move; right would be a "
             "run that reads or writes data on Lustre (--target lustre)"
+        )
+    if "left" not in (recording.rpcs.dtype.names or ()):
+        raise InputError(
+            f"{option}: the run was recorded by an older xc40io, which did not record when the "
+            "bulk of an RPC leaves; right would be to run it again"
         )
     requests = recording.requests
     count = len(recording.rpcs) + len(recording.locks)
@@ -137,7 +142,7 @@ def _told(stage: Stage, recording: Recording) -> str:
     requests = len(to_mds(recording.requests)) + len(to_oss(recording.requests))
     size = int(recording.rpcs["bytes"].sum())
     return (
-        f"{format_count(len(recording.rpcs), 'BRW RPC')} of {format_bytes(size)} in all between "
+        f"{format_count(len(recording.rpcs), 'BRW RPC')} of {format_bytes(size, 3)} in all between "
         f"{several(PlaceKind.NODE, 'compute node')} and {several(PlaceKind.OST, 'OST')}, through "
         f"{several(PlaceKind.ROUTER, 'LNET router')}; beside them "
         f"{format_count(requests, 'small request')} to servers, and the messages of "

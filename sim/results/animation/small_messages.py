@@ -95,7 +95,8 @@ def _return(lock: Any, ends: tuple[int, int], stage: Stage, latency: float) -> J
     node, server = ends
     group = stage.within(node)
     granted, blocked = float(lock["granted"]), float(lock["blocked"])
-    returned, ended = float(lock["returned"]), float(lock["ended"])
+    ended = float(lock["ended"])
+    returned = min(float(lock["returned"]), ended)  # an evicted client sends no cancel
     what = f"{MODE_NAMES[int(lock['mode'])]} lock given back"
     sent = max(blocked - latency, granted)
     if isfinite(blocked) and sent < blocked:

@@ -14,8 +14,10 @@
   const NAMES = {
     node: "node", group: score.group, router: "LNET router", oss: "OSS", ost: "OST", mds: "MDS",
   };
+  const DRAGONFLY = score.group === "group";
   const MODES = [["PR", "#e69f00"], ["PW", "#0072b2"], ["group", "#009e73"]];
   const BACK = "#d55e00", COMMIT = "#8a929c";
+  const READING = 2500; // milliseconds for which words about a mark stay
   const SMALLEST = 640; // pixels of width below which the stage is narrow
 
   // ---------------------------------------------------------------- small helpers
@@ -99,7 +101,7 @@
     return to[i - 1] + clamp(share, 0, 1) * (to[i] - to[i - 1]);
   }
 
-  const state = { now: BEGIN, playing: false, speed: 1, even: true, stamp: 0 };
+  const state = { now: BEGIN, playing: false, speed: 1, even: true, stamp: 0, pointed: 0 };
 
   const beatOf = (time) =>
     state.even ? across(moments, beats, time) / lastBeat : (time - BEGIN) / SPAN;
@@ -156,49 +158,51 @@
     marks: [], counts: [], fills: new Map(),
   };
 
-  /** Give each place its box, for a width in pixels. */
-  function layOut(width) {
-    const narrow = (stage.narrow = width < SMALLEST);
-    stage.radius = narrow ? 3.2 : 5;
-    const columns = { node: ofKind("node"), router: ofKind("router"), ost: ofKind("ost") };
-    const mdses = ofKind("mds");
-    const rows = Math.max(columns.node.length, columns.router.length,
-      columns.ost.length + mdses.length);
-    const row = clamp(520 / rows, narrow ? 17 : 19, 52);
-    const top = 30, high = Math.max(rows * row, 230);
-    stage.height = top + high + 8;
-    stage.box = clamp(row * 0.8, 13, 42);
-    const share = clamp((width - 400) / 800, 0, 1), between = (least, most) => least + share * (most - least);
-    const size = {
-      node: between(40, 96), router: between(32, 90), oss: between(32, 74), ost: between(44, 124),
-      queue: between(32, 96),
+  /** Return the widths of boxes and of the room for queues, for a width of the stage in pixels. */
+  function sizesFor(width) {
+    const share = clamp((width - 400) / 800, 0, 1);
+    const between = (least, most) => least + share * (most - least);
+    return {
+      node: between(40, 96), router: between(32, 90), oss: between(32, 74),
+      ost: stage.narrow ? 44 : 124, // without room for its bytes, or with it
+      queue: between(32, 96), room: between(24, 88), beside: between(28, 100),
     };
+  }
+
+  /** Give each place its box, for a width in pixels; return where the middle of the groups is. */
+  function layOut(width) {
+    const narrow = (stage.narrow = width < SMALLEST), size = sizesFor(width);
+    stage.radius = narrow ? 3.2 : 5;
+    stage.room = size.room;
+    const columns = { node: ofKind("node"), router: ofKind("router"), ost: ofKind("ost") };
+    const mdses = ofKind("mds"), slots = columns.ost.length + mdses.length;
+    const rows = Math.max(columns.node.length, columns.router.length, slots);
+    const top = 26, high = Math.max(rows * clamp(440 / rows, narrow ? 17 : 19, 48), 220);
+    stage.height = top + high + 8;
     const ost = width - 4 - size.ost, oss = ost - size.queue - size.oss;
-    const left = { node: 4, router: width * (narrow ? 0.555 : 0.54) - size.router / 2, ost };
-    stage.room = between(24, 88);
-    for (const kind in columns) {
-      const total = columns[kind].length + (kind === "ost" ? mdses.length : 0);
-      columns[kind].forEach((place, i) =>
-        setBox(place, left[kind], top + ((i + 0.5) * high) / total, size[kind]));
+    const left = { node: 4, router: width * (narrow ? 0.555 : 0.54) - size.router / 2, oss, ost };
+    const tall = (total) => clamp((high / Math.max(total, 1)) * 0.8, 13, 42);
+    const put = (kind, place, i, total) =>
+      setBox(place, left[kind], top + ((i + 0.5) * high) / total, size[kind], tall(total));
+    for (const kind of ["node", "router"]) {
+      columns[kind].forEach((place, i) => put(kind, place, i, columns[kind].length));
     }
-    const slots = columns.ost.length + mdses.length;
-    mdses.forEach((place, i) =>
-      setBox(place, oss, top + ((columns.ost.length + i + 0.5) * high) / slots, size.oss));
+    columns.ost.forEach((place, i) => put("ost", place, i, slots));
+    mdses.forEach((place, i) => put("oss", place, columns.ost.length + i, slots));
     for (const place of ofKind("oss")) {
       const own = columns.ost.filter((one) => one.within === place.index);
       const middle = own.reduce((sum, one) => sum + one.y, 0) / Math.max(own.length, 1);
-      setBox(place, oss, middle, size.oss);
+      setBox(place, oss, middle, size.oss, tall(slots));
     }
-    stage.columns = [["node", left.node, size.node], ["router", left.router, size.router],
-      ["oss", oss, size.oss], ["ost", ost, size.ost]];
+    stage.columns = ["node", "router", "oss", "ost"].map((kind) => [kind, left[kind], size[kind]]);
     const middle = (left.node + size.node + left.router) / 2;
-    const wide = (left.router - left.node - size.node) / 2 - between(28, 100);
+    const wide = (left.router - left.node - size.node) / 2 - size.beside;
     layOutGroups(middle, top + high / 2, Math.max(wide, narrow ? 12 : 30), high / 2 - 14);
     return middle;
   }
 
-  function setBox(place, left, y, width) {
-    Object.assign(place, { left, right: left + width, x: left + width / 2, y, high: stage.box });
+  function setBox(place, left, y, width, high) {
+    Object.assign(place, { left, right: left + width, x: left + width / 2, y, high });
   }
 
   /** Put the groups on an ellipse: those of compute nodes on its left, the others on its right. */
@@ -209,13 +213,15 @@
       return own.reduce((sum, place) => sum + place.y, 0) / Math.max(own.length, 1);
     };
     const withNodes = (group) => near(group).some((place) => place.kind === "node");
+    const apart = ofKind("group").some((group) => !withNodes(group));
+    const centre = apart ? x : x + wide / 2;
     for (const side of [true, false]) {
       const groups = ofKind("group").filter((group) => withNodes(group) === side);
       groups.sort((one, other) => mean(one) - mean(other));
       const radius = clamp((high * 1.6) / Math.max(groups.length, 1) / 2, 6, stage.narrow ? 9 : 16);
       groups.forEach((group, i) => {
         const angle = groups.length < 2 ? 0 : (-1.2 + (2.4 * i) / (groups.length - 1));
-        const at = x + (side ? -1 : 1) * wide * Math.cos(angle);
+        const at = centre + (side ? -1 : 1) * wide * Math.cos(angle);
         const up = y + (high * Math.sin(angle)) / Math.sin(1.2) * 0.92;
         Object.assign(group, { left: at, right: at, x: at, y: up, high: 2 * radius, radius });
       });
@@ -237,7 +243,7 @@
     svg.setAttribute("viewBox", `0 0 ${width} ${stage.height}`);
     svg.setAttribute("height", stage.height);
     const lines = make("g", { fill: "none" }, svg);
-    const groups = ofKind("group");
+    const groups = DRAGONFLY ? ofKind("group") : []; // all of these are linked, of a torus few
     groups.forEach((one, i) => groups.slice(i + 1).forEach((other) =>
       make("path", { d: `M${one.x} ${one.y}L${other.x} ${other.y}`, stroke: PALE,
         "stroke-width": 0.6, opacity: 0.55 }, lines)));
@@ -299,8 +305,8 @@
       const anchor = kind === "node" ? "start" : end ? "end" : "middle";
       make("text", { ...style, x, "text-anchor": anchor }, svg, words[kind]);
     }
-    const aries = stage.narrow ? "Aries" : score.group === "group"
-      ? "Aries: groups of the dragonfly" : "cabinets of the torus";
+    const aries = stage.narrow ? (DRAGONFLY ? "Aries" : "torus")
+      : DRAGONFLY ? "Aries: groups of the dragonfly" : "cabinets of the torus";
     make("text", { ...style, x: middle, "text-anchor": "middle" }, svg, aries);
   }
 
@@ -358,11 +364,14 @@
     const named = inside && place.high >= 25; // its name stands above
     const high = named ? place.high - 15 : place.high;
     const rows = Math.max(1, Math.floor((high + 1) / cell));
-    const room = inside ? place.right - place.left - 4 : stage.room;
+    // What is worked at stands below the name of the place, or where the box is low, behind it.
+    const behind = inside && !named && !stage.narrow ? (place.kind === "node" ? 60 : 44) : 0;
+    const sum = behind && place.kind === "ost" ? 40 : 0;
+    const room = inside ? place.right - place.left - 4 - behind - sum : stage.room;
     const most = rows * Math.max(1, Math.floor(room / cell));
     const middle = place.y + (named ? 6.5 : 0);
     const shown = Math.min(queue.length, most);
-    const way = side === "l" ? -1 : 1, edge = inside ? place.left + 2
+    const way = side === "l" ? -1 : 1, edge = inside ? place.left + 2 + behind
       : side === "l" ? place.left - 1 : place.right + 1;
     for (let i = 0; i < shown; i++) {
       const column = Math.floor(i / rows), line = i % rows;
@@ -371,8 +380,8 @@
         y: middle + (line - (tall - 1) / 2) * cell });
     }
     if (queue.length > shown) {
-      numbers.push({ x: edge + way * (room + 2), y: place.y - place.high / 2 - 1,
-        text: `+${queue.length - shown}`, anchor: "middle" });
+      numbers.push({ x: inside ? place.right : edge + way * room, y: place.y - place.high / 2 - 2,
+        text: `+${queue.length - shown}`, anchor: side === "l" ? "start" : "end" });
     }
   }
 
@@ -426,7 +435,7 @@
       element.textContent = number ? number.text : "";
       if (number) {
         element.setAttribute("x", number.x);
-        element.setAttribute("y", number.y + 4);
+        element.setAttribute("y", number.y);
         element.setAttribute("text-anchor", number.anchor);
       }
     });
@@ -436,7 +445,7 @@
 
   const lanes = { svg: byId("lanes").querySelector("svg"), nodes: [], first: [], rows: 0 };
   const extents = { svg: byId("extents").querySelector("svg") };
-  const MANY = 70; // locks of which a lane shows at a time
+  const MANY = 300; // locks of which a lane shows at a time
 
   function countRows() {
     const most = new Map();
@@ -449,6 +458,10 @@
       lanes.rows += most.get(node);
       lanes.first.push(lanes.rows);
     }
+    for (const lock of locks) {
+      lock.lane = lanes.nodes.indexOf(lock.node);
+      lock.parts = partsOf(lock);
+    }
   }
 
   // Browsers place shapes with 32 bits: in nanoseconds they would run out of them.
@@ -457,8 +470,9 @@
   const EVER = (time) => (time === null ? END : time);
 
   /** Return the parts of the life of a lock: from, until, colour, share of the row's height. */
-  function stagesOf(lock) {
-    const granted = EVER(lock.granted), returned = EVER(lock.returned);
+  function partsOf(lock) {
+    const granted = EVER(lock.granted);
+    const returned = Math.min(EVER(lock.returned), EVER(lock.ended)); // who is evicted sends no cancel
     const given = Math.min(EVER(lock.blocked), returned);
     return [
       [lock.asked, granted, PALE, 0.4],
@@ -468,11 +482,25 @@
     ];
   }
 
+  /** Draw the life of a lock into its row, and a tick for its blocking AST. */
+  function drawLife(lock, top, row) {
+    for (const [since, until, fill, share] of lock.parts) {
+      if (until > since) {
+        make("rect", { x: fine(since), y: top + (row * (1 - share)) / 2,
+          width: fine(until) - fine(since), height: row * share, fill }, lanes.bars);
+      }
+    }
+    if (lock.blocked !== null) {
+      make("path", { d: `M${fine(lock.blocked)} ${top}v${row}`, stroke: INK, "stroke-width": 1.6,
+        "vector-effect": "non-scaling-stroke" }, lanes.bars);
+    }
+  }
+
   function drawLanes() {
     const width = lanes.svg.parentElement.clientWidth - 12;
     if (width <= 0) return;
     const names = (lanes.left = width < SMALLEST ? 34 : 84), wide = width - names - 8;
-    const row = clamp(240 / lanes.rows, 3.5, 15), gap = 5;
+    const row = clamp(Math.max(240, 14 * lanes.nodes.length) / lanes.rows, 0.8, 15), gap = 5;
     const y = (lane, at) => 6 + (lanes.first[lane] + at) * row + lane * gap;
     const bottom = y(lanes.nodes.length - 1, 0) + gap
       + (lanes.rows - lanes.first[lanes.nodes.length - 1]) * row;
@@ -484,19 +512,7 @@
     make("rect", { x: names, y: 0, width: wide, height: bottom }, clip);
     const inner = make("g", { "clip-path": "url(#lanes-clip)" }, svg);
     lanes.bars = make("g", {}, inner);
-    for (const lock of locks) {
-      const top = y(lanes.nodes.indexOf(lock.node), lock.row);
-      for (const [since, until, fill, share] of stagesOf(lock)) {
-        if (until > since) {
-          make("rect", { x: fine(since), y: top + (row * (1 - share)) / 2,
-            width: fine(until) - fine(since), height: row * share, fill }, lanes.bars);
-        }
-      }
-      if (lock.blocked !== null) {
-        make("path", { d: `M${fine(lock.blocked)} ${top}v${row}`, stroke: INK, "stroke-width": 1.6,
-          "vector-effect": "non-scaling-stroke" }, lanes.bars);
-      }
-    }
+    for (const lock of locks) drawLife(lock, y(lock.lane, lock.row), row);
     lanes.future = make("rect", { y: 0, height: bottom, fill: "#ffffff", opacity: 0.75 }, inner);
     lanes.head = make("path", { stroke: INK, "stroke-width": 1.5 }, svg);
     lanes.nodes.forEach((node, lane) => {
@@ -535,9 +551,9 @@
     make("path", { d: `M${box.left} ${y}H${box.left + box.wide}`, stroke: EDGE }, axis);
     for (const [x, words] of marks) {
       make("path", { d: `M${x} ${y}v4`, stroke: EDGE }, axis);
-      if (x < box.left + box.wide - 12) {
-        make("text", { x, y: y + 15, "text-anchor": "middle" }, axis, words);
-      }
+      const last = x > box.left + box.wide - 20;
+      make("text", { x: last ? box.left + box.wide : x, y: y + 15,
+        "text-anchor": last ? "end" : "middle" }, axis, words);
     }
     make("text", { x: box.left + box.wide, y: y + 28, "text-anchor": "end", style: `fill:${SOFT}` },
       axis, name);
@@ -547,7 +563,7 @@
     const svg = extents.svg, width = svg.parentElement.clientWidth - 12;
     if (width <= 0) return;
     const left = width < SMALLEST ? 34 : 84, wide = width - left - 8;
-    const row = clamp(220 / lanes.nodes.length, 8, 22), bottom = 6 + row * lanes.nodes.length;
+    const row = clamp(220 / lanes.nodes.length, 13, 22), bottom = 6 + row * lanes.nodes.length;
     Object.assign(extents, { left, wide, row, bottom });
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${width} ${bottom + 32}`);
@@ -568,9 +584,10 @@
     const { bars, left, wide, row } = extents, size = score.locks.size, time = state.now;
     bars.replaceChildren();
     for (const lock of locks) {
-      const at = stagesOf(lock).find(([since, until]) => since <= time && (time < until || until === END && time === END));
+      if (lock.asked > time) break; // they stand in the order of the asking
+      const at = lock.parts.find(([since, until]) => since <= time && (time < until || until === END && time === END));
       if (!at) continue;
-      const lane = lanes.nodes.indexOf(lock.node), waits = time < EVER(lock.granted);
+      const lane = lock.lane, waits = time < EVER(lock.granted);
       const high = row * (at[3] > 0.5 ? 0.72 : 0.34);
       const x = left + (wide * lock.from) / size;
       make("rect", { x, y: 3 + row * (lane + 0.5) - high / 2, height: high, rx: 2,
@@ -613,9 +630,16 @@
     return `${node ? node.name : ""}: ${journey.what}${size}`;
   }
 
+  /** Say how a journey ends. */
+  function toldLast(journey) {
+    if (journey.end >= END) return "still under way at the end";
+    if (journey.kind === "lock") return journey.what.endsWith("back") ? "removed" : "granted";
+    return journey.kind === "read" ? "the client has the data" : "the client has the reply";
+  }
+
   /** Say what a journey does in a step. */
   function told(journey, step) {
-    if (step >= journey.until.length) return journey.end >= END ? "still under way at the end" : "over";
+    if (step >= journey.until.length) return toldLast(journey);
     const place = places[journey.place[step]], doing = journey.doing[step];
     if (doing === "m") return `the data goes to ${place.name}`;
     if (doing === "r") return `goes to ${place.name}`;
@@ -624,7 +648,7 @@
       return `waits ${lock}at ${place.name}`;
     }
     if (place.kind === "ost") return `at the disks of ${place.name}`;
-    if (place.kind === "group") return `held up on Aries links, ${place.name}`;
+    if (place.kind === "group") return `held up on links of the network, ${place.name}`;
     if (place.kind !== "node") {
       return journey.kind === "lock" ? `removed after the journal commit at ${place.name}`
         : `served by ${place.name}`;
@@ -634,6 +658,7 @@
   }
 
   function sayNow() {
+    if (performance.now() < state.pointed) return; // what was pointed at can be read in peace
     const last = countUpTo(eventTimes, state.now) - 1;
     if (last < 0) return;
     const [time, index, step] = events[last];
@@ -644,6 +669,7 @@
     const index = event.target.dataset ? event.target.dataset.journey : undefined;
     if (index === undefined) return;
     const journey = journeys[index], step = stepAt(journey, Math.min(state.now, END - 1));
+    state.pointed = performance.now() + READING;
     byId("now").textContent = `${nameOf(journey)}, ${told(journey, step)}; under way from `
       + `${clock(journey.begin)} to ${clock(journey.end)}`;
   }
@@ -706,6 +732,7 @@
 
   function goTo(time) {
     play(false);
+    state.pointed = 0;
     state.now = clamp(time, BEGIN, END);
     draw();
   }
@@ -778,7 +805,9 @@
       make("rect", { x: -9, y: -high / 2, width: 18, height: high, fill }, svg);
     const modes = MODES.map(([mode, colour], i) => [`${mode} lock held`, bar(colour, 12), i])
       .filter(([, , i]) => locks.some((lock) => lock.mode === i));
-    legend(byId("stages"), [["asked for, waits", bar(PALE, 6)], ...modes,
+    const dashed = { fill: "#ffffff", stroke: SOFT, "stroke-dasharray": "3 2" };
+    const waits = (svg) => make("rect", { x: -8, y: -3.5, width: 16, height: 7, ...dashed }, svg);
+    legend(byId("stages"), [["bytes waited for", waits], ["asked for, waits", bar(PALE, 6)], ...modes,
       ["blocking AST", (svg) => make("path", { d: "M0 -7V7", stroke: INK, "stroke-width": 2 }, svg)],
       ["asked back: write-back", bar(BACK, 12)], ["cancelled: commit at the OST", bar(COMMIT, 6)]]);
   }
