@@ -45,7 +45,6 @@ def animation_html(content: Result | JobsResult, option: str = _OPTION) -> str:
         scene=scene,
         title=_title(content),
         version=scene.result.version,
-        notes=_notes(scene),
         style=style() + _own("animation.css"),
         player=_own("player.js"),
         digest=_digest(),
@@ -68,6 +67,7 @@ def write_animation(content: Result | JobsResult, path: str, option: str) -> lis
 
 
 def _scene(content: Result | JobsResult) -> Scene:
+    """Return what is shown."""
     return scene_of_jobs(content) if isinstance(content, JobsResult) else scene_of(content)
 
 
@@ -76,11 +76,6 @@ def _title(content: Result | JobsResult) -> str:
     if isinstance(content, JobsResult):
         return content.scenario.title or "Several jobs"
     return content.scenario.title or content.workload.title
-
-
-def _notes(scene: Scene) -> tuple[str, ...]:
-    recording = scene.result.recording
-    return recording.notes() if recording is not None else ()
 
 
 @cache

@@ -5,7 +5,7 @@ Times are simulated seconds. What had not happened when the run ended stays wher
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import isfinite
@@ -102,17 +102,16 @@ class Journey:
         """Let it stay where it is; for ever, if ``until`` has not come."""
         self._add(Step(until, self.place, doing))
 
-    def go(self, until: float, way: Iterable[int], doing: Doing = Doing.SMALL) -> None:
-        """Let it go along places, each as quickly as the next; it stays if it has not come."""
+    def go(self, until: float, way: Sequence[int]) -> None:
+        """Let it go along places as a small message; it stays if it has not come there."""
         if not isfinite(until):
             self.stay(until, Doing.INSIDE)
             return
-        places = list(way)
-        begin, here = self.now, len(places)
-        for number, place in enumerate(places, 1):
+        begin, ways = self.now, len(way)
+        for number, place in enumerate(way, 1):
             # The last one ends when it was recorded, to the last bit.
-            share = until if number == here else begin + (until - begin) * number / here
-            self._add(Step(share, place, doing))
+            there = until if number == ways else begin + (until - begin) * number / ways
+            self._add(Step(there, place, Doing.SMALL))
 
     def pass_through(self, until: float, stops: Sequence[Stop]) -> None:
         """Let it go along places at which it is held up; the rest of the time is for the ways.

@@ -55,7 +55,7 @@ def score_of(scene: Scene, option: str) -> dict[str, Any]:
         "end": _whole(end),
         "group": stage.group_word,
         "places": [[place.kind.name.lower(), place.number, place.within] for place in stage.places],
-        "doing": [
+        "phases": [
             [lane.name, [list(map(_whole, span)) for span in lane.windows]] for lane in scene.lanes
         ],
         "journeys": [_journey(journey, end) for journey in journeys],
@@ -94,11 +94,14 @@ def _last(journey: Journey) -> float:
 
 
 def _journey(journey: Journey, end: float) -> dict[str, Any]:
+    """Return a journey up to the end of the run; ``over`` tells whether it had ended by then."""
+    over = journey.now <= end
     journey.cut(end)
     return {
         "kind": journey.kind.value,
         "what": journey.what,
         "bytes": journey.size,
+        "over": over,
         "begin": _whole(journey.begin),
         "origin": journey.origin,
         "until": [_whole(step.until) for step in journey.steps],
@@ -123,7 +126,6 @@ def _locks(stage: Stage, hands: LockHands) -> dict[str, Any]:
                 "mode": mode,
                 "from": start,
                 "to": min(end + 1, hands.size),
-                "open": end >= hands.size,
                 **{name: _whole(at) for name, at in zip(names, five, strict=True)},
             }
             for node, mode, start, end, row, five in held

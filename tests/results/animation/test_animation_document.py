@@ -61,7 +61,7 @@ def test_jobs_on_one_machine_are_in_one_picture() -> None:
     score = json.loads(found)
     assert sum(journey["kind"] == "write" for journey in score["journeys"]) == jobs.whole.rpcs
     assert sum(place[0] == "node" for place in score["places"]) == 2
-    assert {name.split(":")[0] for name, _ in score["doing"]} == {"first", "second"}
+    assert {name.split(":")[0] for name, _ in score["phases"]} == {"first", "second"}
 
 
 def test_kinds_have_colours_that_people_can_tell_apart() -> None:

@@ -57,6 +57,13 @@ def test_every_request_and_every_lock_is_there(name: str, played: dict[str, Any]
     assert told["given back"] == given.sum()
 
 
+def test_what_was_under_way_at_the_end_is_said_to_be(name: str, played: dict[str, Any]) -> None:
+    bulk = of_kinds(played, "write", "read")
+    ended = np.isfinite(recording_of_run(name).rpcs["ended"])
+    assert sum(journey["over"] for journey in bulk) == ended.sum()
+    assert all(journey["until"][-1] == played["end"] for journey in bulk if not journey["over"])
+
+
 def test_times_go_on_and_lie_within_the_run(played: dict[str, Any]) -> None:
     for journey in played["journeys"]:
         times = [journey["begin"], *journey["until"]]
@@ -80,8 +87,8 @@ def test_recorded_times_are_those_of_the_picture(name: str, played: dict[str, An
 def test_data_passes_node_group_router_server_and_target(played: dict[str, Any]) -> None:
     kinds = [place[0] for place in played["places"]]
     for journey in of_kinds(played, "write", "read"):
-        if journey["until"][-1] == played["end"]:
-            continue  # still under way
+        if not journey["over"]:
+            continue
         way = [kinds[journey["origin"]]]
         for place, doing in zip(journey["place"], journey["doing"], strict=True):
             if doing == "m" and kinds[place] != way[-1]:

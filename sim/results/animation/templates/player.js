@@ -20,6 +20,9 @@
   const READING = 2500; // milliseconds for which words about a mark stay
   const SMALLEST = 640; // pixels of width below which the stage is narrow
 
+  // What a journey does in a step: "m" moves to a place, "r" does so as a request or a reply, "l" and
+  // "o" wait at its left and at its right, "s" is worked at inside of it.
+
   // ---------------------------------------------------------------- small helpers
 
   const byId = (id) => document.getElementById(id);
@@ -632,7 +635,7 @@
 
   /** Say how a journey ends. */
   function toldLast(journey) {
-    if (journey.end >= END) return "still under way at the end";
+    if (!journey.over) return "still under way at the end";
     if (journey.kind === "lock") return journey.what.endsWith("back") ? "removed" : "granted";
     return journey.kind === "read" ? "the client has the data" : "the client has the reply";
   }
@@ -771,7 +774,7 @@
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${width} 18`);
     const x = (time) => edge + ((width - 2 * edge) * (time - BEGIN)) / SPAN;
-    for (const [name, spans] of score.doing) {
+    for (const [name, spans] of score.phases) {
       for (const [since, until] of spans) {
         const wide = x(Math.min(until, END)) - x(Math.max(since, BEGIN));
         if (wide <= 0) continue;
