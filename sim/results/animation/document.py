@@ -18,6 +18,7 @@ from sim.results.page.rendering import fill, style
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from topology.text import format_count
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _OPTION = "--animate"
@@ -74,7 +75,8 @@ def _scene(content: Result | JobsResult) -> Scene:
 def _title(content: Result | JobsResult) -> str:
     """Return what the run is called."""
     if isinstance(content, JobsResult):
-        return content.scenario.title or "Several jobs"
+        count = format_count(len(content.jobs), "job")
+        return content.scenario.title or f"{count} on {content.machine.name}"
     return content.scenario.title or content.workload.title
 
 

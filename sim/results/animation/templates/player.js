@@ -180,7 +180,7 @@
     const columns = { node: ofKind("node"), router: ofKind("router"), ost: ofKind("ost") };
     const mdses = ofKind("mds"), slots = columns.ost.length + mdses.length;
     const rows = Math.max(columns.node.length, columns.router.length, slots);
-    const top = 26, high = Math.max(rows * clamp(440 / rows, narrow ? 17 : 19, 48), 220);
+    const top = 32, high = Math.max(rows * clamp(440 / rows, narrow ? 17 : 19, 48), 220);
     stage.height = top + high + 8;
     const ost = width - 4 - size.ost, oss = ost - size.queue - size.oss;
     const left = { node: 4, router: width * (narrow ? 0.555 : 0.54) - size.router / 2, oss, ost };
