@@ -47,6 +47,9 @@ class Mpi(Model):
         Seconds that a rank spends on each contiguous piece of a datatype or a request list.
     copy_rate
         Bytes/s at which one core copies from memory to memory.
+    fetch_rate
+        Bytes/s at which one core fetches what it writes from memory, where no cache holds it: what
+        other nodes have just sent. That comes on top of the copy into the page cache.
     messages_under_way
         Messages of one long transfer that are under way at once.
     """
@@ -65,4 +68,5 @@ class Mpi(Model):
     scan_time: Seconds
     piece_time: Seconds
     copy_rate: Rate
+    fetch_rate: Rate
     messages_under_way: Count

@@ -32,6 +32,7 @@ from sim.mpi.rounds import (
     Script,
     add_exchange,
     count_call,
+    fetching_costs,
     meet,
     plan_call,
 )
@@ -138,7 +139,12 @@ def _add_pass(batch: Batch, target: CollectiveFile, call: Call, one: _Pass) -> N
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
     script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first[put], received=transfers[put])
     script.add_meetings(rounds, 4, barrier)
-    script.add_calls(Op.WRITE, Timer.RAW_WRITE, 5, windows, one.written, windows.low, windows.high)
+    written = np.bincount(
+        turns.of_window, np.where(one.written, windows.high - windows.low, 0), len(turns.round)
+    )
+    extents = windows, one.written, windows.low, windows.high
+    fetching = fetching_costs(target, call, written)[turns.of_window]
+    script.add_calls(Op.WRITE, Timer.RAW_WRITE, 5, *extents, fetching)
     if one.search:
         script.add_meetings(rounds[-1:], 6, target.costs.allreduce(4))
     script.emit(batch)

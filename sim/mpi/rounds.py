@@ -211,6 +211,7 @@ class Script:
         which: npt.NDArray[np.bool_],
         low: Integers,
         high: Integers,
+        fetching: npt.ArrayLike = 0.0,
     ) -> None:
         """Read or write some windows of the aggregators, each with one call.
 
@@ -222,7 +223,12 @@ class Script:
             The windows, and which of them: (windows,).
         low, high
             int64 (windows,): from and to where in the file, in bytes.
+        fetching
+            Of writes: float64 (windows,), as of :func:`fetching_costs`.
         """
+        columns = (
+            {} if kind is Op.READ else {"seconds": np.broadcast_to(fetching, low.shape)[which]}
+        )
         self.add(
             kind,
             timer,
@@ -233,6 +239,7 @@ class Script:
             length=(high - low)[which],
             stride=(high - low)[which],
             count=1,
+            **columns,
         )
 
     def add_meetings(self, round_: Integers, step: int, seconds: float) -> None:
@@ -292,6 +299,33 @@ def ranges_of(call: Call, turn: Integers, first: int) -> tuple[Integers, Integer
     """
     bounds = np.searchsorted(turn, np.arange(len(call.turns.round) + 1))
     return first + bounds[:-1], np.diff(bounds)
+
+
+def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Floats:
+    """Return what a byte that aggregators write costs more than its copy: float64 (turns,).
+
+    What other nodes have sent lies in memory alone, and the core that copies it into the page cache
+    has to fetch it from there. What ranks of the aggregator's node gave, or what was read to modify
+    it, a core has just copied: that is in its cache.
+
+    Parameters
+    ----------
+    target, call
+        The file and the call.
+    written
+        int64 (turns,): bytes that each turn writes.
+
+    Returns
+    -------
+    float64 (turns,)
+        Seconds a byte.
+    """
+    shares, turns = call.shares, call.turns
+    node = target.communicator.node[shares.rank]
+    sent = np.where(node != target.nodes[turns.domain[shares.turn]], shares.bytes, 0)
+    fetched = np.bincount(shares.turn, sent, len(turns.round))
+    share = np.minimum(fetched / np.maximum(written, 1), 1.0)  # others are written in another pass
+    return share / target.mpi.fetch_rate
 
 
 class RankTimes:

@@ -29,6 +29,7 @@ from sim.mpi.rounds import (
     Script,
     add_exchange,
     count_call,
+    fetching_costs,
     meet,
     plan_call,
 )
@@ -183,6 +184,8 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
     if target.hints.cray_cb_write_lock_mode == 2:
         add_lock_ahead(script, target, windows)
     calls = runs_of(writes_of(windows, sieved, high))
+    turn = turns.of_window[calls.rank]
+    written = np.bincount(turn, calls.length * calls.count, len(turns.round))
     script.add(
         Op.WRITE,
         Timer.RAW_WRITE,
@@ -193,6 +196,7 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
         length=calls.length,
         stride=calls.stride,
         count=calls.count,
+        seconds=fetching_costs(target, call, written)[turn],
     )
     counts.add_system(calls.length, calls.count, stripe_size=target.stripe_size)
     script.emit(batch)

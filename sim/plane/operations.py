@@ -16,7 +16,7 @@ class Op(IntEnum):
     """Operations of a program; ``COLUMNS`` has what each looks at."""
 
     READ = 0  # `count` calls of `length` bytes from `offset` on, `stride` bytes apart, of `file`
-    WRITE = 1
+    WRITE = 1  # the same; a byte costs the core `seconds` more than its copy: it is in no cache
     FSYNC = 2
     OPEN = 3
     CREATE = 4
@@ -55,7 +55,7 @@ COLUMNS: dict[Op, frozenset[str]] = {
     kind: frozenset((*_EVERY, *columns))
     for kind, columns in {
         Op.READ: _OF_CALLS,
-        Op.WRITE: _OF_CALLS,
+        Op.WRITE: (*_OF_CALLS, "seconds"),
         Op.FSYNC: ("file",),
         Op.OPEN: ("file",),
         Op.CREATE: ("file",),

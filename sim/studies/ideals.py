@@ -154,7 +154,7 @@ PARTS = (
         (StationKind.CORE, StationKind.MEMORY),
         rates=(
             *("nodes.write_copy_rate", "nodes.read_copy_rate", "nodes.node_copy_rate"),
-            "nodes.rpc_thread_rate",
+            *("nodes.rpc_thread_rate", "mpi.fetch_rate"),
         ),
         times=("nodes.spinlock_handover_time",),
     ),

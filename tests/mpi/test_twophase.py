@@ -26,6 +26,7 @@ from hypothesis import given
 from open_files import of_pieces
 
 from sim.mpi.hints import Switch
+from sim.mpi.onesided import write_all as one_sided_write_all
 from sim.mpi.timers import Timer
 from sim.mpi.twophase import LOCK_AHEAD_EXTENTS, read_all, write_all
 from sim.plane.operations import Op
@@ -287,6 +288,26 @@ def test_the_ranks_look_through_the_communicator_in_every_round_even_where_nothi
 def test_theta_spends_twelve_milliseconds_a_round_on_65536_ranks():
     mpi = collective_file([0]).mpi
     assert mpi.scan_time * 65536 == pytest.approx(11.7e-3, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("giver", "fetched"), [((0, 1), 0.0), ((2, 5), 1.0), ((1, 5), 0.5), ((5, 0), 0.5)]
+)
+@pytest.mark.parametrize("method", [write_all, one_sided_write_all])
+def test_an_aggregator_fetches_from_memory_what_other_nodes_have_sent(method, giver, fetched):
+    """Ranks 0 and 1 are on one node, and rank 0 writes for all."""
+    target = collective_file([0], stripe_size=1000)
+    one = plan(method, target, of_pieces([(giver[0], 0, 500), (giver[1], 500, 500)]))
+    (write,) = one.of_aggregator(0, Op.WRITE)
+    assert write.seconds == pytest.approx(fetched / target.mpi.fetch_rate)
+
+
+def test_what_is_read_to_be_modified_need_not_be_fetched():
+    target = collective_file([0], stripe_size=1000, romio_lustre_ds_in_coll=Switch.ENABLE)
+    one = plan(write_all, target, of_pieces([(4, 0, 100), (6, 900, 100)]))
+    (write,) = one.of_aggregator(0, Op.WRITE)
+    assert write.calls == [(0, 1000)]
+    assert write.seconds == pytest.approx(0.2 / target.mpi.fetch_rate)
 
 
 def test_an_aggregator_waits_for_the_slowest_rank_that_has_anything_for_it():

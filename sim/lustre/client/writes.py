@@ -89,7 +89,8 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
     program.phase = COPIED_IN
     entered = enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
     nodes = osc.brw.nodes
-    return copy_pages(nodes, program_id, piece, nodes.write_copy, nodes.node_copy, entered, now)
+    on_core = nodes.write_copy + osc.programs.operations[program.op].seconds
+    return copy_pages(nodes, program_id, piece, on_core, nodes.node_copy, entered, now)
 
 
 @outlined

@@ -203,7 +203,8 @@ def _copy_in(ssds: Ssds, program_id: int, now: float) -> float:
     program.phase = _COPIED_IN
     size, limits = program.left, ssds.limits
     entered = enter_tree(ssds.cache, program_id, size, WRITE_TURNS, now)
-    on_core, in_memory = limits.write_copy, limits.node_copy
+    on_core = limits.write_copy + ssds.programs.operations[program.op].seconds
+    in_memory = limits.node_copy
     return copy_pages(ssds.nodes, program_id, size, on_core, in_memory, entered, now)
 
 
