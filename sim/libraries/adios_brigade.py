@@ -54,7 +54,8 @@ class Brigade:
     threaded
         Whether a thread of the aggregator writes.
     handshake
-        Seconds in which neighbours agree that a message may come.
+        Seconds that each of two neighbours is busy with telling the other, or hearing from it, that
+        a buffer is free or a block has come.
     """
 
     leader: Integers
@@ -98,9 +99,9 @@ class Brigade:
             Op.MEET: {
                 "meeting": pair.ravel(),
                 "members": 2,
-                "seconds": self.handshake,
                 "timer": Timer.AGGREGATE,
             },
+            Op.WORK: {"seconds": self.handshake, "timer": Timer.AGGREGATE},
             Op.WRITE: {
                 "file": np.repeat(file, len(line.kind)),
                 "offset": offset.ravel(),
@@ -139,7 +140,7 @@ def _line(members: int, *, threaded: bool) -> _Line:
         (~own & ~first, behind),  # it has come
         (~first & (~own | ((place == 1) & (not threaded))), before),  # the next buffer is free
     ]
-    columns: list[tuple[npt.NDArray[np.bool_], Op, Integers]] = [
+    steps: list[tuple[npt.NDArray[np.bool_], Op, Integers]] = [
         *((asked, Op.MEET, pair) for asked, pair in meets),
         (first & ~last & (block > 0) & threaded, Op.MEET, behind),  # the aggregator's buffer
         (first, Op.WRITE, place),
@@ -147,6 +148,11 @@ def _line(members: int, *, threaded: bool) -> _Line:
         (first & ~last, Op.MEET, behind),  # the next block has come
         (~first, Op.EXCHANGE, place),
         (~first, Op.MEET, before),  # it has gone
+    ]
+    columns = [
+        (asked, kind, pair)
+        for asked, step, pair in steps
+        for kind in ((Op.MEET, Op.WORK) if step is Op.MEET else (step,))
     ]
     asked = np.stack([column[0] for column in columns], axis=1)
     kind = np.broadcast_to([int(column[1]) for column in columns], asked.shape)

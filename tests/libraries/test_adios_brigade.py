@@ -153,6 +153,19 @@ def test_only_a_thread_lets_the_next_block_come_during_a_write(threaded: bool) -
     assert writes_before == (1 if threaded else 2)
 
 
+def test_neighbours_are_busy_with_every_word_between_them() -> None:
+    batch = Batch(np.arange(3))
+    brigade = Brigade(np.array([0]), 3, True, 4e-6)
+    brigade.close(batch, np.zeros(3, np.int32), np.full(3, 8), np.arange(3), np.array([7]))
+    operations, bounds = batch.listing()
+    for rank in range(3):
+        own = operations[bounds[rank] : bounds[rank + 1]]
+        meets = np.flatnonzero(own["kind"] == Op.MEET)
+        assert (own["kind"][meets + 1] == Op.WORK).all()
+        assert (own["seconds"][meets + 1] == 4e-6).all()
+        assert (own["seconds"][meets] == 0.0).all()  # what a barrier's skew could shorten
+
+
 @given(st.integers(1, 500), st.integers(1, 600))
 def test_groups_are_contiguous_and_nearly_even(ranks: int, wanted: int) -> None:
     groups = split(ranks, wanted)
