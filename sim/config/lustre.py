@@ -89,9 +89,10 @@ class Lustre(Model):
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
         a byte is in a stripe that is written in part.
-    ost_disks, disk_seek, disk_turn
+    ost_disks, disk_seek, disk_turn, disk_queue
         Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
-        average, and those of one turn of its platter (see ``sim.lustre.server.disks``).
+        average, and those of one turn of its platter; most reads that it chooses the nearest from
+        (see ``sim.lustre.server.disks``).
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
@@ -157,6 +158,7 @@ class Lustre(Model):
     ost_disks: Count
     disk_seek: Seconds
     disk_turn: Seconds
+    disk_queue: Count
     journal_commit: Seconds
     commit_period: Annotated[Seconds, Field(gt=0)]
     rpc_size: Size

@@ -88,7 +88,7 @@ class Others(Component):
             oss = int(self.server_of[ost])
             cost = transfer_seconds(disks, ost, write, size)
             if not write:
-                cost += move_seconds(disks, size) / self.flight
+                cost += move_seconds(disks, ost, size) / self.flight
             load[disks.ost + ost] += cost / source.interval
             passed = np.array([lnet.oss_in if write else lnet.oss_out]) + oss
             routers = lnet.gateways[lnet.group_of_oss[oss]]
@@ -124,7 +124,7 @@ def on_background(others: Others, source_id: int, now: float) -> float:
         _pass(others.network, lnet.lnet_out + router, size, now)
     cost = transfer_seconds(others.disks, source.ost, source.write, size)
     if not source.write and source.count % others.flight == 0:
-        cost += move_seconds(others.disks, size)
+        cost += move_seconds(others.disks, source.ost, size)
     serve(others.network, others.disks.ost + source.ost, now, size, cost)
     source.count += 1
     # Negative numbers: the OSTs have those from 0 on. An exponential interval makes it Poisson.
