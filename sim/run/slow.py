@@ -134,11 +134,14 @@ class Slowness:
                 values *= factor
 
     def _values(self, part: Slowed) -> tuple[Floats, ...]:
-        """Return the seconds that a byte, and of an OST an RPC, costs at a part: to be set."""
+        """Return what is to be set of a part: the seconds that a byte costs there.
+
+        Of an OST those of an RPC too, and how many times as long as usual heads take to move.
+        """
         section, i = part
         if section.kind == StationKind.OST:
             disks = self._plane.tables.disks
-            return disks.seconds[:, i], disks.overhead[:, i]
+            return disks.seconds[:, i], disks.overhead[:, i], disks.moving[i : i + 1]
         station = section.first + i
         return (self._plane.stations.inverse_rate[station : station + 1],)
 

@@ -40,6 +40,15 @@ def test_an_ost_takes_so_many_times_as_long():
     assert slow.rows[0].seconds > 1.05 * usual.rows[0].seconds
 
 
+def test_heads_of_a_slow_ost_move_as_much_slower():
+    """One reader of single RPCs waits for little else."""
+    one = {"nodes": 1, "ppn": 1, "workload": {"ior": "-r -z -B -b 64m -t 1m"}}
+    usual = written({}, **one)
+    name = next(iter(busy(usual, StationKind.OST)))
+    slow = written({name: 5.0}, **one)
+    assert slow.rows[0].seconds == pytest.approx(5.0 * usual.rows[0].seconds, rel=0.15)
+
+
 def test_a_router_is_slow_in_all_its_parts():
     usual = written({})
     name = next(iter(busy(usual, StationKind.LNET))).removesuffix(" from Aries")

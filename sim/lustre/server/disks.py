@@ -92,6 +92,12 @@ class Disks(Component):
     seconds, overhead
         float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs besides; read
         and write.
+    read_rate
+        Bytes/s that the mean OST reads. Another is busy with moves of heads for as many times as
+        long as with bytes.
+    moving
+        float64 (OSTs,): how many times as long as usual a read waits for heads that move: more than
+        1 while an OST is slow, as its disks then have others to serve besides.
     write_latency
         Seconds from a service of an OST to the reply.
     jitter
@@ -124,6 +130,8 @@ class Disks(Component):
     ost: int
     seconds: Floats
     overhead: Floats
+    read_rate: float
+    moving: Floats
     write_latency: float
     jitter: Floats
     seed: int
@@ -149,6 +157,8 @@ class Disks(Component):
             ost=site.book.add(StationKind.OST, lustre.osts, "OST {}".format, watched=True),
             seconds=byte_seconds(lustre, site.seed),
             overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
+            read_rate=lustre.ost_read_rate,
+            moving=np.ones(lustre.osts),
             write_latency=lustre.ost_write_latency,
             jitter=_jitter(lustre),
             seed=jitter_seed(site.seed),
@@ -368,7 +378,7 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
             disks.programs.stats[_HEAD_MOVES] += 1
             row = moving_heads(disks, rpc.bytes) - 1
             drawn = disks.slowest[row, pick(disks.seed, disks.osts + ost, request, _MOVES)]
-            slowest = drawn * sorting(disks, ost)
+            slowest = drawn * move_share(disks, ost) * disks.moving[ost]
     factor = disks.jitter[pick(disks.seed, ost, request, len(disks.jitter))]
     cost = (moving + heads) * factor
     start = serve(disks.network, station, now, rpc.bytes, cost)
@@ -404,12 +414,13 @@ def transfer_seconds(disks: Disks, ost: int, write: int, work: float) -> float:
 @outlined
 def move_seconds(disks: Disks, ost: int, size: int) -> float:
     """Return how long an array is busy with moving heads to that many bytes elsewhere."""
-    move = disks.head_move[0] * sorting(disks, ost)
+    move = disks.head_move[0] * move_share(disks, ost)
+    move *= disks.seconds[0, ost] * disks.read_rate
     return moving_heads(disks, size) * move / disks.ost_disks
 
 
 @outlined
-def sorting(disks: Disks, ost: int) -> float:
+def move_share(disks: Disks, ost: int) -> float:
     """Return the share of a random move of a head that is left, as a disk chooses what is near."""
     others = disks.arrays[ost].moves / disks.ost_disks  # that wait for a disk, on average
     low = min(int(others), len(disks.head_move) - 1)

@@ -16,7 +16,12 @@ from sim.plane.stations import StationKind
 MOVE = 0.010
 CHUNK = RPC // 8
 TURN = 0.008
-ARRAY = {"lustre__disk_seek": MOVE, "lustre__ost_disks": 40, "lustre__raid_chunk": CHUNK}
+ARRAY = {
+    "lustre__disk_seek": MOVE,
+    "lustre__ost_disks": 40,
+    "lustre__raid_chunk": CHUNK,
+    "lustre__ost_spread": 0.0,
+}
 
 
 def reading(*offsets: int, length: int = RPC) -> list[Step]:
@@ -111,6 +116,23 @@ def test_heads_move_less_the_more_reads_wait() -> None:
 
 def test_a_disk_chooses_from_no_more_than_its_queue_holds() -> None:
     assert busy_with_line(2, 16) > busy_with_line(4, 16) == pytest.approx(busy_with_line(128, 16))
+
+
+def test_an_ost_that_is_slower_moves_its_heads_as_much_slower() -> None:
+    """It is busy for longer; a read waits longer only where it is slow for a while."""
+    took, busy = {}, {}
+    for rate, moving in ((1.0, 1.0), (0.5, 1.0), (1.0, 3.0)):
+        plane = array_of(1, lustre__disk_turn=TURN, lustre__ost_jitter=0.0)
+        disks, stations = plane.tables.disks, plane.tables.network.stations
+        disks.seconds /= rate
+        disks.moving[:] = moving
+        took[rate, moving] = plane.run([reading(*(9 * i * RPC for i in range(200)))])[0]
+        busy[rate, moving] = float(stations.busy[stations.kind == StationKind.OST].sum())
+    overhead = 200 * plane.machine.lustre.ost_request_overhead
+    assert busy[0.5, 1.0] - overhead == pytest.approx(2 * (busy[1.0, 1.0] - overhead))
+    assert took[0.5, 1.0] == pytest.approx(took[1.0, 1.0], rel=0.05)
+    assert busy[1.0, 3.0] == busy[1.0, 1.0]
+    assert took[1.0, 3.0] == pytest.approx(3 * took[1.0, 1.0], rel=0.1)
 
 
 def test_a_read_that_needs_more_disks_waits_longer_for_the_platters() -> None:
