@@ -18,6 +18,9 @@ class Mds(Model):
         `sync_rate` is of MDS_SYNC, the metadata part of fsync, with nothing left to commit.
     op_latency
         Seconds one operation takes on an idle server, besides the messages.
+    max_rpcs_in_flight
+        Stats that a client has under way to one MDT (of its mdc), besides the one RPC that
+        modifies.
     directory_rate
         New names/s in one directory.
     stripe_time
@@ -38,6 +41,7 @@ class Mds(Model):
     unlink_rate: PerSecond
     sync_rate: PerSecond
     op_latency: Seconds
+    max_rpcs_in_flight: Count
     directory_rate: PerSecond
     stripe_time: Seconds
     journal_commit: Seconds

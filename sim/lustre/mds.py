@@ -2,10 +2,14 @@
 
 A client node has one metadata RPC in flight at a time to each MDT that modifies or opens (the mdc's
 rpc_lock of Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock, and a mount has an mdc for each MDT;
-several only from 2.8 on), and one close. What its programs have open already costs no RPC
-(``sim.lustre.handles``). The MDS's threads need a time for each operation; a new name also needs
-the lock of its directory, and a new file an object on the OST of every stripe
-(``sim.lustre.precreation``). The widely striped file pays for every stripe.
+several only from 2.8 on), and one close. Of stats it has as many under way to an MDT as the mdc may
+have RPCs (mdc_locks.c, mdc_enqueue, mdc_enter_request), and the next waits for a reply of the MDT;
+the one RPC that modifies is not counted among them. What its programs have open already costs no
+RPC (``sim.lustre.handles``).
+
+The MDS's threads need a time for each operation; a new name also needs the lock of its directory,
+and a new file an object on the OST of every stripe (``sim.lustre.precreation``). The widely striped
+file pays for every stripe.
 
 ``stat`` of a file, and a read beyond what the node knows of it, ask every stripe object for its
 size (*glimpse*). Where there is a write lock, the OST asks the holder of the highest one in turn
@@ -33,7 +37,7 @@ from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
 from sim.engine.pool import give
-from sim.engine.queue import TURN, clear_all, take_turn
+from sim.engine.queue import QUEUE, TURN, clear_all, join, pop, take_turn
 from sim.engine.types import Floats, Table, make_table
 from sim.lustre.handles import (
     Handles,
@@ -99,6 +103,8 @@ MDC = np.dtype(  # of a client node, for one MDT
     [
         ("modifying", TURN),  # of the program with an RPC in flight that modifies, or opens
         ("closing", TURN),
+        ("in_flight", "i4"),  # stats that the MDT has not answered
+        ("stats", QUEUE),  # programs whose stat waits for one of these
     ],
     align=True,
 )
@@ -113,6 +119,8 @@ class Mds(Component):
         ``MDC`` records: of each client node those for all MDTs.
     mdts
         How many MDTs are in use.
+    rpcs_in_flight
+        RPCs that an mdc keeps under way (``max_rpcs_in_flight`` of the MDS).
     station, directory, renames
         The first station of the MDSs' threads, and of the locks of the MDTs' shared directories;
         the station of the lock that renames take.
@@ -140,6 +148,7 @@ class Mds(Component):
     requests: Requests
     mdcs: Table
     mdts: int
+    rpcs_in_flight: int
     station: int
     directory: int
     renames: int
@@ -153,13 +162,14 @@ class Mds(Component):
         lustre, book = site.machine.lustre, site.book
         mds = lustre.mds
         mdcs = make_table(MDC, site.nodes * mds.mdts)
-        for turn in (mdcs.modifying, mdcs.closing):
-            clear_all(turn.waiting)
+        for queues in (mdcs.modifying.waiting, mdcs.closing.waiting, mdcs.stats):
+            clear_all(queues)
         kind, count, lock = StationKind.MDS, mds.mdts, "MDS {} directory lock".format
         return site.make(
             cls,
             mdcs=mdcs,
             mdts=mds.mdts,
+            rpcs_in_flight=mds.max_rpcs_in_flight,
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
             directory=book.add(kind, count, lock, watched=True),
             renames=book.add(kind, 1, "MDS {} rename lock".format, watched=True),
@@ -405,10 +415,13 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     if program.phase == _ANSWERED and kind == _STAT and _has_objects(mds.files, operation.file):
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
+        _pass_place(mds, program_id, now)
         charge_reply(mds.programs, program_id)
         send_to_objects(mds.requests, program_id, GLIMPSE, operation.file, now)
         program.phase = _SIZED
         return GONE
+    if program.phase == _ANSWERED and kind == _STAT:
+        _pass_place(mds, program_id, now)
     charge_reply(mds.programs, program_id)
     _note_answer(mds, program_id)
     return _end(mds, program_id, now)
@@ -424,10 +437,34 @@ def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
     # Set before the turn is taken: who waits for it goes on from here when it is passed on.
     looks_up = kind == _OPEN and not knows_name(mds.handles, program_id)
     program.phase = _LOOKS_UP if looks_up else _HAS_TURN
+    if kind == _STAT:
+        return _takes_place(mds, program_id)
     if not _takes_turns(kind):
         return True
-    turn = _turn(mds, program.node, operation.file, kind)
+    turn = _turn(mds, program_id, kind)
     return take_turn(turn, mds.programs.rows, program_id)
+
+
+@outlined
+def _takes_place(mds: Mds, program_id: int) -> bool:
+    """Take a place among the node's RPCs in flight for a stat; False if it waits for one."""
+    mdc = _mdc(mds, program_id)
+    if mdc.in_flight < mds.rpcs_in_flight:
+        mdc.in_flight += 1
+        return True
+    join(mdc.stats, mds.programs.rows, program_id)
+    return False
+
+
+@outlined
+def _pass_place(mds: Mds, program_id: int, now: float) -> None:
+    """Give up the place of a stat that the MDT has answered; wake the next that waits for one."""
+    mdc = _mdc(mds, program_id)
+    heir = pop(mdc.stats, mds.programs.rows)
+    if heir >= 0:
+        wake(mds.programs, heir, now)
+    else:
+        mdc.in_flight -= 1
 
 
 @outlined
@@ -457,7 +494,7 @@ def _end(mds: Mds, program_id: int, now: float) -> float:
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
     if _takes_turns(operation.kind):
-        turn = _turn(mds, program.node, operation.file, operation.kind)
+        turn = _turn(mds, program_id, operation.kind)
         pass_on(mds.programs, turn, now)
     charge(mds.programs, program_id, _METADATA, now)
     program.phase = _REACHED
@@ -491,7 +528,15 @@ def _takes_turns(kind: int) -> bool:
 
 
 @njit
-def _turn(mds: Mds, node_id: int, file_id: int, kind: int) -> Any:
-    """Return the turn that an operation of a node takes: to modify or open, or to close."""
-    mdc = mds.mdcs[node_id * mds.mdts + mds.files.rows[file_id].mdt]
+def _turn(mds: Mds, program_id: int, kind: int) -> Any:
+    """Return the turn that an operation of a program takes: to modify or open, or to close."""
+    mdc = _mdc(mds, program_id)
     return mdc.closing if kind == _CLOSE else mdc.modifying
+
+
+@njit
+def _mdc(mds: Mds, program_id: int) -> Any:
+    """Return the mdc of a program's node for the MDT of the file that it is at."""
+    program = mds.programs.rows[program_id]
+    operation = mds.programs.operations[program.op]
+    return mds.mdcs[program.node * mds.mdts + mds.files.rows[operation.file].mdt]

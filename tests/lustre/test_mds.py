@@ -33,10 +33,32 @@ def test_a_node_has_one_rpc_in_flight_that_modifies_or_opens(kind: Op) -> None:
     assert slowest[1] < 3 * round_trip(apart)
 
 
-def test_a_stat_takes_no_turns() -> None:
-    plane = SmallPlane(1, 12)
-    took = plane.run([[Step(Op.STAT, file)] for file in plane.add_files(12)])
-    assert took.max() < 3 * round_trip(plane)
+@pytest.mark.parametrize(("places", "ranks"), [(8, 3), (8, 8), (8, 9), (8, 24), (3, 12), (1, 5)])
+def test_a_node_has_so_many_stats_in_flight(places: int, ranks: int) -> None:
+    """The next goes when the MDT has answered one, while that asks the OSTs for its size."""
+    plane = SmallPlane(1, ranks, lustre__mds__max_rpcs_in_flight=places)
+    took = plane.run([[Step(Op.STAT, file)] for file in plane.add_files(ranks)])
+    rounds = -(-ranks // places)
+    assert rounds * round_trip(plane) <= took.max() < (rounds + 1.5) * round_trip(plane)
+    assert (plane.tables.mds.mdcs.in_flight == 0).all()
+    assert (plane.tables.mds.mdcs.stats.head == -1).all()
+
+
+def test_stats_of_two_nodes_and_of_directories_are_in_flight_together() -> None:
+    """A directory has no objects to be asked: its place is free all the same."""
+    plane = SmallPlane(2, 2, lustre__mds__max_rpcs_in_flight=1)
+    first = plane.plane.add_names(np.zeros(4, np.int32))
+    directories = range(first, first + 4)
+    took = plane.run([[Step(Op.STAT, directory)] * 3 for directory in directories])
+    assert took.max() == pytest.approx(6 * round_trip(plane), rel=0.1)
+
+
+def test_a_stat_does_not_wait_for_an_operation_that_modifies() -> None:
+    plane = SmallPlane(1, 2, lustre__mds__max_rpcs_in_flight=1)
+    files = plane.add_files(2)
+    steps = [[Step(Op.MKDIR, files[0])] * 9, [Step(Op.STAT, files[1])]]
+    took = plane.run(steps)
+    assert took[1] < 3 * round_trip(plane)
 
 
 @settings(max_examples=40)
