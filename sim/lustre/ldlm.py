@@ -148,7 +148,9 @@ class Ldlm(Component):
 @outlined
 def may_ask(ldlm: Ldlm, locks: int) -> bool:
     """Tell whether there are rows for a client that asks for so many locks in one event."""
-    return reserve(ldlm.locks.spare_locks, locks) and reserve(ldlm.cache.spare_views, locks)
+    views, lists = ldlm.cache.spare_views, ldlm.cache.extents.spare_lists  # a view has a list
+    enough = reserve(ldlm.locks.spare_locks, locks)
+    return enough and reserve(views, locks) and reserve(lists, locks)
 
 
 @njit
