@@ -203,6 +203,25 @@ def serve(network: Network, station_id: int, now: float, size: float, held: floa
     return start
 
 
+def take_back(network: Network, station_id: int, start: float, held: float, size: float) -> None:
+    """Undo a service of ``held`` seconds from ``start``: the station had failed before it ended.
+
+    When the station is free stays as it is.
+    """
+    station = network.stations[station_id]
+    station.bytes -= size
+    station.busy -= held
+    station.requests -= 1
+    if station.requests == 0:
+        network.first[station_id] = np.inf
+    if station.row >= 0:
+        bins = network.bins
+        undone = _make_bins(2, bins.bytes.shape[1], float(bins.width[0]))
+        _record(undone, 0, start, held, size)
+        bins.bytes[station.row] -= undone.bytes[0]
+        bins.busy[station.row] -= undone.busy[0]
+
+
 @inlined
 def begin_segment(
     network: Network, message_id: int, now: float, first: int, start: int, stop: int, last: int

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.compiler.core import prepare
-from sim.engine.network import Bins
+from sim.engine.network import Bins, take_back
 from sim.engine.pool import FREE, NoRowLeftError
 from sim.engine.queue import clear_all
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
@@ -192,6 +192,9 @@ class Plane:
         """
         brw = self.tables.brw
         lost = self._coming(router)
+        table = self.tables.network.messages
+        before = (table.position[lost] > table.final[lost]) & (table.tail[lost] > now)
+        self._take_back(lost[before])
         self._rows.make_room([(brw.network.spare_messages, len(lost))])
         lose(brw, lost, now, again)
         return len(lost)
@@ -204,14 +207,30 @@ class Plane:
         """
         lnet, table = self.tables.lnet, self.tables.network.messages
         back = self._coming(router)
+        passed = back[table.position[back] > table.final[back]]
+        self._take_back(passed)
         if not travelling:
-            back = back[table.position[back] > table.final[back]]
+            back = passed
         write = table.stage[back] == WRITE_AT_ROUTER
         sender = np.where(write, table.node[back], lnet.first_oss + table.server[back])
         np.subtract.at(lnet.queued, (sender, router), table.bytes[back])
         table.stage[back] = np.where(write, WRITE_FETCHED, READ_CUT)
         table.position[back], table.final[back] = 1, 0
         return len(back)
+
+    def _take_back(self, messages: Integers) -> None:
+        """Undo the services of messages at the station where each is last: it has failed.
+
+        They stand before it, one right after the other.
+        """
+        network = self.tables.network
+        for station in np.unique(network.messages.last[messages]).tolist():
+            here = messages[network.messages.last[messages] == station]
+            sizes = network.messages.bytes[here]
+            held = sizes * network.stations.inverse_rate[station]
+            begun = network.stations.free[station] - held.sum() + np.cumsum(held) - held
+            for service in zip(begun.tolist(), held.tolist(), sizes.tolist(), strict=True):
+                take_back(network, station, *service)
 
     def _coming(self, router: int) -> Integers:
         """Return the messages of bulk that are on their way to an LNET router: int64 (n,)."""

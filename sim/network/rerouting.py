@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from sim.engine.network import Network
+from sim.engine.network import Network, take_back
 from sim.engine.pool import FREE
 from sim.engine.types import Indices, Integers
 from topology import Detours, Fabric
@@ -134,10 +134,8 @@ class Rerouting:
             link = message.position - 1
             if link < message.start or int(path[link]) not in dead or message.tail <= after:
                 continue
-            station = network.stations[path[link]]
-            station.bytes -= message.bytes
-            station.busy -= message.bytes * station.inverse_rate
-            station.requests -= 1
+            held = message.bytes * network.stations.inverse_rate[path[link]]
+            take_back(network, int(path[link]), message.tail - held, held, message.bytes)
             message.position = link
 
     def _is_down(self, path: Indices) -> Indices:
