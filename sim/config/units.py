@@ -32,15 +32,27 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, shown
 
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 
 _MICRO = ("us", "\u00b5s", "\u03bcs")  # with the micro sign and with the Greek letter
-_NUMBER_AND_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s\d]*)\s*")
+_NUMBER_AND_UNIT = re.compile(
+    r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?)\s*([^\s\d]*)\s*", re.ASCII
+)
 _ABSURD = 30  # a number with more digits than this would only make the arithmetic slow
+_MOST_DIGITS = 18  # of a count: fits 64 bits
+
+MOST_BYTES = 1 << 62
+"""The largest size: sums of two still fit 64 bits."""
+
+MOST_COUNT = (1 << 31) - 1
+"""The largest number of things: they are numbered with 32 bits."""
+
+MOST_SECONDS = float(1 << 23)
+"""The longest time, 97 days: after that the clock would not tell nanoseconds apart."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +69,18 @@ class _Quantity:
         The units that are printed, largest first.
     examples : str
         Forms that would be right, for the message about one that is not.
+    most : float
+        The largest in the base unit; 0: any that can be reckoned with.
+    most_written : str
+        The largest, for the message about one that is larger.
     """
 
     noun: str
     scales: Mapping[str, Decimal]
     printed: tuple[str, ...]
     examples: str
+    most: float = 0.0
+    most_written: str = f"10^{_ABSURD}"
 
     def parse(self, value: object) -> Decimal:
         """Return `value`, a number or a text with or without a unit, in the base unit."""
@@ -73,12 +91,16 @@ class _Quantity:
             if match is None or match[2] not in self.scales:
                 raise self._refusal(value)
             number, scale = Decimal(match[1]), self.scales[match[2]]
-        if not (number.is_finite() and number >= 0 and number.adjusted() < _ABSURD):
+        if not (number.is_finite() and number >= 0):
             raise self._refusal(value)
+        if number.adjusted() >= _ABSURD or (self.most and number * scale > self.most):
+            raise InputError(
+                f"{shown(value)} is too large; right would be at most {self.most_written}"
+            )
         return number * scale
 
     def _refusal(self, value: object) -> InputError:
-        return InputError(f"{value!r} is not {self.noun}; right would be {self.examples}")
+        return InputError(f"{shown(value)} is not {self.noun}; right would be {self.examples}")
 
     def format(self, value: float, digits: int | None) -> str:
         """Return `value` with the largest unit that is not larger than it.
@@ -123,6 +145,8 @@ _SIZE = _Quantity(
     scales={"": Decimal(1), **_BYTE_UNITS, **_LETTERS},
     printed=("PiB", "TiB", "GiB", "MiB", "KiB", "B"),
     examples="8m or 8 MiB (2^20 bytes each), 8 MB (10^6 bytes each) or a number of bytes",
+    most=MOST_BYTES,
+    most_written="4096 PiB (2^62 bytes)",
 )
 _DECIMAL_SIZES = ("PB", "TB", "GB", "MB", "kB")
 _RATE = _Quantity(
@@ -144,6 +168,8 @@ _TIME = _Quantity(
     },
     printed=("s", "ms", "us", "ns"),
     examples="5.5 us, 20 ms, 3 s, 2 min or a number of seconds",
+    most=MOST_SECONDS,
+    most_written=f"{MOST_SECONDS:.0f} s (97 days: the clock tells nanoseconds apart up to there)",
 )
 _FREQUENCY = _Quantity(
     noun="a rate of operations",
@@ -173,8 +199,18 @@ def parse_bytes(value: object) -> int:
     """
     size = _SIZE.parse(value)
     if size != size.to_integral_value():
-        raise InputError(f"{value!r} is {_plain(size)} bytes; a size is a whole number of bytes")
+        raise InputError(
+            f"{shown(value)} is {_plain(size)} bytes; a size is a whole number of bytes"
+        )
     return int(size)
+
+
+def is_count(text: str) -> bool:
+    """Tell whether a text is a number of things in the digits 0 to 9, without a sign.
+
+    Python itself also reads digits of other scripts, and numbers that no memory holds.
+    """
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def parse_rate(value: object) -> float:
@@ -271,8 +307,11 @@ PerSecond = Annotated[
 ]
 """Operations per second, more than zero."""
 
-Count = Annotated[int, Field(gt=0)]
+Count = Annotated[int, Field(gt=0, le=MOST_COUNT)]
 """A number of things, one or more."""
+
+Few = Annotated[int, Field(gt=0, le=10_000)]
+"""A number of parts of one thing, such as cores of a node: far more than anybody has built."""
 
 Fraction = Annotated[float, Field(gt=0, le=1)]
 """A part of a whole, more than nothing and at most all of it."""

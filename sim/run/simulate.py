@@ -12,8 +12,9 @@ from sim.config.errors import InputError
 from sim.config.faults import Fault
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
-from sim.engine.environment import Environment
-from sim.run.machine import Progress, build_machine
+from sim.config.units import MOST_SECONDS
+from sim.run.deadlock import deadlock
+from sim.run.machine import BuiltMachine, Progress, build_machine
 from sim.run.recording import recorded_by
 from sim.run.result import Result
 from sim.run.station_table import station_table
@@ -115,7 +116,7 @@ def run_jobs(
     )
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
-    _run(environment, environment.all_of(processes))
+    _run(built, environment.all_of(processes))
     built.faults.settle()
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)
@@ -124,21 +125,26 @@ def run_jobs(
     ]
 
 
-def _run(environment: Environment, done: simpy.Event) -> None:
+def _run(built: BuiltMachine, done: simpy.Event) -> None:
     """Run everything until all is done.
 
     Raises
     ------
     InputError
-        If nothing is left that could happen before.
+        If nothing is left that could happen before, or it takes longer than the clock can tell.
+    FailureError
+        If nothing is left that could happen, by a mistake of the simulator.
     """
+    environment = built.environment
     try:
         environment.run(until=done)
     except RuntimeError as error:
         if done.triggered or environment.peek() < np.inf:
             raise
+        raise deadlock(built.plane, built.runs, float(environment.now)) from error
+    if environment.now > MOST_SECONDS:
         raise InputError(
-            f"after {environment.now:.4g} simulated s ranks wait for each other for ever; right "
-            "would be, of a file that has a group lock (cray_cb_write_lock_mode=1), no rank that "
-            "accesses it by itself before it is closed"
-        ) from error
+            f"the run takes {environment.now:.3g} s, and the clock tells nanoseconds apart up to "
+            f"{MOST_SECONDS:.0f} s (97 days); right would be shorter delays, or faster parts of "
+            "the machine"
+        )

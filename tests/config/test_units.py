@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from sim.config.errors import InputError
 from sim.config.units import (
+    MOST_SECONDS,
     Bytes,
     PerSecond,
     Rate,
@@ -15,6 +16,7 @@ from sim.config.units import (
     format_per_second,
     format_rate,
     format_seconds,
+    is_count,
     parse_bytes,
     parse_per_second,
     parse_rate,
@@ -74,7 +76,7 @@ def test_operations_are_counted_in_thousands_not_in_1024s() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "m", "8 Mb", "8 Mib", "8 mB", "8 MiB/s", "eight", "-1", "nan", "1e999", "8 8", True, None],
+    ["", "m", "8 Mb", "8 Mib", "8 mB", "8 MiB/s", "eight", "-1", "nan", "8 8", True, None],
 )
 def test_what_is_not_a_size_is_refused_with_the_value_and_an_example(text: object) -> None:
     with pytest.raises(InputError) as refusal:
@@ -116,10 +118,39 @@ def test_an_exact_size_reads_back(size: int) -> None:
     assert parse_bytes(format_bytes(size)) == size
 
 
-@given(st.floats(0, 1e18))
-def test_exact_rates_and_times_read_back(value: float) -> None:
-    assert parse_rate(format_rate(value)) == value
+@pytest.mark.parametrize(
+    ("parse", "text", "most"),
+    [
+        (parse_bytes, "1e999", "4096 PiB (2^62 bytes)"),
+        (parse_bytes, "5000 PiB", "4096 PiB"),
+        (parse_seconds, "1e9 s", "8388608 s (97 days"),
+        (parse_rate, "1e40 GB/s", "10^30"),
+    ],
+)
+def test_what_is_too_large_is_told_from_what_is_no_quantity(parse, text, most) -> None:
+    with pytest.raises(InputError) as refusal:
+        parse(text)
+    assert f"{text!r} is too large; right would be at most {most}" in str(refusal.value)
+
+
+@pytest.mark.parametrize("parse", [parse_bytes, parse_seconds, parse_rate])
+def test_digits_of_other_scripts_are_no_number(parse) -> None:
+    with pytest.raises(InputError, match="is not a"):
+        parse("\u0663")
+    assert not is_count("\u0663")
+    assert not is_count("\u00b2")
+    assert not is_count("9" * 5000)
+    assert is_count("17")
+
+
+@given(st.floats(0, MOST_SECONDS))
+def test_exact_times_read_back(value: float) -> None:
     assert parse_seconds(format_seconds(value)) == value
+
+
+@given(st.floats(0, 1e18))
+def test_exact_rates_read_back(value: float) -> None:
+    assert parse_rate(format_rate(value)) == value
     assert parse_per_second(format_per_second(value)) == value
 
 

@@ -408,5 +408,5 @@ def test_an_independent_call_below_a_group_lock_is_told_and_no_defect(tmp_path):
         "environment": {"MPICH_MPIIO_HINTS": group},
         "workload": {"kernel": {"name": "replay", "trace": str(path)}},
     }
-    with pytest.raises(InputError, match="ranks wait for each other for ever; right would be"):
+    with pytest.raises(InputError, match="for ever: node 1 waits for a PW lock on stripe object"):
         simulate(Scenario.model_validate(described))

@@ -1,0 +1,102 @@
+"""Jobs that cannot go on: nothing is left that could happen, and who waits for whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.config.errors import FailureError, InputError
+from sim.lustre.ldlm import LockState
+from sim.lustre.locks import MODE_GROUP, MODE_PR, MODE_PW
+from sim.machine.evictions import live_rows
+from sim.machine.plane import Plane
+from sim.plane.operations import Op
+from sim.run.job_run import JobRun
+from topology.text import format_count
+
+_MODES = {MODE_PR: "PR", MODE_PW: "PW", MODE_GROUP: "group"}
+_SOME = 3  # waits for locks that a sentence lists
+
+
+def deadlock(plane: Plane, runs: Sequence[JobRun], now: float) -> InputError | FailureError:
+    """Return what to say of jobs that have not ended when nothing is left that could happen.
+
+    Parameters
+    ----------
+    plane
+        The data plane.
+    runs
+        The jobs.
+    now
+        The time in simulated seconds.
+
+    Returns
+    -------
+    InputError or FailureError
+        The first if ranks wait for locks that others keep until these have been waited for, as a
+        group lock; else it is a mistake of the simulator, and the sentence says so.
+    """
+    names = _names(plane, runs)
+    locks = list(_locks_waited_for(plane, names))
+    said = "; ".join([*locks[:_SOME], *_what_ranks_are_at(plane, runs)])
+    begin = f"after {now:.4g} simulated s ranks wait for each other for ever: {said}"
+    if not locks:
+        return FailureError(f"{begin}; that is a mistake of the simulator, please report it")
+    return InputError(
+        f"{begin}; right would be, of a file that has a group lock (cray_cb_write_lock_mode=1), no "
+        "rank that accesses it by itself before it is closed"
+    )
+
+
+def _names(plane: Plane, runs: Sequence[JobRun]) -> list[str]:
+    """Return the names of all files by their numbers."""
+    names = [f"file {number}" for number in range(len(plane.files))]
+    for run in runs:
+        for name, alike in run.job.files.ever:
+            names[alike.first : alike.first + len(alike.osts)] = [name] * len(alike.osts)
+    return names
+
+
+def _locks_waited_for(plane: Plane, names: Sequence[str]) -> Iterator[str]:
+    """Yield of each request for a lock that waits: who wants what, and who holds it."""
+    tables = plane.tables
+    table = np.asarray(tables.locks.locks)
+    locks = table[live_rows(tables.locks.spare_locks, len(table))]
+    granted = locks[locks["granted"] == 1]
+    for lock in locks[locks["state"] == LockState.WAITING]:
+        file, stripe = _object(plane, int(lock["resource"]))
+        holders = granted[granted["resource"] == lock["resource"]]
+        held = _held(holders) or "others, who wait themselves, are before it in line"
+        yield (
+            f"node {lock['owner']} waits for a {_MODES[int(lock['mode'])]} lock on stripe object "
+            f"{stripe} of {names[file]}, where {held}"
+        )
+
+
+def _held(holders: npt.NDArray[Any]) -> str:
+    """Say which nodes hold locks of which mode."""
+    kinds = Counter((int(lock["owner"]), _MODES[int(lock["mode"])]) for lock in holders)
+    said = [f"node {owner} holds a {mode} lock" for owner, mode in sorted(kinds)]
+    return " and ".join(said[:_SOME])
+
+
+def _object(plane: Plane, number: int) -> tuple[int, int]:
+    """Return file and stripe of a stripe object."""
+    first = np.asarray(plane.files)["first_object"]
+    file = int(np.searchsorted(first, number, side="right")) - 1
+    return file, number - int(first[file])
+
+
+def _what_ranks_are_at(plane: Plane, runs: Sequence[JobRun]) -> Iterator[str]:
+    """Yield of each kind of operation how many ranks are in one."""
+    programs = plane.tables.programs
+    for run in runs:
+        rows = np.asarray(programs.rows)[run.job.all_ranks.programs]
+        at = rows["op"][rows["active"] == 1]
+        kinds = np.asarray(programs.operations)["kind"][at]
+        for kind, count in Counter(kinds.tolist()).items():
+            yield f"{format_count(count, 'rank')} in {Op(kind).name.replace('_', ' ')}"
