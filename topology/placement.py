@@ -22,7 +22,7 @@ POLICIES = ("contiguous", "random", "spread", "list")
 MOST_NODES = 1_000_000
 """Numbers in a node list stay below this: a slip of the finger must not fill the memory."""
 
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 
 
 def place(

@@ -65,7 +65,7 @@ NOUNS = {
 }
 """What a number of each dimension looks like, for messages."""
 
-_WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+_WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*", re.ASCII)
 _PARSERS: tuple[tuple[Dimension, Callable[[object], float]], ...] = (
     (RATE, parse_rate),
     (SECONDS, parse_seconds),

@@ -20,6 +20,7 @@ import numpy as np
 from sim.archive.files import replacing
 from sim.archive.plain import Array, Column, Packer, Unpacker
 from sim.config.errors import InputError, naming
+from sim.config.files import check_is_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,6 +93,7 @@ def read_archive(path: str | Path, kind: Format) -> Any:
         If there is no such file, it is of another kind, damaged, or of a version that cannot be
         read here.
     """
+    check_is_file(Path(path))
     try:
         with zipfile.ZipFile(path) as archive:
             document = _document(path, archive, kind)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sim.cli.options import Command
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
         ),
         click.option(
             "--seeds",
-            type=click.IntRange(min=1),
+            type=Whole(min=1),
             default=seeds,
             show_default=True,
             help="Seeds that each number is averaged over.",
@@ -60,9 +61,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
             help="By how much a parameter is moved to each side to see what that does.",
         ),
         click.option("--full", is_flag=True, help="Also claims that take long."),
-        click.option(
-            "--jobs", type=click.IntRange(min=1), help="Processes.  [default: one for each core]"
-        ),
+        click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one for each core]"),
     )
 
     def decorate(command: Command) -> Command:
@@ -77,7 +76,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
 @_shared(seeds=3, step="7%")
 @click.option(
     "--budget",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=2000,
     show_default=True,
     help="Most runs; those that are remembered count too.",

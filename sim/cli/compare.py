@@ -243,10 +243,11 @@ def _targets(text: str, job: dict[str, Any]) -> list[Target]:
 def _counts(text: str | None) -> list[int]:
     """Return the numbers of nodes that were listed, ascending; none if none were."""
     from sim.config.errors import InputError
+    from sim.config.units import is_count
 
     if text is None:
         return []
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) > 0 for part in parts):
+    if not all(is_count(part) and int(part) > 0 for part in parts):
         raise InputError(f"--node-counts {text!r}: right would be numbers, as in 16,64,256")
     return sorted({int(part) for part in parts})

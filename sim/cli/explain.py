@@ -11,6 +11,7 @@ from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
 from sim.cli.subject import scenario_of_name, workload_of_words
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +47,7 @@ help: other striping, hints, nodes, hardware. Of several jobs also without each 
 @options.changes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @form_options
-@click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes to run in.  [default: one a processor]"
-)
+@click.option("--jobs", type=Whole(min=1), help="Processes to run in.  [default: one a processor]")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def explain(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
-from sim.config.errors import FailureError, InputError
+from sim.config.errors import FailureError, InputError, shown
 
 _TYPED = "xc40io.typed"
 _FAILED, _BAD_INPUT = 1, 2
+_LONGEST_WORD = 200
 
 INTERRUPTED = 130
 """The exit status after an interrupt, as a shell reports SIGINT."""
@@ -35,6 +39,8 @@ class Face(click.Group):
         **extra: Any,
     ) -> click.Context:
         """Make the context of the command, which remembers what was typed."""
+        if parent is None:
+            _check_readable(args)
         typed = shlex.join([info_name or "xc40io", *args])
         context = super().make_context(info_name, args, parent, **extra)
         context.meta[_TYPED] = typed
@@ -54,6 +60,8 @@ class Face(click.Group):
             status = _say(str(error), _FAILED)
         except (click.Abort, KeyboardInterrupt):
             status = _say("interrupted", INTERRUPTED)
+        except MemoryError as error:
+            status = _say(_too_large(error), _FAILED)
         except BrokenPipeError:
             status = _FAILED
             _discard_output()
@@ -61,6 +69,19 @@ class Face(click.Group):
             status = _say(error.strerror or str(error), _FAILED)
             _discard_output()
         sys.exit(status)
+
+
+def _check_readable(words: Sequence[str]) -> None:
+    """Raise InputError if a word has bytes that are no letters: no file could say it again."""
+    for place, word in enumerate(words, start=1):
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"word {place} of the command line is no text in UTF-8: "
+                f"{shown(word.encode('utf-8', 'surrogateescape'))}; right would be letters, or "
+                "another name for the file"
+            ) from error
 
 
 def typed_command() -> str:
@@ -77,11 +98,25 @@ def _sentence(error: InputError | click.ClickException) -> str:
     return f"{sentence}; see {context.command_path} --help" if context else sentence
 
 
+def _too_large(error: MemoryError) -> str:
+    detail = f" ({error})" if str(error) else ""
+    return f"there is not enough memory for that{detail}; right would be less: a smaller run"
+
+
 def _say(sentence: str, status: int) -> int:
-    click.echo(f"xc40io: {' '.join(sentence.split())}", err=True)
+    click.echo(f"xc40io: {' '.join(map(_cut, sentence.split()))}", err=True)
     return status
+
+
+def _cut(word: str) -> str:
+    """Return a word as a sentence has it: what nobody could read is cut in its middle."""
+    if len(word) <= _LONGEST_WORD:
+        return word
+    part = _LONGEST_WORD // 2
+    return f"{word[:part]}...({len(word) - 2 * part:,} more)...{word[-part:]}"
 
 
 def _discard_output() -> None:
     """Discard what is still buffered, so that Python does not write it again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(io.UnsupportedOperation):  # a program that reads what is printed has no such file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,6 +10,7 @@ from sim.cli import options
 from sim.cli.behind_dash import BehindDash
 from sim.cli.job import describe, described
 from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -32,7 +33,7 @@ one of IOR's scripts.
 @described
 @click.option(
     "--io-threads",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1,
     show_default=True,
     help="Threads of each rank that its reads and writes are dealt to.",

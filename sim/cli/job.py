@@ -12,6 +12,7 @@ import click
 
 from sim.cli.environment import environment, inherited, variables_of
 from sim.cli.options import Command, faults
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.faults import Fault
@@ -25,12 +26,12 @@ _OPTIONS = (
     click.option("--machine", default="theta", show_default=True, help="Name or YAML file."),
     click.option(
         "--nodes",
-        type=click.IntRange(min=1),
+        type=Whole(min=1),
         help=f"Compute nodes of the job.  [default: {_NODES}, or as many as --placement lists]",
     ),
     click.option(
         "--ppn",
-        type=click.IntRange(min=1),
+        type=Whole(min=1),
         default=16,
         show_default=True,
         help="Ranks on each node.",
@@ -44,7 +45,7 @@ _OPTIONS = (
     ),
     click.option(
         "--core-spec",
-        type=click.IntRange(min=0),
+        type=Whole(min=0),
         default=0,
         show_default=True,
         help="Cores of a node that ranks leave to the system.",
@@ -72,22 +73,24 @@ _OPTIONS = (
     ),
     click.option(
         "--rpcs-as-one",
-        type=click.IntRange(min=1),
+        type=Whole(min=1),
         default=1,
         show_default=True,
         help="Handle so many consecutive bulk RPCs as one: faster, and a little less true.",
     ),
-    click.option("--stripe-count", type=int, help="OSTs of a file, as lfs setstripe -c; -1: all."),
+    click.option(
+        "--stripe-count", type=Whole(), help="OSTs of a file, as lfs setstripe -c; -1: all."
+    ),
     click.option("--stripe-size", help="Bytes of a stripe, as lfs setstripe -S, for instance 8m."),
     click.option(
         "--stripe-offset",
-        type=int,
+        type=Whole(),
         default=-1,
         help="First OST, as lfs setstripe -i.  [default: the system chooses]",
     ),
     click.option(
         "--mdt-count",
-        type=int,
+        type=Whole(),
         default=1,
         help="MDTs of the directory of the files, as lfs mkdir -c; -1: all in use.  [default: 1]",
     ),
@@ -122,7 +125,7 @@ _OPTIONS = (
     environment,
     click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=Whole(min=0),
         default=1,
         show_default=True,
         help="Everything random follows from it.",
@@ -236,7 +239,7 @@ def target_of(job: dict[str, Any]) -> Target:
     """
     from sim.config.errors import InputError
     from sim.config.scenario import Target
-    from sim.config.units import parse_bytes, parse_seconds
+    from sim.config.units import is_count, parse_bytes, parse_seconds
 
     kind, capacity, access = job["target"], job["bb_capacity"], job["bb_access"]
     if kind != "bb" and (capacity is not None or access != "striped"):
@@ -248,7 +251,7 @@ def target_of(job: dict[str, Any]) -> Target:
     lost = {}
     for text in job["lose_ssd"]:
         node, equals, seconds = text.partition("=")
-        if not equals or not node.strip().isdigit():
+        if not equals or not is_count(node.strip()):
             raise InputError(
                 f"--lose-ssd {text!r}: right would be NODE=SECONDS, for instance 0=12.5"
             )
@@ -272,7 +275,7 @@ def _placement(text: str) -> tuple[Placement, int | None]:
         listed = parse_node_list(text)
     except ValueError as error:
         raise InputError(
-            f"--placement {text!r}: right would be {', '.join(_POLICIES)}, or a list of nodes "
+            f"--placement: {error}; right would be {', '.join(_POLICIES)}, or a list of nodes "
             "as in 0-15,32"
         ) from error
     return Placement(policy="list", nodes=text), len(listed)

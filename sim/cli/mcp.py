@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from sim.cli.whole import Whole
+
 _HELP = """\
 Serve assistants that tune I/O, by the Model Context Protocol over standard input and output.
 
@@ -26,35 +28,35 @@ and is refused or ended where it costs more than the options below allow.
 )
 @click.option(
     "--rpcs",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1_000_000,
     show_default=True,
     help="Bulk RPCs of a run at most, about: its bytes by the size of an RPC.",
 )
 @click.option(
     "--ranks",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=65_536,
     show_default=True,
     help="Ranks of a run at most.",
 )
 @click.option(
     "--runs",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=64,
     show_default=True,
     help="Runs of a sweep, a comparison or a search at most.",
 )
 @click.option(
     "--at-once",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=2,
     show_default=True,
     help="Calls that are worked on at the same time; others wait.",
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     help="Processes for the runs of one call.  [default: one a processor]",
 )
 def mcp(

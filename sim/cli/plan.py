@@ -11,6 +11,7 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.watched import watched
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,7 +68,7 @@ class _Studies(NamedTuple):
 )
 @click.option(
     "--repeat",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1,
     show_default=True,
     help="Run each job with so many seeds: that of the mix and those that follow.",
@@ -90,12 +91,12 @@ class _Studies(NamedTuple):
 )
 @click.option(
     "--runs",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     help="Of --sensitivity: the most runs for Morris' method.  [default: 600]",
 )
 @click.option(
     "--sobol",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     metavar="N",
     help="Of --sensitivity: N samples, a power of 2, of Sobol's indices of the few that matter.",
 )
@@ -109,7 +110,7 @@ class _Studies(NamedTuple):
     "(docs/faults.md). May be repeated.",
 )
 @click.option("--failed", help="Of --faults: numbers of parts.  [default: 0,1,2,4]")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one a processor]")
+@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
 @click.option(
     "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
 )
@@ -277,9 +278,10 @@ def _value(text: str) -> Any:
 def _numbers(text: str) -> list[int]:
     """Read numbers of failed parts."""
     from sim.config.errors import InputError
+    from sim.config.units import is_count
 
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() for part in parts):
+    if not all(is_count(part) for part in parts):
         raise InputError(f"--failed {text!r}: right would be numbers, as in 0,1,2,4")
     return [int(part) for part in parts]
 

@@ -9,6 +9,7 @@ import click
 from sim.cli import options
 from sim.cli.environment import environment as environment_options
 from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Run a scenario file.")
 @click.argument("name", required=False, metavar="NAME|FILE.yaml")
-@click.option("--seed", type=click.IntRange(min=0), help="In place of the scenario's own.")
+@click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
 @click.option(
     "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
 )

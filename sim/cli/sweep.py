@@ -11,6 +11,7 @@ from sim.cli.job import describe, described
 from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.subject import typed_options
 from sim.cli.watched import watched
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -55,18 +56,18 @@ command does only what is missing.
 )
 @click.option(
     "--repeat",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1,
     show_default=True,
     help="Run each with so many seeds: --seed and those that follow.",
 )
 @click.option(
     "--sample",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     metavar="N",
     help="N points of a Latin hypercube, drawn by the seed, in place of all combinations.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one a processor]")
+@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
 @click.option(
     "--scheduler",
     metavar="ADDRESS|FILE",

@@ -11,6 +11,7 @@ from sim.cli.face import INTERRUPTED
 from sim.cli.job import describe, described
 from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.subject import scenario_of_name, workload_of_words
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -72,12 +73,12 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 )
 @click.option(
     "--repeat",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=3,
     show_default=True,
     help="Seeds with which the best settings are run: --seed and those that follow.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one a processor]")
+@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
 @click.option(
     "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
 )

@@ -12,6 +12,7 @@ from sim.cli.face import typed_command
 from sim.cli.forms import Forms
 from sim.cli.keep import Keep
 from sim.cli.view import View
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -55,12 +56,12 @@ _OPTIONS = (
     ),
     click.option(
         "--repeat",
-        type=click.IntRange(min=1),
+        type=Whole(min=1),
         help="Of a comparison: run everything with so many seeds, for intervals.  [default: 1]",
     ),
     click.option(
         "--jobs",
-        type=click.IntRange(min=1),
+        type=Whole(min=1),
         help="Of a comparison: processes to run in.  [default: one a processor]",
     ),
 )

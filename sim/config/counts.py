@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.network import DIMENSIONS
+from sim.config.units import MOST_COUNT
 
 _BESIDE = ("burst_buffer.nodes", "home.nodes")
 _BLADES, _PER_BLADE = "nodes.service_blades", "nodes.service_nodes_per_blade"
@@ -68,7 +69,7 @@ def check_osts(place: str, values: Mapping[str, Any]) -> None:
     """
     osts, groups = values["lustre.osts"], values["lnet.groups"]
     step = _osts_step(values)
-    if osts <= 0 or osts % step == 0:
+    if not 0 < osts <= MOST_COUNT or osts % step == 0:
         return
     below = osts // step * step
     near = [str(count) for count in (below, below + step) if count > 0]

@@ -40,3 +40,13 @@ def shown(value: object) -> str:
     if len(text) <= _SHOWN:
         return repr(value)
     return f"{text[:_SHOWN]!r}... ({len(text):,} characters)"
+
+
+def shown_path(path: object) -> str:
+    """Return a path as a sentence begins with it: a long one cut in its middle."""
+    text = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(path)
+    )
+    if len(text) <= 2 * _SHOWN:
+        return text
+    return f"{text[:_SHOWN]}...{text[-_SHOWN:]}"

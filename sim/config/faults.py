@@ -52,7 +52,7 @@ class Form(NamedTuple):
     own: str = ""
 
 
-_OST, _NODE = re.compile(r"OST \d+"), re.compile(r"node \d+(?: of job \S+)?")
+_OST, _NODE = re.compile(r"OST [0-9]{1,9}"), re.compile(r"node [0-9]{1,9}(?: of job \S+)?")
 
 FORMS: dict[str, tuple[Form, ...]] = {
     "slow": (Form(None, "OST 3 slow 5 from 0.2 s to 1 s", "may"),),
@@ -60,12 +60,17 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "gone": (Form(_OST, "OST 3 gone from 0.2 s to 1 s", "must", "recovery"),),
     "down": (
         Form(
-            re.compile(r"LNET router \d+"),
+            re.compile(r"LNET router [0-9]{1,9}"),
             "LNET router 5 down from 0.2 s to 1 s",
             "must",
             "noticed after",
         ),
-        Form(re.compile(r"OSS \d+"), "OSS 3 down from 0.2 s to 9 min", "may", "taken over after"),
+        Form(
+            re.compile(r"OSS [0-9]{1,9}"),
+            "OSS 3 down from 0.2 s to 9 min",
+            "may",
+            "taken over after",
+        ),
         Form(
             re.compile(r"link \S+ \S+->\S+"),
             "link green g0c0s0->g0c0s1 down from 0.2 s to 9 min",
@@ -73,8 +78,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
             "rerouted after",
         ),
     ),
-    "paused": (Form(re.compile(r"MDS \d+"), "MDS 0 paused from 0.2 s to 1 s", "must"),),
-    "lost": (Form(re.compile(r"SSD \d+"), "SSD 3 lost at 12 s", "none"),),
+    "paused": (Form(re.compile(r"MDS [0-9]{1,9}"), "MDS 0 paused from 0.2 s to 1 s", "must"),),
+    "lost": (Form(re.compile(r"SSD [0-9]{1,9}"), "SSD 3 lost at 12 s", "none"),),
     "hung": (Form(_NODE, "node 3 hung from 0.2 s to 9 min", "must", "evicted after"),),
     "evicted": (Form(_NODE, "node 3 evicted at 0.2 s", "none"),),
 }
@@ -88,7 +93,8 @@ _COUNTED = {"slow": "must", "rebuilding": "may"}  # kinds of which a number is s
 _TIME = r"\S+?(?: (?:s|ms|us|ns|min|h))?"
 _OWN = "|".join(sorted({form.own for forms in FORMS.values() for form in forms} - {""}))
 _SENTENCE = re.compile(
-    rf"(?P<part>\S.*?) (?P<kind>{'|'.join(KINDS)})(?: (?P<factor>\d\S*))?(?: by (?P<by>OST \d+))?"
+    rf"(?P<part>\S.*?) (?P<kind>{'|'.join(KINDS)})(?: (?P<factor>[0-9]\S*))?"
+    r"(?: by (?P<by>OST [0-9]{1,9}))?"
     rf"(?: (?:from|at) (?P<begin>{_TIME}))?(?: to (?P<end>{_TIME}))?"
     rf"(?:, (?P<word>{_OWN}) (?P<own>{_TIME}))?"
 )

@@ -7,6 +7,7 @@ the path of a file (anything that ends in ``.yaml`` or ``.yml``).
 from __future__ import annotations
 
 import difflib
+import errno
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,8 +15,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from sim.config.errors import InputError, shown
+from sim.config.errors import InputError, shown, shown_path
 from sim.config.sealed import CONFIGS, check_may_open
 from sim.config.yaml_text import parse_yaml
 
@@ -66,22 +68,29 @@ def check_is_file(path: Path) -> Path:
     InputError
         If there is none, or what is there is a folder or a pipe, or cannot be looked at.
     """
+    name = shown_path(path)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file") from error
+        raise InputError(f"{name}: there is no such file") from error
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ELOOP:
+            raise InputError(
+                f"{name}: is a link that leads back to itself; right would be a file"
+            ) from error
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"{path}: cannot be read: {reason}") from error
+        raise InputError(f"{name}: cannot be read: {reason}") from error
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-        raise InputError(f"{path}: is {kind}; right would be a file")
+        kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"))
+        kind = next((word for test, word in kinds if test(mode)), "a device")
+        raise InputError(f"{name}: is {kind}; right would be a file")
     return path
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
     """Return the mapping that a YAML file holds; a key given twice is an InputError."""
     check_may_open(path, "a YAML file")
+    check_is_file(path)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -145,7 +154,43 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
         return InputError(f"{where} = {shown(context['tag'])}: should be {tags}")
     if kind == "value_error":
         return InputError(f"{where}: {context['error']}")
-    return InputError(f"{where} = {shown(first['input'])}: {first['msg'].removeprefix('Input ')}")
+    return InputError(f"{where} = {shown(first['input'])}: {_what_is_right(first)}")
+
+
+_RIGHT = {
+    "int": "should be a whole number",
+    "float": "should be a number",
+    "finite": "should be a finite number",
+    "bool": "should be true or false",
+    "string": "should be a text",
+    "bytes": "should be a text",
+    "tuple": "should be a list",
+    "list": "should be a list",
+    "dict": "should be a mapping of fields to values",
+    "model": "should be a mapping of fields to values",
+    "dataclass": "should be a mapping of fields to values",
+    "none": "should be nothing",
+    "date": "should be a date",
+}
+"""What is right where a value is of another kind, by the first word of pydantic's type of error."""
+
+_COMPARED = ("greater_than", "less_than", "multiple_of", "literal_error", "enum")
+"""Types of errors of which pydantic's own message is for users: ``should be greater than 0``."""
+
+
+def _what_is_right(error: ErrorDetails) -> str:
+    """Return the end of a sentence about one of pydantic's complaints."""
+    kind = error["type"]
+    if kind.startswith(_COMPARED):
+        return error["msg"].removeprefix("Input ")
+    context = error.get("ctx", {})
+    if kind in ("too_short", "string_too_short"):
+        return f"is too short; right would be {context['min_length']} or more"
+    if kind in ("too_long", "string_too_long"):
+        return f"is too long; right would be {context['max_length']} at most"
+    if kind == "int_parsing_size":
+        return "is too large"
+    return _RIGHT.get(kind.split("_")[0], "does not fit here")
 
 
 def _follow(

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from sim.config.model import Model
-from sim.config.units import Count, Rate, Seconds, Size
+from sim.config.units import Few, Rate, Seconds, Size
 
 
 class Lnet(Model):
@@ -32,13 +32,13 @@ class Lnet(Model):
         Seconds that a router takes to receive and forward a message, besides its bytes.
     """
 
-    routers: Count
-    groups: Count
-    routers_per_group: Count
-    oss_per_group: Count
+    routers: Few
+    groups: Few
+    routers_per_group: Few
+    oss_per_group: Few
     metadata_routers: Annotated[int, Field(ge=0)]
     message_size: Annotated[Size, Field(ge=4096)]
-    ib_links_per_router: Count
+    ib_links_per_router: Few
     ib_link_rate: Rate
     ib_latency: Seconds
     router_latency: Seconds

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from sim.config.mds import Mds
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
-from sim.config.units import Bytes, Count, Load, Rate, Seconds, Size, format_bytes
+from sim.config.units import Bytes, Count, Few, Load, Rate, Seconds, Size, format_bytes
 from sim.engine.page import PAGE
 
 _LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
@@ -132,9 +132,9 @@ class Lustre(Model):
     mounts: Mounts | None = None
     links: Mounts | None = None
     years: Years | None = None
-    osts: Count
-    osts_per_oss: Count
-    oss_per_unit: Count = 1
+    osts: Annotated[int, Field(gt=0, le=100_000)]
+    osts_per_oss: Few
+    oss_per_unit: Few = 1
     oss_rate: Rate
     oss_request_time: Seconds
     ost_write_rate: Rate
@@ -155,7 +155,7 @@ class Lustre(Model):
     raid_stripe: Size
     raid_chunk: Size
     partial_stripe_factor: Annotated[float, Field(ge=1)]
-    ost_disks: Count
+    ost_disks: Few
     disk_seek: Seconds
     disk_turn: Seconds
     disk_queue: Count

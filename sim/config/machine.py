@@ -35,6 +35,10 @@ DEFAULT_MACHINE = "theta"
 _UNSOURCED = ("name", "title", "description")
 
 
+_MOST_PLACES = 1_000_000
+"""Nodes that a network can have: a hundred times the largest XC40."""
+
+
 class Machine(Model):
     """A whole machine: what :func:`load_machine` returns.
 
@@ -85,6 +89,12 @@ class Machine(Model):
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Machine:
         network, nodes, lnet, lustre = self.network, self.nodes, self.lnet, self.lustre
+        places = network.routers * network.nodes_per_router
+        if places > _MOST_PLACES:
+            raise ValueError(
+                f"network: {network.routers:,} routers of {network.nodes_per_router:,} nodes each; "
+                f"right would be {_MOST_PLACES:,} nodes at most"
+            )
         per_blade = network.routers_per_blade
         if nodes.service_nodes_per_blade > per_blade * network.nodes_per_router:
             routers = f"{per_blade} x " if per_blade > 1 else ""

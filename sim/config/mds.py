@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.config.model import Model
-from sim.config.units import Count, PerSecond, Seconds
+from sim.config.units import Count, Few, PerSecond, Seconds
 
 
 class Mds(Model):
@@ -33,7 +33,7 @@ class Mds(Model):
         Most objects that an OST makes ahead at once, and objects/s that it makes.
     """
 
-    mdts: Count
+    mdts: Few
     open_rate: PerSecond
     create_rate: PerSecond
     close_rate: PerSecond

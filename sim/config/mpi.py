@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sim.config.model import Model
-from sim.config.units import Count, Rate, Seconds
+from sim.config.units import Few, Rate, Seconds
 
 
 class Mpi(Model):
@@ -69,4 +69,4 @@ class Mpi(Model):
     piece_time: Seconds
     copy_rate: Rate
     fetch_rate: Rate
-    messages_under_way: Count
+    messages_under_way: Few

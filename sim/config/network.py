@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from sim.config.model import Model
-from sim.config.units import Count, Fraction, Rate, Seconds
+from sim.config.units import Few, Fraction, Rate, Seconds
 
 DIMENSIONS = {"dragonfly": ("groups", "chassis", "slots"), "torus": ("x", "y", "z")}
 """The fields of each kind of network whose product is the number of its routers."""
@@ -40,10 +40,10 @@ class NetworkBase(Model):
     """Name of the routers."""
 
     kind: str
-    nodes_per_router: Count
+    nodes_per_router: Few
     payload_fraction: Fraction
     hop_latency: Seconds
-    message_hops: Count
+    message_hops: Few
     nic_rate: Rate
     nic_latency: Seconds
     message_latency: Seconds
@@ -72,12 +72,12 @@ class Dragonfly(NetworkBase):
     routers_per_blade: ClassVar[int] = 1
 
     kind: Literal["dragonfly"]
-    groups: Count
-    chassis: Count
-    slots: Count
-    green_links: Count
-    black_links: Count
-    group_links: Count
+    groups: Few
+    chassis: Few
+    slots: Few
+    green_links: Few
+    black_links: Few
+    group_links: Few
     green_rate: Rate
     black_rate: Rate
     blue_rate: Rate
@@ -113,14 +113,14 @@ class Torus(NetworkBase):
     """Without effect: there are no non-minimal routes."""
 
     kind: Literal["torus"]
-    x: Count
-    y: Count
-    z: Count
-    slots: Count
-    routers_per_blade: Count
-    x_links: Count
-    y_links: Count
-    z_links: Count
+    x: Few
+    y: Few
+    z: Few
+    slots: Few
+    routers_per_blade: Few
+    x_links: Few
+    y_links: Few
+    z_links: Few
     mezzanine_rate: Rate
     backplane_rate: Rate
     cable_rate: Rate

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sim.config.model import Model
-from sim.config.units import Count, Rate, Seconds, Size
+from sim.config.units import Count, Few, Rate, Seconds, Size
 from sim.engine.page import PAGE
 
 
@@ -60,12 +60,12 @@ class Nodes(Model):
 
     count: Count
     names: str | None = None
-    cores: Count
-    threads_per_core: Count = 4
+    cores: Few
+    threads_per_core: Few = 4
     memory: Annotated[Size, Field(ge=16 * PAGE)]
-    numa_nodes: Count
+    numa_nodes: Few
     service_blades: Count
-    service_nodes_per_blade: Count
+    service_nodes_per_blade: Few
     max_cached_share: Annotated[float, Field(gt=0, le=1)]
     max_dirty_share: Annotated[float, Field(gt=0, le=1)]
     pagevec_size: Count
@@ -78,7 +78,7 @@ class Nodes(Model):
     tree_page_time: Seconds
     spinlock_handover_time: Seconds
     rpc_thread_rate: Rate
-    lock_threads: Count
+    lock_threads: Few
     lock_thread_time: Seconds
 
     @property

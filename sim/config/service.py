@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sim.config.model import Model
-from sim.config.units import Count, Rate, Seconds, Size
+from sim.config.units import Count, Few, Rate, Seconds, Size
 
 
 class Service(Model):
@@ -46,7 +46,7 @@ class Service(Model):
     """
 
     mount: str
-    nodes: Count
+    nodes: Few
     capacity: Size
     granularity: Size
     stripe_size: Size

@@ -7,6 +7,7 @@ end) is bad input.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from typing import Any
 
@@ -29,6 +30,12 @@ class _Reader(_Loader):  # type: ignore[misc, valid-type]
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Return what a node stands for."""
+        if _is_odd_number(node):
+            raise yaml.constructor.ConstructorError(
+                problem=f"{shown(node.value)} is {super().construct_object(node)} to YAML; right "
+                "would be plain digits, or quotes around a text",
+                problem_mark=node.start_mark,
+            )
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -37,6 +44,18 @@ class _Reader(_Loader):  # type: ignore[misc, valid-type]
             raise yaml.constructor.ConstructorError(
                 problem=problem, problem_mark=node.start_mark
             ) from error
+
+
+_ODD = re.compile(r"[-+]?(?:0[0-9]+|[0-9][0-9_.:]*[_:][0-9_.:]*)")
+"""Numbers that YAML 1.1 alone reads as such: to the base 60, to the base 8, with ``_`` between."""
+
+
+def _is_odd_number(node: yaml.Node) -> bool:
+    """Tell whether a value is a number to YAML alone, and something else to whoever wrote it."""
+    if not isinstance(node, yaml.ScalarNode) or node.style:
+        return False
+    kinds = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+    return node.tag in kinds and _ODD.fullmatch(node.value) is not None
 
 
 def parse_yaml(text: str, place: str) -> Any:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 EVERYBODY = -1
 """How many ranks ``*`` means: all of the host."""
 
-_ENTRY = re.compile(r"([^:,*\s]+|\*)(?::(\*|\d{1,9}))?")
+_ENTRY = re.compile(r"([^:,*\s]+|\*)(?::(\*|\d{1,9}))?", re.ASCII)
 
 
 class HostLimit(NamedTuple):

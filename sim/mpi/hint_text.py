@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
+from sim.config.files import check_is_file
 from sim.config.sealed import check_may_open
 
 _QUOTE = "#"  # encloses a value that has separators of its own: cb_config_list=#*:2#
@@ -205,6 +206,8 @@ def _without_prefix(hints: Mapping[str, str]) -> dict[str, str]:
 def _lines(path: str, source: str) -> list[str]:
     """Return the lines of a text file."""
     check_may_open(path, source)
+    with naming(source.removesuffix(path).rstrip(" =")):
+        check_is_file(Path(path))
     try:
         return Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as error:

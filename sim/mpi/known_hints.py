@@ -10,6 +10,7 @@ from typing import Any
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
+from sim.config.units import is_count
 from sim.mpi.config_list import parse_config_list
 
 LIBRARY_NAMES = {"cray": "Cray MPI", "romio": "ROMIO"}
@@ -76,12 +77,12 @@ def _whole(least: int, most: int = _LARGEST, *, step: int = 1, right: str = "") 
     """Return whole numbers within limits; no units, as the libraries would drop them."""
 
     def read(text: str) -> int:
-        number = int(text) if text.removeprefix("-").isdecimal() else least - 1
+        number = int(text) if is_count(text.removeprefix("-")) else least - 1
         if not least <= number <= most or number % step:
             raise ValueError(text)
         return number
 
-    limits = f", {least} or more" if most == _LARGEST else f" from {least} to {most}"
+    limits = f" from {least} to {most:,}"
     return _Value(read, right or f"a whole number{limits}")
 
 

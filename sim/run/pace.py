@@ -14,7 +14,7 @@ from sim.run.placement import PlacedJob
 COMPUTING = "computing"
 """What ranks do between calls, by the name that a scenario gives it where it is slow."""
 
-_NAME = re.compile(rf"{COMPUTING}(?: of rank (?P<rank>\d+))?(?: of job (?P<job>\S+))?")
+_NAME = re.compile(rf"{COMPUTING}(?: of rank (?P<rank>[0-9]{{1,9}}))?(?: of job (?P<job>\S+))?")
 
 
 def is_computing(name: str) -> bool:

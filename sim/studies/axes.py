@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from sim.config.errors import InputError, shown
 from sim.config.yaml_text import parse_yaml
 
-_NUMBER = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*")
+_NUMBER = re.compile(r"\s*(\d{1,18}\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*", re.ASCII)
 _ON = "..."
 _MOST = 10_000
 """Values of an axis: more are a slip of the hand."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sim.config.errors import InputError
 
-_FORM = re.compile(r"(\d+)\s*(s)?")
+_FORM = re.compile(r"(\d{1,9})\s*(s)?", re.ASCII)
 _FIRST, _LATER = 5, 3
 """How many settings near the best get a second seed, and how many each later one."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.config.scenario import Scenario
-from sim.config.units import parse_bytes
+from sim.config.units import is_count, parse_bytes
 from sim.studies.aggregation_knobs import AGGREGATORS, aggregators_of
 from sim.studies.job_nature import JobNature
 from sim.studies.knob import Setting
@@ -81,7 +81,7 @@ def _number(name: str, text: str) -> int:
             return parse_bytes(text)
         except InputError as error:
             raise InputError(f"--at-most {name}={text}: {error}") from error
-    if not text.isdecimal() or int(text) < 1:
+    if not is_count(text) or int(text) < 1:
         raise InputError(f"--at-most {name}={text}: right would be a whole number, 1 or more")
     return int(text)
 

@@ -134,7 +134,7 @@ def _listed(text: str, osts: int) -> frozenset[int]:
     """
     found: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not first <= last < osts:
             raise InputError(

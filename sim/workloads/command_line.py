@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sim.config.errors import InputError
 
-_SIZE = re.compile(r"\s*([+-]?[0-9]{1,19})\s*(?:([kmgtp])(?:i?b)?)?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*([+-]?[0-9]{1,999})\s*(?:([kmgtp])(?:i?b)?)?\s*", re.IGNORECASE)
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _LARGEST = (1 << 63) - 1  # both count in a signed 64-bit integer
 
@@ -128,5 +128,5 @@ def parse_size(text: str) -> int:
         raise ValueError("not a size; give bytes, or a whole number with k, m, g or t, as in 8m")
     size = int(match[1]) << _SHIFTS[(match[2] or "").lower()]
     if abs(size) > _LARGEST:
-        raise ValueError("too large; IOR counts up to 2^63 - 1 bytes")
+        raise ValueError("too large; right would be at most 2^63 - 1")
     return size

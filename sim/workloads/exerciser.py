@@ -37,9 +37,9 @@ _MOST_ELEMENTS = 2**31 - 1  # of a rank's buffer: the program counts them in an 
 def _numbers(value: object) -> object:
     """Read numbers, one for each dimension, typed as ``8 8``, ``8,8`` or a list."""
     if isinstance(value, str):
-        if not re.fullmatch(r"\s*\d+(\s*[\s,]\s*\d+)*\s*", value):
+        if not re.fullmatch(r"\s*[0-9]{1,18}(\s*[\s,]\s*[0-9]{1,18})*\s*", value):
             raise ValueError(f"{value!r} is no list of numbers; right would be 64 64 or 64,64")
-        return tuple(int(part) for part in re.findall(r"\d+", value))
+        return tuple(int(part) for part in re.findall(r"[0-9]+", value))
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,)
     return tuple(value) if isinstance(value, list) else value

@@ -118,7 +118,7 @@ def altered(version: int = 1, name: str = "result of xc40io", extra: object = No
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (None, "No such file"),
+        (None, "there is no such file"),
         (b"", "this is no result of xc40io"),
         (b"PK and more", "this is no result of xc40io"),
         ({"other.json": b"{}"}, "this is no result of xc40io"),

@@ -86,7 +86,7 @@ def test_what_is_wrong_is_said_in_one_sentence(xc40io, tmp_path, old, new, words
 def test_a_file_that_is_not_there(xc40io):
     result = xc40io("kernel", "/nowhere/mine.yaml")
     assert result.exit_code == 2
-    assert "/nowhere/mine.yaml: cannot be read: No such file or directory" in result.stderr
+    assert "/nowhere/mine.yaml: there is no such file" in result.stderr
 
 
 def test_help_of_a_skeleton_needs_no_compiler():

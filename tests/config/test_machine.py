@@ -172,7 +172,7 @@ def test_firmness_is_one_of_the_words(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "complaint"),
     [
-        ("lustre.osts", "many", "lustre.osts = 'many': should be a valid integer"),
+        ("lustre.osts", "many", "lustre.osts = 'many': should be a whole number"),
         ("lustre.osts", True, "lustre.osts = True"),
         ("lustre.osts", 0, "lustre.osts = 0: should be greater than 0"),
         ("lustre.oss_rate", "6 GBps", "lustre.oss_rate: '6 GBps' is not a rate"),

@@ -80,7 +80,7 @@ def test_of_several_jobs_one_is_changed_by_its_name() -> None:
     [
         ("theta-headline", "lustre.osts", "right would be PATH=VALUE"),
         ("theta-headline", "=3", "right would be PATH=VALUE"),
-        ("theta-headline", "nodes=four", "nodes = 'four': should be a valid integer"),
+        ("theta-headline", "nodes=four", "nodes = 'four': should be a whole number"),
         ("theta-headline", "striping.depth=3", "there is no such field; there are count, size"),
         ("theta-headline", "striping.count=-7", "stripe count -7"),
         ("theta-headline", "lustre.osts=[1", "is not a number, a size or a word"),

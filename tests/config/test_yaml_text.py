@@ -52,6 +52,12 @@ def test_any_text_is_read_or_refused_in_a_sentence_that_names_the_place(text):
         ("a: !!timestamp x\n", "'x' is not of the kind 'timestamp'"),
         ("a: 2020-99-99\n", "'2020-99-99' is not of the kind 'timestamp'"),
         ("a: !!python/object:os.system {}\n", "could not determine a constructor"),
+        (
+            "a: 2:30\n",
+            "here line 1: is not valid YAML: '2:30' is 150 to YAML; right would be plain",
+        ),
+        ("a: 1_0\n", "'1_0' is 10 to YAML"),
+        ("a: 010\n", "'010' is 8 to YAML"),
         ("- " * 20_000, "here: nests more than 100 levels deep"),
         ("[" * 300, "here"),
         ("a: &a [*a]\n", "here: nests more than 100 levels deep"),

@@ -161,10 +161,10 @@ def test_romio_ignores_crays_hints(hint: str) -> None:
 @pytest.mark.parametrize(
     ("hint", "right"),
     [
-        ("cb_nodes=0", "a whole number, 1 or more"),
-        ("cb_nodes=-4", "a whole number, 1 or more"),
-        ("cb_nodes=99999999999", "a whole number, 1 or more"),
-        ("cray_cb_nodes_multiplier=x", "a whole number, 1 or more"),
+        ("cb_nodes=0", "a whole number from 1 to 2,147,483,647"),
+        ("cb_nodes=-4", "a whole number from 1 to 2,147,483,647"),
+        ("cb_nodes=99999999999", "a whole number from 1 to 2,147,483,647"),
+        ("cray_cb_nodes_multiplier=x", "a whole number from 1 to 2,147,483,647"),
         ("cray_cb_write_lock_mode=3", "a whole number from 0 to 2"),
         ("romio_cb_write=maybe", "automatic, enable or disable"),
         ("romio_cb_write=Enable", "automatic, enable or disable"),

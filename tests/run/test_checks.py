@@ -20,13 +20,14 @@ REFUSED = {
     "-w -D 2 -O minTimeDuration=2": "a minTimeDuration below the deadline",
     "-w -a HDF5 -D 1": "-D without -c on HDF5 and NCMPI",
     "-w -a MPIIO -V -S -D 1": "-S with -D",
-    "-w -a MPIIO -U /nowhere/hints": "IOR -U /nowhere/hints: the file cannot be read",
+    "-w -a MPIIO -U /nowhere/hints": "IOR -U: /nowhere/hints: there is no such file",
     "-w -a MPIIO -c -b 1g -t 1k": "10,000,000 collective ones",
     "-w -a HDF5 -b 1m --hdf5.chunkSize=2097153": "more than the 2,097,152 elements of a dataset",
     "-w -a HDF5 -F -b 1m --hdf5.chunkSize=131073": "more than the 131,072 elements of a dataset",
     "-w -N 17": "-N 17: more than the 16 ranks of the job (4 nodes x 4)",
     "-w -O lustreStripeCount=57": "57 is more than the 56 OSTs",
     "-w -b 1t -t 1g -s 1000": "17.6 PB; the file system of theta holds 9.2 PB",
+    "-w -i 999999": "-i 999999: right would be at most 100,000 repetitions",
     "-w -b 1g -t 8": "2,147,483,648 calls a phase",
     "-w -M 100%": "IOR would occupy 192.0 GiB of a node; a node of theta has 192.0 GiB",
     "-w -O memoryPerTask=48g": "IOR would occupy 192.0 GiB",
@@ -89,3 +90,12 @@ def test_mpi_io_knows_no_direct_io() -> None:
     assert "(-B, --posix.odirect)" in direct.notes[0]
     assert plain.notes == ()
     assert direct.simulated == plain.simulated
+
+
+@pytest.mark.parametrize(("asked", "told"), [(4, 0), (99_999_999, 1)])
+def test_more_aggregators_than_ranks_are_remarked_on(asked: int, told: int) -> None:
+    run = scenario("-w -a MPIIO -c -b 8k -t 8k", 1, 4)
+    hints = {"MPICH_MPIIO_HINTS": f"*:cb_nodes={asked}"}
+    notes = simulate(run.model_copy(update={"environment": hints})).notes
+    assert len(notes) == told
+    assert all("the job has 4 ranks, and no more can be aggregators" in note for note in notes)

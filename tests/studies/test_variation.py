@@ -80,7 +80,7 @@ def test_an_option_of_a_kernel_has_the_new_value() -> None:
     [
         ("strping.count", 1, "no such field; did you mean striping"),
         ("striping.cuont", 1, "did you mean striping.count"),
-        ("striping.count", "x", "striping.count = 'x': should be a valid integer"),
+        ("striping.count", "x", "striping.count = 'x': should be a whole number"),
         ("nodes.count", 1, "no such field"),
         ("workload", 1, "no such field|should be"),
         ("seed", 1, "--repeat N"),

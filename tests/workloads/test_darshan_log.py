@@ -60,7 +60,7 @@ def test_a_log_for_which_darshan_had_no_memory_warns(tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (None, "No such file"),
+        (None, "there is no such file"),
         (b"", "no Darshan log"),
         (b"POSIX,1,2,3\n" * 200, "no Darshan log"),
         (b"2.05\0\0\0\0" + (6567223).to_bytes(8, "little") + bytes(2000), "'2.05'"),

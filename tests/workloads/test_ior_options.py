@@ -219,7 +219,7 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("write", "options start with a dash"),
         ("-l -w", "data packet type"),
         ("--posix.lustre.pool=ssd", "stripe count"),
-        ("-f /nowhere/at/all", "cannot read the script"),
+        ("-f /nowhere/at/all", "-f: /nowhere/at/all: there is no such file"),
     ],
 )
 def test_refusals_name_option_value_and_what_would_be_right(line: str, words: str) -> None:

@@ -107,7 +107,7 @@ def test_options_without_effect_are_named() -> None:
         ("-U -n 1", "nothing to do"),
         ("-D -S -T -n 4", "nothing to do"),
         ("-T", "no items"),
-        ("-T -F -x no-such-file", "cannot read"),
+        ("-T -F -x no-such-file", "no-such-file: there is no such file"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(line: str, words: str) -> None:

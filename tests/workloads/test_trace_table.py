@@ -103,6 +103,13 @@ def test_computing_follows_from_starts_and_ends(tmp_path: Path) -> None:
         ("rank,op,file,length\n0,read,a,1.5\n", "row 1: length = '1.5'; right would be a number"),
         ("rank,op,file,think\n0,stat,a,-1\n", "row 1: think = '-1.0'; right would be seconds"),
         ("rank,op,file,start\n0,stat,a,soon\n", "row 1: start = 'soon'; right would be seconds"),
+        ("rank,op,file,start\n0,stat,a,nan\n", "row 1: start = 'nan'; right would be seconds"),
+        ("rank,op,file,end\n0,stat,a,inf\n", "row 1: end = 'inf'; right would be seconds"),
+        (
+            "rank,op,file,start,end\n0,stat,a,1,2\n0,stat,a,4,3\n",
+            "row 2: end = '3.0'; right would be no time before start",
+        ),
+        (f"rank,op,file,offset\n0,read,a,{2**62}\n", "a number of bytes, from 0 to 2^60 - 1"),
         ("rank,op,file,api\n0,stat,a,hdf5\n", "row 1: api = 'hdf5'; right would be posix or mpiio"),
         ("rank,op,file,coll,api\n0,open,a,1,posix\n", "row 1: api = 'posix'; right would be mpiio"),
     ],

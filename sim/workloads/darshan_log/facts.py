@@ -23,7 +23,7 @@ KEYS = (
 )
 """What can be told."""
 
-_RATE_OF = re.compile(r"ost\.(\d{1,6})\.rate")
+_RATE_OF = re.compile(r"ost\.(\d{1,6})\.rate", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _rate(value: str) -> float | None:
 
 def _whole(value: str, least: int) -> int:
     """Read a whole number."""
-    if not re.fullmatch(r"-?\d{1,9}", value) or int(value) < least:
+    if not re.fullmatch(r"-?[0-9]{1,9}", value) or int(value) < least:
         raise InputError(f"{value!r}; right would be a whole number from {least} on")
     return int(value)
 

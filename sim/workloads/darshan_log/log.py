@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.config.errors import InputError
+from sim.config.files import check_is_file
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.counters import Counters, Numbers
 from topology.text import format_count
@@ -211,6 +212,7 @@ def _check_header(path: Path) -> int:
 
     The header tells where the regions of the log are: pairs of offset and length.
     """
+    check_is_file(path)
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEADER)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.mpi.hints import InForce
 from sim.workloads.ior.hints import hints_of, striping_of
 from sim.workloads.ior.parameters import ELEMENT, IorTest
 
@@ -19,6 +20,9 @@ _MOST_CALLS = 100_000_000
 
 _MOST_TOGETHER = 10_000_000
 """The same for collective calls, counted for each rank: each takes some microseconds to plan."""
+
+_MOST_REPETITIONS = 100_000
+"""Repetitions of a test: each takes a millisecond or more, however little it moves."""
 
 _Asked = Callable[[IorTest], object]
 
@@ -141,7 +145,17 @@ def remarks(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) ->
         if test.api != "POSIX":
             hints = hints_of(test, scenario.striping, scenario.environment, machine)
             found += (f"{sentence}." for sentence in hints.in_force.ignored)
+            found += _too_many_aggregators(hints.in_force, test, scenario)
     return tuple(dict.fromkeys(found))
+
+
+def _too_many_aggregators(in_force: InForce, test: IorTest, scenario: Scenario) -> list[str]:
+    """Return a sentence if more aggregators are asked for than there are ranks."""
+    asked = in_force.hints.cb_nodes or 0
+    tasks = test.tasks or scenario.nodes * scenario.ppn
+    if asked <= tasks:
+        return []
+    return [f"cb_nodes={asked}: the job has {tasks:,} ranks, and no more can be aggregators."]
 
 
 def _check_threads(test: IorTest, threads: int) -> None:
@@ -179,6 +193,10 @@ def _check_size(test: IorTest, scenario: Scenario, machine: Machine) -> None:
         raise InputError(
             f"-N {tasks}: more than the {ranks} ranks of the job "
             f"({scenario.nodes} nodes x {scenario.ppn})"
+        )
+    if test.repetitions > _MOST_REPETITIONS:
+        raise InputError(
+            f"-i {test.repetitions}: right would be at most {_MOST_REPETITIONS:,} repetitions"
         )
     moved, asked = test.aggregate_bytes(tasks), f"-b {test.block_size} -s {test.segments}"
     if moved > machine.lustre.capacity:

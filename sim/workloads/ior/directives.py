@@ -26,8 +26,9 @@ _OTHER_APIS = (
 def _integer(text: str) -> int:
     try:
         return parse_size(text)
-    except ValueError:
-        raise ValueError("not a whole number") from None
+    except ValueError as error:
+        too_large = str(error).startswith("too large")
+        raise ValueError(str(error) if too_large else "not a whole number") from None
 
 
 def _flag(text: str) -> bool:

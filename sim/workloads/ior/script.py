@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
+from sim.config.files import check_is_file
 from sim.config.sealed import check_may_open
 from sim.workloads.ior.directives import apply_line
 from sim.workloads.ior.parameters import IorTest, checked
@@ -71,10 +72,11 @@ def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line between ``IOR START`` and ``IOR STOP``."""
     check_may_open(path, "-f")
     try:
+        with naming("-f"):
+            check_is_file(Path(path))
         lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
-        raise InputError(f"-f: cannot read the script {str(path)!r}: {reason}") from None
+    except OSError as error:
+        raise InputError(f"-f: cannot read the script {str(path)!r}: {error.strerror}") from None
     bare = [line.partition("#")[0].strip() for line in lines]
     words = [line.lower().split() for line in bare]
     if ["ior", "start"] not in words:

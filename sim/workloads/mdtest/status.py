@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sim.config.errors import InputError
+from sim.config.files import check_is_file
 from sim.config.sealed import check_may_open
 from sim.workloads.mdtest.parameters import MdtestTest
 
@@ -26,12 +27,10 @@ def with_status(test: MdtestTest) -> MdtestTest:
     path = str(test.status_file)
     check_may_open(path, "-x")
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
-        raise InputError(
-            f"-x: cannot read {path!r}: {reason}; it is written by a run with -C -F and -W"
-        ) from None
+        text = check_is_file(Path(path)).read_text(encoding="utf-8", errors="replace")
+    except (InputError, OSError) as error:
+        reason = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        raise InputError(f"-x: {reason}; it is written by a run with -C -F and -W") from None
     words = text.split()
     number = words[0] if len(words) == 1 else ""
     if not number.isascii() or not number.isdigit() or len(number) > 18 or int(number) == 0:

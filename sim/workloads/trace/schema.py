@@ -42,15 +42,17 @@ APIS = {"posix": 0, "mpiio": 1}
 """Values of the column ``api``."""
 
 COLUMNS = {
-    "rank": Column("integer", "a rank, counted from 0", required=True, most=MOST_RANKS),
+    "rank": Column(
+        "integer", f"a rank, from 0 to {MOST_RANKS - 1:,}", required=True, most=MOST_RANKS
+    ),
     "op": Column("word", f"one of {', '.join(OPS)}", required=True),
     "file": Column("word", "the name of a file"),
-    "offset": Column("integer", "a number of bytes, 0 or more"),
-    "length": Column("integer", "a number of bytes, 0 or more"),
-    "start": Column("seconds", "seconds since the job began, 0 or more"),
-    "end": Column("seconds", "seconds since the job began, 0 or more"),
+    "offset": Column("integer", "a number of bytes, from 0 to 2^60 - 1"),
+    "length": Column("integer", "a number of bytes, from 0 to 2^60 - 1"),
+    "start": Column("seconds", "seconds since the job began, 0 or more, or nothing"),
+    "end": Column("seconds", "seconds since the job began, 0 or more, or nothing"),
     "think": Column("seconds", "seconds of computing before the call, 0 or more"),
-    "coll": Column("integer", "the number of a collective call, 0 or more, or nothing"),
+    "coll": Column("integer", "the number of a collective call, from 0 to 2^60 - 1, or nothing"),
     "api": Column("word", "posix or mpiio"),
 }
 """All columns; who writes a table may leave out those that are not required."""

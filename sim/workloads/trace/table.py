@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.files import check_is_file, nearest
 from sim.engine.types import Floats, Integers
 from sim.workloads.trace.block import Trace, TraceBlock, TraceFile, TraceOp, make_block
 from sim.workloads.trace.diagnosis import bad_row
@@ -60,8 +60,7 @@ class TableTrace(Trace):
         self._rows = self._ranks = 0
         self._files: tuple[TraceFile, ...] | None = None
         self._source = _csv_batches if path.endswith(".csv") else _parquet_batches
-        if not Path(path).is_file():
-            raise InputError(f"{path}: there is no such file")
+        check_is_file(Path(path))
 
     @property
     def ranks(self) -> int:
@@ -237,8 +236,10 @@ class _Reader:
         moves = op <= TraceOp.WRITE
         start, think = self._seconds("start"), self._seconds("think")
         self.ranks = max(self.ranks, int(rank.max(initial=-1)) + 1)
+        end = self._seconds("end")
+        self._refuse(end < start, "end", "no time before start")
         if "think" not in batch.schema.names and "end" in batch.schema.names:
-            think = self._computed(rank, start, self._seconds("end"))
+            think = self._computed(rank, start, end)
         lost = ~np.isin(op, _NO_FILE) & (file < 0)
         self._refuse(lost, "file", "the name of the file that is accessed")
         self._refuse((coll >= 0) & (mpi == 0), "api", "mpiio, for the row has a number in coll")
@@ -316,8 +317,9 @@ class _Reader:
         array, column = self._column(name), COLUMNS[name]
         if array is None:
             return np.full(self._batch.num_rows, np.nan)
+        missing = array.is_null().to_numpy(zero_copy_only=False)
         values: Floats = array.fill_null(np.nan).to_numpy().astype(np.float64)
-        self._refuse((values < 0.0) | np.isinf(values), name, column.right)
+        self._refuse(~missing & ~((values >= 0.0) & (values < np.inf)), name, column.right)
         return values
 
     def _words(self, name: str, known: dict[str, int], default: int | None) -> Integers:
