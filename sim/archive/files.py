@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, shown_path
+
+_KEPT = 100
+"""Letters of its name that a draft has, too: with the rest it might be longer than names can be."""
 
 
 def check_writable(path: str | Path, option: str) -> None:
@@ -20,22 +25,38 @@ def check_writable(path: str | Path, option: str) -> None:
     option
         Where the user named it, for the message.
     """
-    target = Path(path)
+    target, name = Path(path), shown_path(path)
+    _check_name(target, option, "written")
     folder = target.resolve().parent
     if target.is_dir():
-        raise InputError(f"{option}: {path} is a folder; right would be the name of a file")
+        raise InputError(f"{option}: {name} is a folder; right would be the name of a file")
     if not folder.is_dir():
-        raise InputError(f"{option}: {path} cannot be written: there is no folder {folder}")
+        raise InputError(
+            f"{option}: {name} cannot be written: there is no folder {shown_path(folder)}"
+        )
     needed = [target] if target.exists() else []
     if not _is_special(target):
         needed.append(folder)
     if not all(os.access(place, os.W_OK) for place in needed):
-        raise InputError(f"{option}: {path} cannot be written: permission denied")
+        raise InputError(f"{option}: {name} cannot be written: permission denied")
+
+
+def _check_name(target: Path, option: str, done: str) -> None:
+    """Raise InputError if the system cannot even look for it; ``done`` is what it should be."""
+    try:
+        target.stat()
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        loop = isinstance(error, OSError) and error.errno == errno.ELOOP
+        why = "a link that leads back to itself" if loop else getattr(error, "strerror", str(error))
+        raise InputError(f"{option}: {shown_path(target)} cannot be {done}: {why}") from error
 
 
 def make_folder(path: str | Path, option: str) -> None:
     """Make a folder for files unless it is there; raise InputError if none can be written there."""
     folder = Path(path)
+    _check_name(folder, option, "made")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{option}: {path} is no folder; right would be the name of a folder")
     try:
@@ -60,7 +81,9 @@ def replacing(path: str | Path, option: str) -> Iterator[Path]:
     """
     special = _is_special(Path(path))
     target = Path(path) if special else Path(path).resolve()
-    draft = target if special else target.with_name(f".{os.getpid()}-{target.name}")
+    draft = target if special else _draft(target, os.getpid())
+    if not special:
+        _forget_stale_drafts(target)
     try:
         yield draft
         if not special:
@@ -71,6 +94,32 @@ def replacing(path: str | Path, option: str) -> Iterator[Path]:
         if not special:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
+
+
+def _draft(target: Path, process: int | str) -> Path:
+    """Return the path under which a process of this computer writes what becomes a file."""
+    return target.with_name(f".{platform.node()}-{process}-{target.name[:_KEPT]}")
+
+
+def _forget_stale_drafts(target: Path) -> None:
+    """Remove the drafts of a file that processes of this computer left when they were killed."""
+    before, after = _draft(target, "\0").name.split("\0")
+    with suppress(OSError):
+        for name in [path.name for path in target.parent.iterdir()]:
+            process = name.removeprefix(before).removesuffix(after)
+            whole = name == f"{before}{process}{after}"
+            if whole and process.isdecimal() and not _is_alive(int(process)):
+                target.with_name(name).unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # it is another user's
+        return True
+    return True
 
 
 def write_whole(path: str | Path, text: str, option: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from sim.cli.exports import write_exports
@@ -9,6 +11,7 @@ from sim.cli.keep import Keep
 from sim.cli.running import (
     check_files,
     check_keep,
+    in_turn,
     print_tables,
     save_result,
     write_files,
@@ -51,11 +54,13 @@ def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone:
             progress=progress,
             say=progress.say,
         )
-    save_result(result, keep, view)
-    for outcome in result.jobs:
-        write_files(output_of(outcome.result))
-    print_jobs(result, view)
-    write_exports(result, keep.exports)
+    outputs = [output_of(outcome.result) for outcome in result.jobs]
+    in_turn(
+        lambda: save_result(result, keep, view),
+        *(partial(write_files, output) for output in outputs),
+        lambda: print_jobs(result, view),
+        lambda: write_exports(result, keep.exports),
+    )
 
 
 def print_jobs(result: JobsResult, view: View) -> None:

@@ -95,7 +95,7 @@ def replay(
     **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
-    from sim.cli.running import check_keep, run_and_print, save_result
+    from sim.cli.running import check_keep, in_turn, run_and_print, save_result
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
@@ -117,9 +117,11 @@ def replay(
     if asked.any and compared(replayed.scenario(), asked, view, keep):
         return
     report = replayed.run(record=keep.recorded)
-    save_result(report, keep, view)
-    print_replay(report, view)
-    write_exports(report, keep.exports)
+    in_turn(
+        lambda: save_result(report, keep, view),
+        lambda: print_replay(report, view),
+        lambda: write_exports(report, keep.exports),
+    )
 
 
 def _check_no_facts(recorded: tuple[str, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import click
 
@@ -56,12 +56,34 @@ def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
     check_view(view, scenario)
     with ProgressBar() as progress:
         result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
-    save_result(result, keep, view)
-    write_files(output_of(result))
-    print_result(result, view)
-    write_exports(result, keep.exports)
+    in_turn(
+        lambda: save_result(result, keep, view),
+        lambda: write_files(output_of(result)),
+        lambda: print_result(result, view),
+        lambda: write_exports(result, keep.exports),
+    )
     if result.troubles:
         click.get_current_context().exit(1)
+
+
+def in_turn(*steps: Callable[[], None]) -> None:
+    """Take all of some steps that a result goes through, whatever becomes of those before.
+
+    A file that cannot be written, on a full disk for instance, must not cost the result.
+
+    Raises
+    ------
+    InputError
+        What any of them raised, when all have been taken.
+    """
+    refused = []
+    for step in steps:
+        try:
+            step()
+        except InputError as error:
+            refused.append(str(error))
+    if refused:
+        raise InputError("; ".join(refused))
 
 
 def print_result(result: Result, view: View) -> None:
@@ -139,6 +161,10 @@ def check_files(workload: Workload) -> None:
 
 
 def write_files(output: Output) -> None:
-    """Write the files that a workload names."""
+    """Write the files that a workload names; print what is to be in one that cannot be written."""
     for path, option, text in output.files():
-        write_whole(path, text, option)
+        try:
+            write_whole(path, text, option)
+        except InputError:
+            click.echo(text, nl=False)
+            raise

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +69,27 @@ def test_what_cannot_be_written_is_said_beforehand(tmp_path, place):
 def test_a_refusal_of_the_system_is_bad_input(tmp_path):
     with pytest.raises(InputError, match=r"^-o: "):
         write_whole(tmp_path / "missing" / "out.txt", "text", "-o")
+
+
+def test_drafts_of_killed_processes_go_with_the_next_file_of_that_name(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    target = tmp_path / "result"
+    here = platform.node()
+    stale = tmp_path / f".{here}-{ended.pid}-result"
+    others = [
+        tmp_path / f".{here}-{os.getppid()}-result",
+        tmp_path / f".{here}-{ended.pid}-other",
+        tmp_path / f".elsewhere-{ended.pid}-result",
+    ]
+    for path in (stale, *others):
+        path.touch()
+    write_whole(target, "whole", "--save")
+    assert not stale.exists()
+    assert all(path.exists() for path in others)
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
+    target = tmp_path / ("n" * 255)
+    write_whole(target, "whole", "--save")
+    assert target.read_text() == "whole"
