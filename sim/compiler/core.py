@@ -8,10 +8,14 @@ cache, where it is put when it has been made. Numba is needed for that alone.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import os
 import pickle
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -31,6 +35,7 @@ SHIPPED = Path(__file__).resolve().parent / "built"
 _SIM = Path(__file__).resolve().parents[1]
 _DOOR = b"from sim.engine.compiled import"
 _BUILD = "import sys; sys.path[:] = {path!r}; from sim.compiler.build import main; main()"
+_ROOM = 64 << 20  # bytes that all objects and a core or two take
 _bound: dict[str, str] = {}  # by symbol of an entry: the key of its core
 
 
@@ -101,7 +106,7 @@ def core_of(symbol: str) -> Path:
 
 def _kept(key: str) -> Path | None:
     """Return the file of a core; None if there is none."""
-    for folder in (SHIPPED, user_cache("compiled")):
+    for folder in (SHIPPED, user_cache("compiled"), *_passing):
         for suffix in (LINKED, UNLINKED):
             core = folder / f"{key}{suffix}"
             if core.exists():
@@ -111,9 +116,8 @@ def _kept(key: str) -> Path | None:
 
 def _made(key: str, entries: Sequence[Entry[..., Any]], layouts: Layouts) -> Path:
     """Make a core; return its file."""
-    folder = user_cache("compiled")
+    folder = _folder()
     objects = folder / "objects"
-    objects.mkdir(parents=True, exist_ok=True)
     forget_old(folder)
     forget_old(objects)
     named = [(entry.__module__, entry.__name__) for entry in entries]
@@ -122,6 +126,37 @@ def _made(key: str, entries: Sequence[Entry[..., Any]], layouts: Layouts) -> Pat
     if core is None:
         raise NoCoreError(f"the core {key} is gone as soon as it was made")
     return core
+
+
+_passing: list[Path] = []
+"""The folder for cores of this process alone, if it needed one."""
+
+
+def _folder() -> Path:
+    """Return the folder for cores, with one for objects in it.
+
+    It is in the user's cache. Where that cannot be written, it is one of this process alone: a
+    cache is a convenience, and no reason not to run.
+    """
+    if _passing:
+        return _passing[0]
+    folder = user_cache("compiled")
+    try:
+        (folder / "objects").mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK) and shutil.disk_usage(folder).free >= _ROOM:
+            return folder
+        reason = "it is full, or may not be written"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    print(
+        f"xc40io: nothing can be kept in {folder} ({reason}): the data plane is compiled for this "
+        "run alone; XDG_CACHE_HOME names another place",
+        file=sys.stderr,
+    )
+    _passing.append(Path(tempfile.mkdtemp(prefix="xc40io-")))
+    (_passing[0] / "objects").mkdir()
+    atexit.register(shutil.rmtree, _passing[0], ignore_errors=True)
+    return _passing[0]
 
 
 def _make(job: Job) -> None:

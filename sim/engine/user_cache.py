@@ -14,9 +14,17 @@ _KEPT_SECONDS = 30 * 24 * 3600.0
 
 
 def user_cache(name: str) -> Path:
-    """Return the folder of what is kept under a name; it need not exist."""
+    """Return the folder of what is kept under a name; it need not exist, and perhaps cannot."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "xc40io" / name
+    return (Path(base) if base else _home() / ".cache") / "xc40io" / name
+
+
+def _home() -> Path:
+    """Return the user's home; where there is none, a place below which nothing can be written."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.devnull)
 
 
 def forget_old(folder: Path, pattern: str = "*") -> None:

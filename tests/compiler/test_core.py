@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import sim
+from sim.compiler import core
 from sim.compiler.core import NoCoreError, core_of, prepare
 from sim.compiler.processor import processor
 from sim.config.errors import InputError
@@ -23,6 +24,7 @@ from sim.engine.compiled import NoCodeError, entry, is_compiling
 from sim.engine.component import Component
 from sim.engine.pool import NoRowLeftError, Pool, make_pool, take
 from sim.engine.types import Integers
+from sim.engine.user_cache import user_cache
 from sim.machine.loop import run
 from sim.run.compiling import compiled_core
 
@@ -297,3 +299,29 @@ def test_nothing_is_compiled_where_that_is_switched_off() -> None:
     )
     assert done.returncode == 2
     assert done.stderr.startswith("xc40io: NUMBA_DISABLE_JIT is set: nothing is compiled")
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(core, "_passing", [])
+    folder = core._folder()
+    assert (folder / "objects").is_dir()
+    assert core._folder() == folder
+    said = capsys.readouterr().err
+    assert said.startswith(f"xc40io: nothing can be kept in {tmp_path / 'file'}")
+    assert said.count("\n") == 1
+
+
+def test_without_a_home_the_cache_is_a_place_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(OSError, match="Not a directory"):
+        user_cache("compiled").mkdir(parents=True)
