@@ -7,14 +7,14 @@ from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
-from sim.config.errors import InputError
+from sim.archive.files import write_whole
 from sim.results.pictures.sheet import NARROW, WIDE, Heading
 from sim.results.pictures.svg import inline_svg
 from sim.studies.store import code_hash
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
-from validation.figures.gallery import Drawn, all_charts, draw
+from validation.figures.gallery import Drawn, all_charts, charts_known, draw
 from validation.page_style import STYLE
 from validation.quantity import NUMBER, natural
 from validation.report import KINDS, Report, Summary, kinds_of
@@ -25,7 +25,7 @@ from validation.verdict import Outcome, Verdict
 _CLASSES = {Verdict.PASS: "pass", Verdict.FAIL: "fail", Verdict.NONE: "none"}
 
 
-def write_page(report: Report, path: str | Path) -> None:
+def write_page(report: Report, path: str | Path, *, fast: bool = False) -> None:
     """Write a report as one HTML file that needs nothing else, neither files nor a network.
 
     The figures are those that have to do with the claims of the report; what has not been run for
@@ -37,27 +37,25 @@ def write_page(report: Report, path: str | Path) -> None:
         The report.
     path
         The file.
+    fast
+        Whether to run nothing more for the figures: those alone whose runs are known.
 
     Raises
     ------
     InputError
         If the file cannot be written.
     """
-    text = "".join(page(report))
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    write_whole(path, "".join(page(report, fast=fast)), "--html")
 
 
-def page(report: Report) -> Iterator[str]:
+def page(report: Report, *, fast: bool = False) -> Iterator[str]:
     """Yield the page piece by piece."""
     yield _HEAD.format(style=STYLE)
     yield from _opening(report)
     yield from _summary(report)
     yield from _failures(report)
     yield from _claims(report)
-    yield from _figures(report)
+    yield from _figures(report, fast=fast)
     yield from _without(report)
     yield _FOOT.format(version=escape(version("xc40io")), code=code_hash())
 
@@ -240,11 +238,15 @@ def _numbers(outcome: Outcome) -> str:
     return f"{low} to {unit.show(max(found))}, {len(found)} runs"
 
 
-def _figures(report: Report) -> Iterator[str]:
+def _figures(report: Report, *, fast: bool) -> Iterator[str]:
     """Draw the charts that have to do with the claims of the report."""
     yield '<h2 id="figures">Figures</h2>\n'
-    for drawn in draw(charts_of(report), report.simulations, bare=True):
+    charts = charts_of(report)
+    shown = charts_known(charts, report.simulations) if fast else charts
+    for drawn in draw(shown, report.simulations, bare=True):
         yield from _figure(drawn)
+    if left := len(charts) - len(shown):
+        yield f"<p>{left} more are left out: their runs take longer than --fast allows.</p>\n"
 
 
 def charts_of(report: Report) -> list[Chart]:

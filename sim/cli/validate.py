@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sim.cli.whole import Whole
+
 if TYPE_CHECKING:
     from validation.report import Report
 
@@ -29,15 +31,14 @@ _FAILED = 1
 @click.option(
     "--figures",
     metavar="DIR",
-    help="Draw all published curves into this folder: minutes, even with --fast.",
+    help="Draw all published curves into this folder: minutes; with --fast those whose runs are "
+    "there.",
 )
 @click.option(
     "--html", metavar="FILE", help="Write a page with the report and the figures of its claims."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core unless given."
-)
+@click.option("--jobs", type=Whole(min=1), metavar="N", help="Processes; one a core unless given.")
 @click.option(
     "--no-cache", is_flag=True, help="Simulate what is known from before too, and keep nothing."
 )
@@ -80,7 +81,8 @@ def validate(
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), None if no_cache else Store(), progress)
         report = validate_claims(chosen, simulations, full=full or bool(ids), known=known)
-        _draw(report, figures, html, full=full)
+        progress.say("simulated for figures")
+        _draw(report, figures, html, fast=fast, full=full)
     _print(report, as_json=as_json, everything=everything)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
@@ -97,15 +99,16 @@ def _check_places(figures: str | None, html: str | None) -> None:
         make_folder(figures, "--figures")
 
 
-def _draw(report: Report, figures: str | None, html: str | None, *, full: bool) -> None:
+def _draw(report: Report, figures: str | None, html: str | None, *, fast: bool, full: bool) -> None:
     if figures is not None:
-        from validation.figures.gallery import draw_all
+        from validation.figures.gallery import all_charts, charts_known, draw_all
 
-        draw_all(figures, simulations=report.simulations, full=full)
+        charts = charts_known(all_charts(), report.simulations) if fast else None
+        draw_all(figures, simulations=report.simulations, charts=charts, full=full)
     if html is not None:
         from validation.page import write_page
 
-        write_page(report, html)
+        write_page(report, html, fast=fast)
 
 
 def _print(report: Report, *, as_json: bool, everything: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from sim.config.errors import InputError
@@ -73,6 +73,11 @@ class Simulations:
             self._keep(key, ended)
             self._tell(done, len(missing))
         return [self._ended[key] if isinstance(key, str) else key for key in named]
+
+    def knows(self, scenarios: Iterable[Runnable]) -> bool:
+        """Tell whether all of some scenarios have been run already, now or before."""
+        named = [self._key(scenario) for scenario in scenarios]
+        return all(isinstance(key, Failure) or self._recall(key) for key in named)
 
     def _key(self, scenario: Runnable) -> str | Failure:
         try:

@@ -82,6 +82,16 @@ def test_the_figures_of_long_runs_come_with_full(xc40io, tmp_path: Path, monkeyp
     assert drawn == [False, True]
 
 
+def test_fast_draws_only_what_has_been_run(xc40io, tmp_path: Path, monkeypatch):
+    """A chart whose runs nobody has made is left out, and counted on the page."""
+    charts = {chart.name: chart for chart in gallery.all_charts() if chart.runs()}
+    monkeypatch.setattr(gallery, "all_charts", lambda **_: tuple(charts.values()))
+    drawn: list[Chart] = []
+    monkeypatch.setattr(gallery, "draw", lambda charts, *_, **__: drawn.extend(charts) or ())
+    xc40io("validate", "--jobs", "1", "--fast", "--claim", "A01", "--figures", str(tmp_path / "f"))
+    assert len(drawn) < len(charts)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from sim.archive.files import replacing
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.results.pictures.sheet import Heading
@@ -61,6 +62,11 @@ def charts_named(names: Sequence[str]) -> tuple[Chart, ...]:
                 f"there is no figure {name!r}{nearest(name, known)}; there are {', '.join(known)}"
             )
     return tuple(known[name] for name in names)
+
+
+def charts_known(charts: Iterable[Chart], simulations: Simulations) -> tuple[Chart, ...]:
+    """Return those of some charts all of whose runs have been made, now or before."""
+    return tuple(chart for chart in charts if simulations.knows(chart.runs().values()))
 
 
 def draw(
@@ -133,7 +139,8 @@ def draw_all(
     for drawn in draw(charts, simulations or Simulations(jobs)):
         if drawn.figure is not None:
             written.append(folder / f"{drawn.chart.name}.png")
-            written[-1].write_bytes(png(drawn.figure))
+            with replacing(written[-1], "--figures") as draft:
+                draft.write_bytes(png(drawn.figure))
         elif drawn.chart.runs():
             raise InputError(f"figure {drawn.chart.name}: {drawn.reason}")
     return written
