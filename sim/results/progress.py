@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 _PATIENCE = 1.0
 """Seconds of waiting before the bar appears."""
 
+_SILENCE = 10.0
+"""Seconds after which, and between which, a line is written where there is no terminal."""
+
 
 class ProgressBar:
     """Shows on standard error what is done of a simulation, or of several, and what there is to do.
 
-    Used as a context, and called with the two numbers. It appears only after a second, and only on
-    a terminal; at the end it disappears.
+    Used as a context, and called with the two numbers. On a terminal it appears after a second, and
+    disappears at the end; elsewhere, as in the log of a batch job, it is a line every ten seconds.
 
     Parameters
     ----------
@@ -29,7 +32,8 @@ class ProgressBar:
     def __init__(self, counted: Literal["bytes", "runs"] = "bytes") -> None:
         self._counted = counted
         self._began = time.monotonic()
-        self._wanted = sys.stderr.isatty()
+        self._said: float | None = None  # when the latest line was written, or the first due
+        self._on_terminal = sys.stderr.isatty()
         self._bar: Progress | None = None
         self._words = "simulated"
 
@@ -47,7 +51,10 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int) -> None:
         """Show that ``done`` of ``total`` have been done."""
-        if not self._wanted or time.monotonic() - self._began < _PATIENCE:
+        if not self._on_terminal:
+            self._write_line(done, total)
+            return
+        if time.monotonic() - self._began < _PATIENCE:
             return
         if self._bar is None:
             self._bar = _bar(self._counted)
@@ -55,6 +62,22 @@ class ProgressBar:
             self._bar.start()
         task = self._bar.task_ids[0]
         self._bar.update(task, completed=done, total=total, description=self._words)
+
+    def _write_line(self, done: int, total: int) -> None:
+        """Write a line if there has been none for long."""
+        now = time.monotonic()
+        if self._said is None:
+            self._said = now  # what came before, as compiling, tells of itself
+        if now - self._said < _SILENCE:
+            return
+        self._said = now
+        share = f" ({done / total:.0%})" if total else ""
+        what = (
+            f"{done / 1e9:.3g} of {total / 1e9:.3g} GB"
+            if self._counted == "bytes"
+            else (f"{done:,} of {total:,} runs")
+        )
+        print(f"xc40io: {self._words}: {what}{share}", file=sys.stderr, flush=True)
 
     def say(self, words: str) -> None:
         """Show from the next number on what is being done."""

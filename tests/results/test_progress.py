@@ -1,4 +1,4 @@
-"""The progress bar: on a terminal, after a second, and only then."""
+"""The progress bar: on a terminal, after a second; elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -32,5 +32,8 @@ def test_a_quick_run_shows_nothing(monkeypatch):
     assert shown(monkeypatch, Terminal(), patience=60.0) == ""
 
 
-def test_nothing_when_piped(monkeypatch):
+def test_a_log_gets_a_line_after_a_while_and_nothing_before(monkeypatch):
     assert shown(monkeypatch, io.StringIO(), patience=0.0) == ""
+    monkeypatch.setattr(progress, "_SILENCE", 0.0)
+    line = shown(monkeypatch, io.StringIO(), patience=60.0)
+    assert line == "xc40io: simulated: 5 of 10 GB (50%)\n"
