@@ -10,6 +10,7 @@ from sim.engine.types import Integers
 from sim.plane.counters import Stat
 from sim.run.allocation import Allocation, JobAllocator
 from sim.run.conditions import Conditions
+from sim.run.crowding import crowded
 from sim.run.faults import Faults
 from sim.run.placement import PlacedJob
 from sim.run.recording import Recorded, Recording, recording_of
@@ -84,6 +85,7 @@ class JobRun:
         recording: Recording | None = None
         notes = (
             *doubts(job.scenario.target, job.machine),
+            *crowded(job.scenario, job.machine),
             *job.notes,
             *workload.notes(job),
             *conditions.notes(),
