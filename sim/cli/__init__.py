@@ -5,8 +5,11 @@ a mistyped option answer at once.
 """
 
 import gc
+import io
 import os
+import signal
 import sys
+from types import FrameType
 
 _ENVIRONMENT = {
     # NumPy's linear algebra would start a thread for every core, and they wait for work by turning
@@ -22,17 +25,38 @@ _NEW_OBJECTS = 50_000
 while modules are imported, and their functions and classes are never garbage."""
 
 
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    """End at once, in one line: nothing that has been begun is worth an orderly end."""
+    os.write(2, b"xc40io: interrupted\n")
+    os._exit(130)
+
+
 def main() -> None:
-    """Run the command ``xc40io`` with the arguments of this process."""
+    """Run the command ``xc40io`` with the arguments of this process.
+
+    An interrupt while modules are imported, or while Python ends, would print a traceback of
+    whatever is being done; in between the command line itself ends in an orderly way.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    heard = usual is signal.default_int_handler  # a shell may have it ignored in the background
+    if heard:
+        signal.signal(signal.SIGINT, _leave)
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is spelled out
+            stream.reconfigure(errors="backslashreplace")
     from sim.cli.app import cli
     from sim.cli.face import INTERRUPTED
 
     try:
+        if heard:
+            signal.signal(signal.SIGINT, usual)
         cli.main(prog_name="xc40io")
     except SystemExit as ended:
+        if heard:
+            signal.signal(signal.SIGINT, _leave)
         if ended.code == INTERRUPTED:
             # Python would wait for the threads of a pool. If its processes were ended in the midst
             # of an answer, now and then these threads wait for each other for ever.
@@ -40,5 +64,7 @@ def main() -> None:
             sys.stderr.flush()
             os._exit(INTERRUPTED)
         raise
+    except KeyboardInterrupt:  # before the command line hears of it, or when it has its answer
+        _leave(signal.SIGINT, None)
     finally:
         gc.freeze()  # what is left goes with the process; no need to look which of it is garbage

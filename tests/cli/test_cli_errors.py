@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -44,19 +45,36 @@ WRONG = {
     "ior --nodes 4 -- -w -b 1g -t 8": "calls a phase",
     "ior --nodes 4 -- -w -O summaryFile=/no/such/place": "no folder /no/such",
     "ior --nodes 4 -- -w -O summaryFile=/": "/ is a folder",
-    "ior --nodes 4 -- -f /no/script": "'/no/script': No such file",
-    "ior --nodes 4 -- -f /": "'/': Is a directory",
+    "ior --nodes 4 -- -f /no/script": "-f: /no/script: there is no such file",
+    "ior --nodes 4 -- -f /": "-f: /: is a folder; right would be a file",
     "ior --nodes 4 --ppn 257 -- -w": "right would be at most 256",
     "ior --nodes 4 --machine titan --ppn 17 -- -w": "16 cores of 1 hardware threads",
     "ior --nodes 4 --io-threads 1000000000 -- -w": "right would be at most 256",
     "ior --nodes 4 --target bb --machine cori-knl --bb-capacity 0 -- -w": "--bb-capacity 0",
-    "ior --nodes 4 -- -w -b 1m -d 1t": "more years than dates have",
-    "ior --nodes 4 -- -w -b 1m -i 999999999": "right would be at most 1,000,000,000",
+    "ior --nodes 4 -- -w -b 1m -d 1t": "the clock tells nanoseconds apart up to 8388608 s",
+    "ior --nodes 4 -- -w -b 1m -i 999999999": "right would be at most 100,000 repetitions",
     "ior --nodes 4 --set lnet.message_size=1 -- -w": "lnet.message_size = 1: should be",
     "ior --nodes 4 --set lustre.osts=0 -- -w": "lustre.osts = 0: should be greater than 0",
     "ior --nodes 4 --set nodes.memory=1 -- -w": "nodes.memory = 1: should be",
-    "ior --nodes 4 --set network.groups=1000000 -- -w": "network: dragonfly group_links",
+    "ior --nodes 4 --set network.groups=1000000 -- -w": "network.groups = 1000000: should be less",
     "ior --nodes 4 --set lustre.ost_write_rate=0.5 -- -w": "lustre.ost_write_rate = 0.5: should",
+    "ior --nodes 4 -- -w -s 99999999999999999999": "-s: '99999999999999999999' is too large",
+    "ior --nodes 4 -- -w -b 99999999999999999999": "is too large; right would be at most 2^63 - 1",
+    "ior --nodes \u0663 -- -w": "'\u0663' is not a whole number in the range x>=1",
+    "ior --nodes 1_0 -- -w": "'1_0' is not a whole number",
+    "ior --nodes 4 --seed 99999999999999999999 -- -w": "is too large; right would be at most",
+    "ior --nodes 4 --stripe-count many -- -w": "'many' is not a whole number",
+    "ior --nodes 4 --placement 0,0 -- -w": "node 0 listed more than once",
+    "ior --nodes 4 --placement 9-3 -- -w": "range 9-3 runs backwards",
+    "ior --nodes 4 --hints *:cb_nodes=\u0663 -- -a MPIIO -w": "from 1 to 2,147,483,647",
+    "ior --nodes 4 --set lustre.osts=many -- -w": "lustre.osts = 'many': should be a whole number",
+    "ior --nodes 4 --set lustre.osts=9999999999999 -- -w": "less than or equal to 100000",
+    "ior --nodes 4 --set lustre.osts=[1] -- -w": "lustre.osts = [1]: should be a whole number",
+    "ior --nodes 4 --set nodes.memory=9e30 -- -w": "is too large; right would be at most 4096 PiB",
+    "ior --nodes 4 --set mpi.put_time=1e9 -- -w": "is too large; right would be at most 8388608 s",
+    "ior --nodes 4 -- -w -o \udcff": "word 7 of the command line is no text in UTF-8",
+    "run /": "'/' is none of the scenarios",
+    "show /": "/: is a folder; right would be a file",
     "ior -a POSIX -b 8m": "behind a double dash",
     "ior --nods 4 -- -w": "--nodes",
     "run": "theta-headline",
@@ -90,6 +108,72 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(xc40io, tmp_path, monkeypat
     assert result.exit_code == 130
     assert result.stderr.strip() == "xc40io: interrupted"
     assert not list(tmp_path.iterdir())
+
+
+def test_long_input_is_not_echoed_whole(xc40io):
+    result = xc40io("ior", "--nodes", "4", "--set", f"{'x' * 5000}=1", "--", "-w")
+    assert result.exit_code == 2
+    assert len(result.stderr) < 600
+    assert "there is no such value" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
+@pytest.mark.parametrize(
+    "words", [["--save", "/dev/full", "--"], ["--", "-O", "summaryFile=/dev/full"]]
+)
+def test_a_full_disk_does_not_cost_the_result(xc40io, words):
+    result = xc40io("ior", "--nodes", "1", "--ppn", "1", *words, "-w", "-b", "256k")
+    assert result.exit_code == 2
+    assert "/dev/full cannot be written: No space left on device" in result.stderr
+    assert "Summary of all tests:" in result.stdout
+    assert "# Simulated on theta" in result.stdout
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("run {}.yaml", "machine {}.yaml", "kernel ./{}.yaml", "show {}.yaml"),
+        *("replay {}.csv", "replay {}.darshan", "ior --nodes 1 -- -f {}.yaml"),
+        *("ior --nodes 1 -- -a MPIIO -U {}.yaml", "mdtest --nodes 1 -- -n 1 -x {}.yaml -r"),
+        *("ior --nodes 1 --env ROMIO_HINTS={}.yaml -- -a MPIIO", "validate --claims {}.yaml"),
+    ],
+)
+def test_what_is_no_file_is_named_as_what_it_is(xc40io, tmp_path, monkeypatch, line, kind):
+    monkeypatch.chdir(tmp_path)
+    for suffix in ("yaml", "csv", "darshan"):
+        path = tmp_path / f"{kind}.{suffix}"
+        if kind == "loop":
+            path.symlink_to(path)
+        else:
+            {"folder": os.mkdir, "pipe": os.mkfifo}[kind](path)
+    result = xc40io(*line.format(kind).split())
+    said = {"folder": "is a folder", "pipe": "is a pipe", "loop": "is a link that leads back"}
+    assert result.exit_code == 2
+    assert said[kind] in result.stderr
+    assert result.stderr.count(f"{kind}.") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_control_c_at_the_start_is_one_line():
+    """While modules are imported: the command says when it begins to import the first of ours."""
+    code = (
+        "import sys, time, sim.cli\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'sim.cli.app':\n"
+        "            print('now', flush=True); time.sleep(20)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "sim.cli.main()"
+    )
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == b"xc40io: interrupted\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -162,7 +162,7 @@ def test_who_asks_mpi_io_for_what_it_cannot_tell_learns_so(xc40io):
         (["adois"], "'adois' is no kernel; there are adios, bd-cats, chombo"),
         (["adios", "--sizes", "3"], "No such option '--sizes'. (Did you mean"),
         (["adios", "--size", "much"], "kernel adios: size: 'much' is not a size"),
-        (["adios", "--steps", "few"], "kernel adios: steps = 'few': should be a valid integer"),
+        (["adios", "--steps", "few"], "kernel adios: steps = 'few': should be a whole number"),
         (["adios", "--method", "HDF5"], "kernel adios: method = 'HDF5'"),
         (["adios", "--nodes", "2", "--num-ost", "99"], "num_ost = 99 is more than the 56 OSTs"),
         (["adios", "--env", "STATS"], "--env STATS: right would be NAME=VALUE"),
