@@ -1,11 +1,11 @@
-# make run | validate | test | lint | bench | docs-outputs | notebooks: each first makes the environment in
-# .venv, once.
+# make run | validate | test | lint | bench | soak | fuzz | docs-outputs | notebooks: each first makes the
+# environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run validate test lint format bench docs-outputs notebooks clean
+.PHONY: run validate test lint format bench soak fuzz docs-outputs notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -29,6 +29,14 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s -q
+
+# Random scenarios: what must hold of every run, 1,000 times. Minutes.
+soak: $(READY)
+	XC40IO_SOAK=1000 $(BIN)/python -m pytest tests/run/test_chaos.py -q
+
+# Hostile input on every way in, 300 times each; prints the table of docs/bad-input.md. Minutes.
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz
 
 # What commands print, as README.md and docs/ show it.
 docs-outputs: $(READY)

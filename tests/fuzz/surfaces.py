@@ -1,0 +1,428 @@
+"""The surfaces: all ways in which something that others wrote gets into xc40io.
+
+To add one, write how its inputs are drawn, and enter it into ``SURFACES``. Options of a new command
+are tried without more ado; a line of its own in ``LINES`` lets it get further.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import chdir
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import yaml
+from attempt import Input
+from chaos import documents
+from click.testing import CliRunner
+from hypothesis import strategies as st
+from mutation import edited_bytes, edited_words, edited_yaml, words
+
+from sim.cli.app import cli
+from sim.config.sealed import CONFIGS
+
+Line = tuple[str, ...]
+
+SMALL: Line = ("--nodes", "2", "--ppn", "2")
+IOR: Line = ("-a", "POSIX", "-w", "-r", "-e", "-b", "64k", "-t", "32k")
+
+SCENARIO = b"""title: A write
+machine: theta
+changes: {lustre.osts: 112}
+nodes: 2
+ppn: 2
+placement: {policy: list, nodes: 3-4}
+cores: {system: 1, bind: cores}
+background: {write: 5 GB/s}
+slow: {OST 3: 2.0}
+faults: [OST 3 slow 5 from 1 ms to 1 s]
+striping: {count: 4, size: 1m, offset: 2}
+environment: {MPICH_MPIIO_HINTS: "*:cb_nodes=2"}
+workload: {ior: -a MPIIO -w -c -b 64k -t 32k}
+seed: 3
+"""
+JOBS = b"""machine: theta
+jobs:
+  - {name: a, nodes: 1, ppn: 2, workload: {ior: -w -b 64k -t 32k}}
+  - {name: b, start: 2 ms, nodes: 1, ppn: 1, target: ssd, workload: {mdtest: -n 2 -F}}
+mix:
+  jobs: 2
+  interval: 5 ms
+  kinds:
+    - {name: logs, weight: 3, nodes: 1, ppn: 1, workload: {ior: -w -F -b 64k -t 64k}}
+    - {name: post, nodes: {low: 1, high: 3}, ppn: 2, workload: {kernel: hacc-io}}
+faults: [MDS 0 paused from 1 ms to 2 ms]
+"""
+PLAN = b"""title: Two kinds
+machine: theta
+weights: jobs
+jobs:
+  - {name: own, weight: 2, nodes: 1, ppn: 1, workload: {ior: -w -F -b 64k -t 64k}}
+  - {name: shared, weight: 1, nodes: 2, ppn: 1, workload: {ior: -w -b 64k -t 64k}}
+costs: {lustre.osts: 1000}
+"""
+CLAIMS = b"""bases:
+  base: {machine: theta, nodes: 1, ppn: 2, striping: {count: 1, size: 1m}}
+claims:
+  - id: mine
+    text: a write
+    source: IOR on our machine
+    role: check
+    runs:
+      one: {base: base, workload: {ior: -w -b 64k -t 64k}}
+      two: {base: base, striping: {count: 2}, workload: {ior: -w -b 64k -t 64k}}
+    metric: write(one) / write(two)
+    relation: {value: 1.0, tolerance: 50%}
+"""
+SKELETON = b"""summary: A checkpoint.
+parameters:
+  particles: {unit: count, default: 1000, description: "Particles."}
+  layout: {unit: choice, choices: [job, rank], default: rank, description: Who shares a file.}
+let: {mean: 48 * particles / ranks}
+draws:
+  mine: {distribution: normal, mean: mean, spread: 0.1, multiple: 8, anew: [step]}
+files:
+  checkpoint: {per: $layout, series: true}
+phases:
+  - repeat:
+      times: 2
+      counter: step
+      phases:
+        - compute: 2 ms
+        - barrier
+        - create: checkpoint
+        - write: {file: checkpoint, size: mine, transfer: 1 MiB}
+        - close: checkpoint
+"""
+TRACE = b"""rank,op,file,offset,length,start,end,think,coll,api
+0,create,/s/out,,,0.0,0.01,,1,
+1,create,/s/out,,,0.0,0.01,,1,
+0,write,/s/out,0,65536,0.02,0.03,0.001,2,mpiio
+1,write,/s/out,65536,65536,0.02,0.03,,2,
+0,read,/s/out,0,4096,0.05,0.06,,,posix
+0,barrier,,,,,,,,
+1,barrier,,,,,,,,
+0,fsync,/s/out,,,0.065,0.066,,,
+0,close,/s/out,,,0.07,0.08,,3,
+1,close,/s/out,,,0.07,0.08,,3,
+"""
+SIDE_TABLE = b"""files:
+- {name: /s/out, stripe_count: 2, stripe_size: 1048576, ranks: [0, 1]}
+"""
+SCRIPT = b"""IOR START
+  api=POSIX
+  testFile=out
+  transferSize=32k   # bytes
+  blockSize=64k
+  segmentCount=2
+  writeFile=1
+  readFile=1
+  repetitions=2
+RUN
+  reorderTasks=1
+  filePerProc=1
+RUN
+IOR STOP
+"""
+HINTS = b"""*:cb_nodes=2:romio_cb_write=enable,out*:striping_factor=4:striping_unit=1048576
+"""
+HINTS_FILE = b"""cb_nodes 2
+romio_cb_write enable
+# a comment
+striping_unit 1048576
+"""
+FAULTS = (
+    *("OST 3 slow 5 from 0.2 s to 1 s", "OST 3 gone from 1 ms to 9 ms, recovery 2 ms"),
+    *("OSS 3 down from 1 ms to 9 min, taken over after 2 ms", "node 0 evicted by OST 2 at 1 ms"),
+    *(
+        "link green g0c0s0->g0c0s1 down from 1 ms to 9 min, rerouted after 2 ms",
+        "SSD 0 lost at 1 s",
+    ),
+    *("LNET router 5 down from 1 ms to 1 s, noticed after 1 ms", "MDS 0 paused from 1 ms to 2 ms"),
+)
+
+LINES: dict[str, Line] = {
+    "calibrate": ("--jobs", "1", "--claim", "none"),
+    "compare": ("--jobs", "1", "theta", "cori-knl", *SMALL, "--", *IOR),
+    "explain": ("--jobs", "1", *SMALL, "--", *IOR),
+    "ior": (*SMALL, "--", *IOR),
+    "kernel": ("hacc-io", *SMALL),
+    "machine": ("theta",),
+    "mdtest": (*SMALL, "--", "-n", "2", "-F"),
+    "plan": ("plan.yaml", "--jobs", "1", "--over", "lustre.osts=56,112"),
+    "replay": ("trace.csv", "--nodes", "1", "--ppn", "2"),
+    "run": ("scenario.yaml",),
+    "sensitivity": ("--jobs", "1", "--claim", "none"),
+    "show": ("saved.xc40io",),
+    "sweep": ("--jobs", "1", *SMALL, "--over", "striping.count=1,2", "--", *IOR),
+    "trace": ("summary", "trace.csv"),
+    "tune": ("--jobs", "1", "--budget", "2", *SMALL, "--", *IOR),
+    "validate": ("--jobs", "1", "--claims", "claims.yaml"),
+}
+"""Of each command a line that is right; of one that is missing, its options are tried alone."""
+
+SERVERS = {"mcp", "web"}
+"""Commands that go on until they are told to end: only their mistyped options are tried."""
+
+NEVER = {"--write", "--into", "--help"}
+"""Options that change what is not in the present folder, or what the process itself is."""
+
+
+class Surface(NamedTuple):
+    """A way in.
+
+    Attributes
+    ----------
+    name
+        In the table.
+    inputs
+        What is tried: made when it is asked for, since some of it takes a run to make.
+    """
+
+    name: str
+    inputs: Callable[[], st.SearchStrategy[Input]]
+
+
+@cache
+def samples() -> dict[str, bytes]:
+    """Return files of which valid ones are made by xc40io: by the names that ``LINES`` have."""
+    run = ["ior", *SMALL, "--darshan", "log.darshan", "--save", "saved.xc40io", "--record"]
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        Path("trace.csv").write_bytes(TRACE)
+        for line in ([*run, "--", *IOR], ["trace", "convert", "trace.csv", "trace.parquet"]):
+            done = CliRunner().invoke(cli, line)
+            assert done.exit_code == 0, done.output
+        made = ("log.darshan", "saved.xc40io", "trace.parquet")
+        return {
+            **{name: Path(name).read_bytes() for name in made},
+            **{"trace.csv": TRACE, "scenario.yaml": SCENARIO, "jobs.yaml": JOBS},
+            **{"plan.yaml": PLAN, "claims.yaml": CLAIMS, "skeleton.yaml": SKELETON},
+        }
+
+
+def _one_file(
+    content: st.SearchStrategy[bytes], name: str, *lines: Sequence[str]
+) -> st.SearchStrategy[Input]:
+    """Return inputs in which one file is hostile, read by one of some command lines."""
+    return st.builds(
+        lambda line, data: Input(tuple(line), {name: data}), st.sampled_from(lines), content
+    )
+
+
+def machines() -> st.SearchStrategy[Input]:
+    """Machine files."""
+    valid = [path.read_bytes() for path in sorted((CONFIGS / "machines").glob("*.yaml"))]
+    run = ("ior", "--machine", "m.yaml", "--nodes", "1", "--ppn", "2", "--", *IOR)
+    return _one_file(edited_yaml(valid), "m.yaml", ("machine", "m.yaml"), run)
+
+
+def values_of_machines() -> st.SearchStrategy[Input]:
+    """Values of a machine as they are changed on the command line."""
+    document = yaml.safe_load((CONFIGS / "machines" / "theta.yaml").read_text(encoding="utf-8"))
+    paths = sorted(_paths(document))
+    line = ("--nodes", "2", "--ppn", "2", "--", *IOR)
+    return st.builds(
+        lambda path, value: Input(("ior", "--set", f"{path}={value}".replace("\0", ""), *line)),
+        st.one_of(st.sampled_from(paths), words),
+        st.one_of(words, st.integers(), st.floats()),
+    )
+
+
+def _paths(part: Any, prefix: str = "") -> list[str]:
+    if not isinstance(part, dict):
+        return []
+    if "value" in part:
+        return [prefix]
+    return [path for name in part for path in _paths(part[name], f"{prefix}.{name}".lstrip("."))]
+
+
+def faults() -> st.SearchStrategy[Input]:
+    """Faults, as sentences."""
+    sentence = edited_words([tuple(fault.split(" ")) for fault in FAULTS])
+    return sentence.map(lambda said: Input(("ior", *SMALL, "--fault", " ".join(said), "--", *IOR)))
+
+
+def hints() -> st.SearchStrategy[Input]:
+    """Hints, in the environment and in files."""
+    command = ("-a", "MPIIO", "-w", "-c", "-b", "64k", "-t", "32k")
+    typed = edited_bytes([HINTS]).map(lambda text: text.decode("utf-8", "replace"))
+    return st.one_of(
+        typed.map(
+            lambda text: Input(("ior", *SMALL, "--hints", text.replace("\0", ""), "--", *command))
+        ),
+        _one_file(
+            edited_bytes([HINTS_FILE]),
+            "hints",
+            ("ior", *SMALL, "--", *command, "-U", "hints"),
+            ("ior", *SMALL, "--env", "ROMIO_HINTS=hints", "--", *command),
+        ),
+    )
+
+
+def typed(command: str, *lines: str) -> Callable[[], st.SearchStrategy[Input]]:
+    """Return the surface of a program's own options, typed behind the double dash."""
+    valid = [tuple(line.split()) for line in lines]
+    return lambda: edited_words(valid).map(lambda line: Input((command, *SMALL, "--", *line)))
+
+
+def commands() -> st.SearchStrategy[Input]:
+    """Every command with options that it has, and values that they should not have."""
+    names = sorted(set(cli.commands) - {"compile"})
+    return st.sampled_from(names).flatmap(_command)
+
+
+def _command(name: str) -> st.SearchStrategy[Input]:
+    line, files = LINES.get(name, ()), samples()
+    options = [
+        option
+        for parameter in _command_of(name, line).params
+        if isinstance(parameter, click.Option) and not NEVER & set(parameter.opts)
+        for option in parameter.opts
+    ]
+    option = st.sampled_from(options) if options else words
+    pairs = st.lists(st.tuples(option, words), min_size=1, max_size=3)
+
+    def made(given: list[tuple[str, str]]) -> Input:
+        own = [word.replace("\0", "") for pair in given for word in pair]
+        if name in SERVERS:
+            own.append("--no-such-option")
+        # Options stand behind the words that choose among subcommands, and before a double dash.
+        at = 1 if name in ("kernel", "trace") and line else 0
+        return Input((name, *line[:at], *own, *line[at:]), {**files})
+
+    return pairs.map(made)
+
+
+def _command_of(name: str, line: Line) -> click.Command:
+    """Return a command; of one with subcommands that which a line names first."""
+    command = cli.commands[name]
+    if isinstance(command, click.Group) and line:
+        inner = command.get_command(click.Context(command), line[0])
+        return inner or command
+    return command
+
+
+def paths() -> st.SearchStrategy[Input]:
+    """Places that are no files, wherever a file is read or written."""
+    reading = ["run", "machine", "show", "replay", "plan", "kernel"]
+    readers: list[Line] = [(name, "{}") for name in reading]
+    readers += [("ior", *SMALL, "--", "-f", "{}"), ("ior", *SMALL, "--", *IOR, "-U", "{}")]
+    readers += [("ior", *SMALL, "--env", "ROMIO_HINTS={}", "--", "-a", "MPIIO", *IOR[2:])]
+    readers += [("mdtest", *SMALL, "--", "-n", "2", "-x", "{}"), ("validate", "--claims", "{}")]
+    readers += [("replay", "trace.csv", "--files", "{}"), ("trace", "summary", "{}")]
+    outputs = ["--save", "--html", "--darshan", "--perfetto", "--proc", "--plots", "--tokio"]
+    writers: list[Line] = [("ior", *SMALL, option, "{}", "--", *IOR) for option in outputs]
+    writers += [
+        ("ior", *SMALL, "--", *IOR, "-O", "summaryFile={}"),
+        ("machine", "theta", "--plot", "{}"),
+    ]
+    endings = st.sampled_from(["", ".yaml", ".csv", ".parquet", ".darshan", ".png", ".json"])
+    kinds = ["folder", "pipe", "loop", "missing", "empty", "closed/file", "full", "n" * 300]
+    read = st.builds(_at_place, st.sampled_from(readers), st.sampled_from(kinds), endings)
+    # To write into a pipe waits for a reader, as it does with every program.
+    others = st.sampled_from([kind for kind in kinds if kind != "pipe"])
+    return st.one_of(read, st.builds(_at_place, st.sampled_from(writers), others, endings))
+
+
+def _at_place(line: Line, kind: str, ending: str) -> Input:
+    name = "/dev/full" if kind == "full" else kind + ending
+
+    def prepare() -> None:
+        if kind == "folder":
+            Path(name).mkdir()
+        elif kind == "pipe":
+            os.mkfifo(name)
+        elif kind == "loop":
+            Path(name).symlink_to(name)
+        elif kind == "empty":
+            Path(name).touch()
+
+    line = tuple(word.replace("{}", name) for word in line)
+    return Input(line, {"trace.csv": TRACE}, prepare)
+
+
+def _scenarios() -> st.SearchStrategy[Input]:
+    """Scenario files: those of random runs, spoilt, and one that has every field."""
+    drawn = documents().map(lambda document: yaml.safe_dump(document).encode())
+    content = st.one_of(edited_yaml([SCENARIO]), drawn.flatmap(lambda text: edited_yaml([text])))
+    return _one_file(content, "s.yaml", ("run", "s.yaml"), ("run", "s.yaml", "--print"))
+
+
+_IOR_LINES = (
+    "-a POSIX -w -r -e -C -b 64k -t 32k -s 2 -i 2 -F",
+    "-a MPIIO -c -w -r -b 64k -t 16k -Z -X 3 -d 0 -H",
+    "-a HDF5 -w -b 64k -t 64k -J 1 -n -o out -N 2",
+    "-w -B -Y -z -b 64k -t 32k -D 1 -O stoneWallingWearOut=1 -O summaryFormat=JSON -M 1%",
+)
+_MDTEST_LINES = ("-n 3 -F -u -w 3901 -e 3901", "-n 2 -z 1 -b 2 -L -i 2 -N 1", "-I 2 -D -C -T -r -u")
+
+
+SURFACES: tuple[Surface, ...] = (
+    Surface("machine files", machines),
+    Surface("values of a machine (--set)", values_of_machines),
+    Surface("scenario files", _scenarios),
+    Surface("files of jobs", lambda: _one_file(edited_yaml([JOBS]), "j.yaml", ("run", "j.yaml"))),
+    Surface(
+        "mixes to plan for",
+        lambda: _one_file(edited_yaml([PLAN]), "p.yaml", ("plan", "p.yaml", *LINES["plan"][1:])),
+    ),
+    Surface(
+        "skeletons",
+        lambda: _one_file(edited_yaml([SKELETON]), "k.yaml", ("kernel", "./k.yaml", *SMALL)),
+    ),
+    Surface(
+        "claims",
+        lambda: _one_file(
+            edited_yaml([CLAIMS]), "c.yaml", ("validate", "--jobs", "1", "--claims", "c.yaml")
+        ),
+    ),
+    Surface("faults", faults),
+    Surface("hints", hints),
+    Surface(
+        "IOR scripts",
+        lambda: _one_file(edited_bytes([SCRIPT]), "s.ior", ("ior", *SMALL, "--", "-f", "s.ior")),
+    ),
+    Surface("IOR command lines", typed("ior", *_IOR_LINES)),
+    Surface("mdtest command lines", typed("mdtest", *_MDTEST_LINES)),
+    Surface(
+        "Darshan logs",
+        lambda: _one_file(
+            edited_bytes([samples()["log.darshan"]]), "x.darshan", ("replay", "x.darshan")
+        ),
+    ),
+    Surface(
+        "traces, CSV",
+        lambda: _one_file(
+            edited_bytes([TRACE]),
+            "t.csv",
+            ("trace", "summary", "t.csv"),
+            ("replay", "t.csv", "--nodes", "1", "--ppn", "2"),
+            ("replay", "t.csv", "--nodes", "1", "--ppn", "2", "--timing", "recorded"),
+        ),
+    ),
+    Surface(
+        "traces, Parquet",
+        lambda: _one_file(
+            edited_bytes([samples()["trace.parquet"]]),
+            "t.parquet",
+            ("trace", "summary", "t.parquet"),
+            ("replay", "t.parquet", "--nodes", "1", "--ppn", "2"),
+        ),
+    ),
+    Surface(
+        "saved results",
+        lambda: _one_file(
+            edited_bytes([samples()["saved.xc40io"]]),
+            "r.xc40io",
+            ("show", "r.xc40io"),
+            ("compare", "--jobs", "1", "r.xc40io", "r.xc40io"),
+        ),
+    ),
+    Surface("commands and options", commands),
+    Surface("places of files", paths),
+)
+"""All surfaces, in the order of the table."""
