@@ -23,7 +23,7 @@ from topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import FigureBase
 
 LINK_INK = {"green": "#2b9348", "black": "#343a40", "blue": "#1d6fd1"}
 
@@ -38,8 +38,11 @@ _PLACES = {"green": "in a chassis", "black": "between chassis", "blue": "between
 ENLARGED = 0
 """The group that is shown enlarged."""
 
+MOST_GROUPS = 16
+"""With more groups the bundles between all of them would be a ball of wool."""
 
-def draw_dragonfly(figure: Figure, fabric: Fabric) -> None:
+
+def draw_dragonfly(figure: FigureBase, fabric: Fabric) -> None:
     """Fill a figure with a dragonfly.
 
     On the left every group is a grid of its routers, the chassis one behind the other, with the
@@ -66,9 +69,9 @@ def _draw_groups(axes: Axes, fabric: Fabric) -> None:
     found = bundles(fabric, places)
     if len(found.points):
         widths = 0.6 + 1.4 * found.links / found.links.max()
-        faint = min(0.33, 4 / fabric.groups)
         own = (found.first == ENLARGED) | (found.second == ENLARGED)
-        for chosen, alpha, ink in ((~own, faint, "#6aa5e8"), (own, 0.9, "#1d6fd1")):
+        others = ~own if fabric.groups <= MOST_GROUPS else np.zeros_like(own)
+        for chosen, alpha, ink in ((others, 0.33, "#6aa5e8"), (own, 0.9, "#1d6fd1")):
             axes.add_collection(
                 LineCollection(
                     list(found.points[chosen]), linewidths=widths[chosen], colors=ink, alpha=alpha
@@ -76,6 +79,14 @@ def _draw_groups(axes: Axes, fabric: Fabric) -> None:
             )
     axes.add_collection(PolyCollection(list(places.squares()), facecolors=router_inks(fabric)))
     label_groups(axes, fabric, places, ENLARGED)
+    if fabric.groups > MOST_GROUPS:
+        words = (
+            f"{format_count(len(found.links), 'pair')} of groups are joined like this;\n"
+            f"only the bundles of group {ENLARGED} are drawn"
+        )
+        paper = {"facecolor": "white", "edgecolor": "none"}
+        middle = -0.3 * places.reach
+        axes.text(0, middle, words, ha="center", fontsize=13, color=TEXT_INK, bbox=paper)
     reach = places.reach
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.axis("off")
@@ -84,7 +95,7 @@ def _draw_groups(axes: Axes, fabric: Fabric) -> None:
 def label_groups(axes: Axes, fabric: Fabric, places: Circle, enlarged: int) -> None:
     """Write each group's number behind its last chassis; the one that is enlarged stands out."""
     chassis = int(fabric.router_chassis.max()) + 1
-    size = 14 if fabric.groups <= 16 else 9
+    size = 14 if fabric.groups <= MOST_GROUPS else 9
     for group in range(fabric.groups):
         members = np.flatnonzero(fabric.router_group == group)
         away = 0.5 * chassis + 0.05 * float(np.abs(places.place).max())

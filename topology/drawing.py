@@ -22,7 +22,7 @@ from topology.text import format_count
 from topology.torus_drawing import draw_torus, torus_subtitle
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -51,14 +51,35 @@ def draw(fabric: Fabric, path: str | Path, title: str) -> None:
     """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(f"drawing to {str(path)!r}: the name must end in {', '.join(SUFFIXES)}")
+    figure = _paper()
+    draw_network(figure, fabric, title)
+    figure.savefig(path)
+
+
+def draw_network(figure: FigureBase, fabric: Fabric, title: str) -> None:
+    """Fill a figure, or a part of one, with a dragonfly or a torus.
+
+    Parameters
+    ----------
+    figure : FigureBase
+        16 x 10 inches.
+    fabric : Fabric
+        The machine's network.
+    title : str
+        Heading, for instance the machine's name.
+
+    Raises
+    ------
+    ValueError
+        If the fabric is of another kind.
+    """
     if fabric.kind not in _PAINTERS:
         raise ValueError(f"only a dragonfly or a torus can be drawn, not a {fabric.kind}")
     paint, subtitle = _PAINTERS[fabric.kind]
     nodes = format_count(len(fabric.compute_router), "compute node")
     routers = format_count(len(fabric.lnet_router), "LNET router")
-    figure = _page(title, f"{subtitle(fabric)}, {nodes}, {routers} to the file system")
+    _head(figure, title, f"{subtitle(fabric)}, {nodes}, {routers} to the file system")
     paint(figure, fabric)
-    figure.savefig(path)
 
 
 def load_figure(
@@ -86,16 +107,20 @@ def load_figure(
         raise ValueError(
             f"only the links of a dragonfly can be drawn, not those of a {fabric.kind}"
         )
-    figure = _page(title, words)
+    figure = _paper()
+    _head(figure, title, words)
     draw_dragonfly_load(figure, fabric, busy, nodes)
     return figure
 
 
-def _page(title: str, words: str) -> Figure:
-    """Return a figure with its heading and a line below it, each marked as what it is."""
+def _paper() -> Figure:
+    """Return an empty figure."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(16, 10), dpi=100, facecolor="white")
+    return Figure(figsize=(16, 10), dpi=100, facecolor="white")
+
+
+def _head(figure: FigureBase, title: str, words: str) -> None:
+    """Write the heading and a line below it, each marked as what it is."""
     figure.text(0.02, 0.955, title, fontsize=22, weight="bold", color=TEXT_INK, gid="title")
     figure.text(0.02, 0.925, words, fontsize=13, color=TEXT_INK, gid="setup")
-    return figure

@@ -11,7 +11,7 @@ from topology.summary import GB
 from topology.text import format_count
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import FigureBase
     from matplotlib.lines import Line2D
 
 COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#bdc5cf", "#8e6bbf", "#f3722c", "#eef0f2"
@@ -28,7 +28,7 @@ def router_inks(fabric: Fabric) -> list[str]:
 
 
 def add_legend(
-    figure: Figure,
+    figure: FigureBase,
     fabric: Fabric,
     top: float,
     routers: dict[str, tuple[str, str]],

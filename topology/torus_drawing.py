@@ -24,7 +24,7 @@ from topology.torus import folded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import FigureBase
 
 IntArray = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ AISLE = 3.0
 """Space between two rows of cabinets, in routers."""
 
 
-def draw_torus(figure: Figure, fabric: Fabric) -> None:
+def draw_torus(figure: FigureBase, fabric: Fabric) -> None:
     """Fill a figure with a torus.
 
     Above, the cabinets stand as on the floor of the machine room: each is a grid of its routers,

@@ -10,6 +10,7 @@ import click
 from sim.cli import options
 
 if TYPE_CHECKING:
+    from sim.config.machine import Machine
     from topology import Fabric
 
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--sources", is_flag=True, help="Also print where each value comes from.")
 @click.option(
-    "--plot", metavar="FILE", help="Draw the network into a .png, .svg or .pdf; print nothing."
+    "--plot",
+    metavar="FILE",
+    help="Draw the network and the storage into a .png, .svg or .pdf; print nothing.",
 )
 @options.changes
 def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[str, ...]) -> None:
@@ -35,7 +38,7 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
         described = described.with_changes(parse_changes(assignments))
     fabric = fabric_of(described)
     if plot is not None:
-        _draw(fabric, plot, described.title)
+        _draw(described, fabric, plot)
         return
     click.echo(format_machine(described, fabric), nl=False)
     if sources:
@@ -43,10 +46,10 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
         click.echo(format_sources(described), nl=False)
 
 
-def _draw(fabric: Fabric, path: str, title: str) -> None:
+def _draw(machine: Machine, fabric: Fabric, path: str) -> None:
     from sim.archive.files import check_writable, replacing
     from sim.config.errors import InputError
-    from topology import draw
+    from sim.results.machine_picture import draw_machine
     from topology.drawing import SUFFIXES
 
     if Path(path).suffix.lower() not in SUFFIXES:
@@ -54,6 +57,6 @@ def _draw(fabric: Fabric, path: str, title: str) -> None:
     check_writable(path, "--plot")
     with replacing(path, "--plot") as draft:
         try:
-            draw(fabric, draft, title)
+            draw_machine(machine, fabric, draft)
         except ValueError as error:
             raise InputError(f"--plot {path}: {error}") from error
