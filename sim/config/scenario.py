@@ -336,6 +336,9 @@ class Scenario(Model):
         ``LNET router 5``): how many times as long as usual a service takes, from begin to end. And
         ranks that are: ``computing of rank 7``, or ``computing`` for all of them, says how many
         times as long they compute between their calls.
+    faults
+        What happens to parts of the machine, and when: a sentence each, see
+        :mod:`sim.config.faults`.
     rpcs_as_one
         Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
         :mod:`sim.config.fidelity`.
@@ -385,6 +388,13 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
     InputError
         If there is no such scenario, or a field is unknown, missing or of the wrong type. Whether
         the machine can run it, :func:`machine_of` says.
+
+    Examples
+    --------
+    >>> from sim import load_scenario
+    >>> scenario = load_scenario("theta-headline")
+    >>> scenario.nodes, scenario.striping.count, scenario.workload.command
+    (256, 48, 'ior -a POSIX -w -r -e -b 8m -t 8m')
     """
     path, document = read_scenario_file(name_or_path)
     several = [name for name in ("jobs", "mix") if name in document]

@@ -20,6 +20,16 @@ def ior_rows(result: Result) -> tuple[IorRow, ...]:
     ------
     InputError
         If it was no run of IOR.
+
+    Examples
+    --------
+    >>> from sim import Scenario, ior_rows, simulate
+    >>> scenario = Scenario(
+    ...     machine="theta", nodes=1, ppn=2, workload={"ior": "-F -w -e -b 1m -t 1m"}
+    ... )
+    >>> (row,) = ior_rows(simulate(scenario))
+    >>> row.access.value, row.bandwidth > 0
+    ('write', True)
     """
     return tuple(reduce(record) for test in ior_outcome(result).tests for record in test.records)
 

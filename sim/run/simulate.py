@@ -53,6 +53,17 @@ def simulate(
     ------
     InputError
         If the scenario asks for what the machine or the simulator does not have.
+
+    Examples
+    --------
+    >>> from sim import Scenario, simulate
+    >>> scenario = Scenario(
+    ...     machine="theta", nodes=1, ppn=2, workload={"ior": "-F -w -e -b 1m -t 1m"}
+    ... )
+    >>> result = simulate(scenario)
+    >>> phases = result.to_pandas()["phases"]
+    >>> list(phases.phase), int(phases.bytes.sum())
+    (['write'], 2097152)
     """
     machine = machine_of(scenario)
     job = Submission(scenario, workload or workload_of(scenario.workload))

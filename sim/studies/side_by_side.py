@@ -133,6 +133,16 @@ def compare(
     ------
     InputError
         If one of the runs cannot be, or there is nothing to compare with.
+
+    Examples
+    --------
+    >>> from sim import Scenario, compare
+    >>> scenario = Scenario(
+    ...     machine="theta", nodes=1, ppn=2, workload={"ior": "-F -w -e -b 1m -t 1m"}
+    ... )
+    >>> found = compare(scenario, ["ppn=1"], jobs=1)
+    >>> [side.name for side in found.sides]
+    ['as it is', 'ppn=1']
     """
     named = runs if isinstance(runs, Mapping) else {AS_IT_IS: runs}
     given = [_side(name, run) for name, run in named.items()]

@@ -17,7 +17,7 @@ from sim.config.files import nearest
 from sim.workloads.skeleton.draws import DISTRIBUTIONS
 from sim.workloads.skeleton.model import BUILTIN, PATTERNS, Draw, Files, Move, Open, Phase, Skeleton
 
-_WORDS: dict[tuple[type, str], tuple[str, ...]] = {
+WORDS: dict[tuple[type, str], tuple[str, ...]] = {
     (Draw, "distribution"): DISTRIBUTIONS,
     (Draw, "per"): ("rank", "node", "job"),
     (Files, "per"): ("rank", "node", "job", "group"),
@@ -68,7 +68,7 @@ def _below(part: Any, path: str) -> Iterator[_Place]:
     for name, value in fields:
         if value is not None:
             place = f"{path}.{name}".lstrip(".")
-            yield _Place(place, value, _WORDS.get((type(part), name), ()))
+            yield _Place(place, value, WORDS.get((type(part), name), ()))
             yield from _below(value, place)
 
 

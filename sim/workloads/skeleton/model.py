@@ -65,7 +65,20 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
 class Parameter(Model):
-    """An option of the kernel: required unless it has a default."""
+    """An option of the kernel: required unless it has a default.
+
+    Attributes
+    ----------
+    unit
+        What it takes. A ``count`` is 1 or more, an ``integer`` 0 or more; a ``switch`` is on or
+        off.
+    default
+        Its value where nobody gives one; without it the option must be given.
+    choices
+        Of a ``choice``: the words that may be given.
+    description
+        What ``--help`` says of it.
+    """
 
     unit: Unit = "number"
     default: Any = None
@@ -85,7 +98,26 @@ class Parameter(Model):
 
 
 class Draw(Model):
-    """Numbers that are drawn by chance, one for each rank."""
+    """Numbers that are drawn by chance, one for each rank.
+
+    Attributes
+    ----------
+    distribution
+        How they are spread.
+    mean
+        Of the distribution.
+    spread
+        As a share of the mean: half the width of the uniform distribution, the standard deviation
+        of the normal and of the lognormal one. The others have none.
+    least, most
+        Bounds; what is drawn beyond them is put there.
+    multiple
+        They are rounded to multiples of it.
+    anew
+        Counters of repeats: the numbers are drawn again each time one of them goes on.
+    per
+        Who has a number of its own.
+    """
 
     distribution: Word = "fixed"
     mean: SizeOf
@@ -98,7 +130,33 @@ class Draw(Model):
 
 
 class Files(Model):
-    """A set of files."""
+    """A set of files.
+
+    Attributes
+    ----------
+    per
+        Who has files of its own; a ``group`` is of as many ranks as `ranks` says.
+    ranks
+        Of a group.
+    count
+        Files of each.
+    api
+        How they are reached: calls of POSIX, MPI-IO or HDF5.
+    stripe_count, stripe_size
+        Their striping; what the command line or the scenario asks for wins.
+    size
+        Of each when the job begins; 0 unless given.
+    directory
+        One ``shared`` by all files, or each file in its ``own``.
+    direct
+        Whether they are opened with ``O_DIRECT``, past the page cache.
+    series
+        Whether each create makes new ones, as steps of output do.
+    alignment
+        Of HDF5: objects begin at multiples of so many bytes.
+    collective_metadata
+        Of HDF5: whether metadata is written collectively.
+    """
 
     per: Word = "job"
     ranks: Number | None = None
@@ -115,7 +173,17 @@ class Files(Model):
 
 
 class OnFile(Model):
-    """Something that ranks do to their file."""
+    """Something that ranks do to their file.
+
+    Attributes
+    ----------
+    file
+        The name of the set.
+    number
+        Which of the `count` files of a set, from 0.
+    only
+        For which ranks it is: those where this is true.
+    """
 
     file: Name
     number: Number | None = None
@@ -123,13 +191,40 @@ class OnFile(Model):
 
 
 class Open(OnFile):
-    """Open or create a file."""
+    """Open or create a file.
+
+    Attributes
+    ----------
+    mode
+        For what an ``open`` is.
+    """
 
     mode: Word = "write"
 
 
 class Move(OnFile):
-    """Read or write."""
+    """Read or write.
+
+    Attributes
+    ----------
+    size
+        Bytes of each rank.
+    transfer
+        Bytes of one call; all in one unless given.
+    piece
+        Of a call of MPI-IO: bytes that lie together.
+    pattern
+        Where the calls go.
+    offset
+        Where it begins; where the last phase on the file ended unless given.
+    stride
+        Of the pattern ``strided``: from one call of a rank to its next; all ranks take turns unless
+        given.
+    collective
+        Whether all ranks of the file call together.
+    dataset, member
+        Of HDF5: which dataset, and which of several of that name.
+    """
 
     size: SizeOf
     transfer: SizeOf | None = None
@@ -143,7 +238,17 @@ class Move(OnFile):
 
 
 class MakeGroup(Model):
-    """Make a group in an HDF5 file; the datasets that follow go there."""
+    """Make a group in an HDF5 file; the datasets that follow go there.
+
+    Attributes
+    ----------
+    file
+        The name of the set.
+    name
+        Of what is made.
+    member
+        Its number, if several have that name.
+    """
 
     file: Name
     name: Name
@@ -151,7 +256,17 @@ class MakeGroup(Model):
 
 
 class MakeDataset(MakeGroup):
-    """Make a dataset in an HDF5 file."""
+    """Make a dataset in an HDF5 file.
+
+    Attributes
+    ----------
+    size
+        Bytes of each rank in it.
+    element
+        Bytes of one element.
+    chunk
+        Bytes of a chunk; contiguous unless given.
+    """
 
     size: SizeOf
     element: Number = literal(1)
@@ -159,13 +274,25 @@ class MakeDataset(MakeGroup):
 
 
 class Compute(Model):
-    """Compute, each rank by itself."""
+    """Compute, each rank by itself.
+
+    Attributes
+    ----------
+    seconds
+        How long.
+    """
 
     seconds: TimeOf
 
 
 class Share(Model):
-    """Bytes that go between rank 0 and all others."""
+    """Bytes that go between rank 0 and all others.
+
+    Attributes
+    ----------
+    size
+        How many for each rank.
+    """
 
     size: SizeOf
 
@@ -175,7 +302,17 @@ class Nothing(Model):
 
 
 class Repeat(Model):
-    """Do phases several times."""
+    """Do phases several times.
+
+    Attributes
+    ----------
+    times
+        How often.
+    counter
+        A name for which time it is, from 0, which expressions may use.
+    phases
+        What is repeated.
+    """
 
     times: Number
     counter: Name | None = None
@@ -187,7 +324,31 @@ _SHORT = {"compute": "seconds", "bcast": "size", "gather": "size", "scatter": "s
 
 
 class Phase(Model):
-    """One verb, and what it is done to."""
+    """One verb, and what it is done to.
+
+    Attributes
+    ----------
+    create, open
+        Make a file, and open it; or open one that there is.
+    close, fsync, stat, unlink, mkdir
+        What POSIX calls so.
+    write, read
+        Move bytes.
+    group, dataset
+        Make a group or a dataset in an HDF5 file.
+    compute
+        Let each rank compute.
+    barrier
+        Let all ranks wait for each other.
+    bcast, gather, scatter
+        Send bytes from rank 0 to all others, or the other way.
+    repeat
+        Do phases several times.
+    when
+        A condition for all ranks: where it is false the phase is left out.
+    row
+        What the table calls the phase; phases that follow each other with the same row are one.
+    """
 
     create: Open | None = None
     open: Open | None = None
@@ -252,7 +413,15 @@ Repeat.model_rebuild()
 
 
 class Requirement(Model):
-    """A condition without which the kernel does not run, and what to say then."""
+    """A condition without which the kernel does not run, and what to say then.
+
+    Attributes
+    ----------
+    that
+        The condition.
+    otherwise
+        The sentence for when it does not hold.
+    """
 
     that: Number
     otherwise: str
@@ -298,7 +467,17 @@ class Skeleton(Model):
 
 
 class Preset(Model):
-    """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases."""
+    """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases.
+
+    Attributes
+    ----------
+    summary, description
+        In a few words, and at length with the sources.
+    kernel
+        The name of the kernel.
+    defaults
+        New defaults of its options, by name.
+    """
 
     summary: str
     description: str = ""
