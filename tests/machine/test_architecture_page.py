@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -16,6 +12,7 @@ from typing import Any
 
 import pytest
 import simpy
+from source_trees import copied, printed
 
 from sim.config.scenario import load_scenario
 from sim.run.simulate import simulate
@@ -79,13 +76,7 @@ SMALL = {
 
 def ask(code: str, scenario: dict[str, Any], tree: Path, folder: Path) -> Any:
     """Return what a program prints that runs a scenario, with the sources of a tree, uncompiled."""
-    given = {"NUMBA_DISABLE_JIT": "1", "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": str(tree)}
-    command = [sys.executable, "-c", code, json.dumps(scenario)]
-    run = subprocess.run(
-        command, cwd=tree, env={**os.environ, **given}, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
+    return json.loads(printed(tree, folder, code, json.dumps(scenario)))
 
 
 @cache
@@ -146,10 +137,7 @@ def test_a_write_goes_the_way_that_is_told(tmp_path):
 @pytest.fixture
 def tree(tmp_path):
     """Return a copy of the sources that a test may change."""
-    copy = tmp_path / "tree"
-    for folder in ("sim", "topology", "configs"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
+    return copied(tmp_path / "tree")
 
 
 def test_the_example_is_one_file_and_one_line(tree, tmp_path):
