@@ -1,11 +1,11 @@
-# make run | validate | test | lint | bench | soak | fuzz | docs-outputs | notebooks: each first makes the
-# environment in .venv, once.
+# make run | validate | test | lint | site | bench | soak | fuzz | docs-outputs | notebooks: each first
+# makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run validate test lint format bench soak fuzz docs-outputs notebooks clean
+.PHONY: run validate test lint site format bench soak fuzz docs-outputs notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -22,6 +22,11 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+
+# The documents as a site, build/site/index.html: without a network, and a warning is an error.
+site: $(READY)
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --jobs auto \
+	    --conf-dir docs --doctree-dir build/doctrees . build/site
 
 format: $(READY)
 	$(BIN)/ruff format .

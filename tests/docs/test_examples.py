@@ -46,6 +46,7 @@ def test_what_stands_behind_a_fence_is_understood(block):
         "python": r"(not run: .+)?",
         "text": r"(output)?",
         "sh": "",
+        "": r"(\{[\w-]+\})?",  # a directive of the site
     }.get(block.language, r"([\w./-]+\.\w+)?")
     assert re.fullmatch(words, block.words)
     assert block.language != "sh" or "xc40io " not in " ".join(block.lines)

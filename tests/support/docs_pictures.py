@@ -2,61 +2,160 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 from chromium import Browser, chromium
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
 
-from sim import Scenario, simulate
-from sim.config.scenario import load_scenario
+import sim
+from sim.archive.files import replacing
+from sim.config.machine import load_machine
+from sim.config.scenario import Scenario, checked_scenario, load_scenario
 from sim.results.animation.document import write_animation
+from sim.results.machine_picture import machine_figure
 from sim.results.page.export import page_of
 from sim.results.page.rendering import write_page
-from sim.results.pictures.album import pictures_of, write_pictures
+from sim.results.pictures.album import pictures_of
+from sim.run.fabric import fabric_of
+from sim.studies.side_by_side_plot import side_by_side_pictures
+from sim.studies.sweep_plot import sweep_figure
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 
-SCENARIO = "theta-headline"
-SHOWN = ("bandwidth",)
-PAGE = "page.png"
-ANIMATION = "animation.png"
-ANIMATED = Scenario(
-    machine="theta",
-    nodes=8,
-    ppn=4,
-    placement="spread",
-    striping={"count": 8, "size": "1m"},
-    workload={"ior": "-w -r -C -e -b 8m -t 1m"},
-)
-MOMENT = 3_300
-"""Of the 10,000 of the slider: RPCs before several OSTs."""
+PAGE, ANIMATION = "page.png", "animation.png"
+_PAGES_SCENARIO = "theta-headline"
+_ANIMATED = {
+    "machine": "theta",
+    "nodes": 8,
+    "ppn": 4,
+    "placement": "spread",
+    "striping": {"count": 8, "size": "1m"},
+    "workload": {"ior": "-w -r -C -e -b 8m -t 1m"},
+}
+_MOMENT = 3_300  # of the 10,000 of the slider: RPCs before several OSTs
 
 
-def main() -> None:
-    """Draw what the documents show of their scenarios."""
-    result = simulate(load_scenario(SCENARIO))
-    chosen = ((name, figure) for name, figure in pictures_of(result) if name in SHOWN)
-    for path in write_pictures(FOLDER, chosen, "docs/pictures"):
-        print(f"drew {path}")
+def _scenario(command: str, nodes: int, ppn: int, count: int, size: str) -> Scenario:
+    program, arguments = command.split(" ", 1)
+    asked = {
+        "machine": "theta",
+        "nodes": nodes,
+        "ppn": ppn,
+        "striping": {"count": count, "size": size},
+        "workload": {program: arguments},
+    }
+    return checked_scenario(asked, "the documents' pictures")
+
+
+def _of_run(name: str, scenario: Scenario) -> Figure:
+    """Return one of the pictures of a run, as ``--plots`` draws it."""
+    result = sim.simulate(scenario, record=True)
+    return next(figure for found, figure in pictures_of(result) if found == name)
+
+
+def _side_by_side(runs: Any, what_ifs: tuple[str, ...] = ()) -> Figure:
+    ((_, figure),) = side_by_side_pictures(sim.compare(runs, what_ifs, jobs=1))
+    return figure
+
+
+def _striping() -> Figure:
+    command = "ior -w -e -b 32m -t 8m"
+    scenario = _scenario(command, 16, 4, 1, "1m")
+    over = {"striping.count": "1,2,4,8,16,48", "striping.size": "1m,8m"}
+    with TemporaryDirectory() as store:
+        return sweep_figure(
+            f"{command} on theta, 16 nodes x 4 ranks",
+            sim.sweep(scenario, over, jobs=1, store=store),
+        )
+
+
+def _collective() -> Figure:
+    pieces = "-w -e -b 47008 -t 47008 -s 32"
+    return _side_by_side(
+        {
+            "each rank by itself": _scenario(f"ior -a MPIIO {pieces}", 16, 16, 8, "1m"),
+            "collective": _scenario(f"ior -a MPIIO -c {pieces}", 16, 16, 8, "1m"),
+            "a file for each rank": _scenario(f"ior -a MPIIO -F {pieces}", 16, 16, 1, "1m"),
+        }
+    )
+
+
+def _machine() -> Figure:
+    theta = load_machine("theta")
+    return machine_figure(theta, fabric_of(theta))
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "bandwidth": lambda: _of_run("bandwidth", load_scenario(_PAGES_SCENARIO)),
+    "cache": lambda: _of_run("gantt", _scenario("ior -F -w -e -b 64m -t 8m", 4, 4, 1, "1m")),
+    "collective": _collective,
+    "links": lambda: _of_run("links", _scenario("ior -F -w -e -b 16m -t 8m", 16, 8, 1, "1m")),
+    "locks": lambda: _of_run("locks", _scenario("ior -w -e -b 64k -t 64k -s 16", 2, 1, 1, "1m")),
+    "machine": _machine,
+    "metadata": lambda: _of_run("mdt_operations", _scenario("mdtest -n 50 -F -u", 8, 8, 1, "1m")),
+    "osts": lambda: _side_by_side(
+        _scenario("ior -F -w -r -C -e -b 64m -t 8m", 64, 4, 1, "1m"),
+        ("lustre.osts=28", "lustre.osts=112"),
+    ),
+    "stripes": lambda: _side_by_side(
+        _scenario("ior -a POSIX -w -e -b 16m -t 1m", 64, 16, 1, "1m"),
+        ("striping.count=8", "striping.count=48", "striping.count=48,striping.size=8m"),
+    ),
+    "striping": _striping,
+}
+"""What each picture is drawn by."""
+
+
+def drawn(name: str) -> Image.Image:
+    """Draw a picture with few colours: half the size, and nobody sees it."""
+    canvas = FigureCanvasAgg(FIGURES[name]())
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(128)
+
+
+def main(names: list[str]) -> None:
+    """Draw the pictures of the documents, or those named, and what browsers show."""
+    for name in names or FIGURES:
+        with replacing(FOLDER / f"{name}.png", "docs/pictures") as draft:
+            drawn(name).save(draft, format="png", optimize=True)
+        print(f"drew {name}.png")
+    if names:
+        return
     if chromium() is None:
-        print(f"without Chromium {FOLDER / PAGE} stays as it is")
+        print(f"without Chromium {PAGE} and {ANIMATION} stay as they are")
         return
     with TemporaryDirectory() as folder, Browser() as browser:
-        page = Path(folder, "page.html")
-        write_page(page_of(result), page, "docs/pictures")
-        browser.open(page, 1280, 1600)
-        browser.screenshot(FOLDER / PAGE, whole=False)
-        print(f"drew {FOLDER / PAGE}")
-        film = Path(folder, "film.html")
-        write_animation(simulate(ANIMATED, record=True), str(film), "docs/pictures")
-        browser.open(film, 1280, 800, prefers_reduced_motion="reduce")
-        browser.evaluate(
-            "(() => { const slider = document.getElementById('slider');"
-            f"slider.value = {MOMENT}; slider.dispatchEvent(new Event('input')); }})()"
-        )
-        browser.screenshot(FOLDER / ANIMATION, whole=False)
-        print(f"drew {FOLDER / ANIMATION}")
+        _draw_page(browser, Path(folder, "page.html"))
+        _draw_animation(browser, Path(folder, "film.html"))
+
+
+def _draw_page(browser: Browser, page: Path) -> None:
+    """Draw the top of the page of a run."""
+    write_page(page_of(sim.simulate(load_scenario(_PAGES_SCENARIO))), page, "docs/pictures")
+    browser.open(page, 1280, 1600)
+    browser.screenshot(FOLDER / PAGE, whole=False)
+    print(f"drew {PAGE}")
+
+
+def _draw_animation(browser: Browser, film: Path) -> None:
+    """Draw a moment of the moving picture of a run."""
+    scenario = checked_scenario(_ANIMATED, "the documents' pictures")
+    write_animation(sim.simulate(scenario, record=True), str(film), "docs/pictures")
+    browser.open(film, 1280, 800, prefers_reduced_motion="reduce")
+    browser.evaluate(
+        "(() => { const slider = document.getElementById('slider');"
+        f"slider.value = {_MOMENT}; slider.dispatchEvent(new Event('input')); }})()"
+    )
+    browser.screenshot(FOLDER / ANIMATION, whole=False)
+    print(f"drew {ANIMATION}")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,0 +1,104 @@
+"""The reference in the documents has all there is, and its examples and tables are right."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from typing import Annotated, Literal
+
+import pytest
+from documents import ROOT, documents
+from model_fields import COMMENT, fields, fields_of, models, shown, takes
+from pydantic import BaseModel, Field
+from sphinx.errors import ExtensionError
+
+import sim
+from sim.cli.app import cli
+from sim.config.machine import load_machine
+from sim.config.units import Rate, Size
+
+REFERENCE = ROOT / "docs" / "reference"
+TABLES = [
+    pytest.param(found, id=found[0])
+    for page in sorted(REFERENCE.glob("*.md"))
+    for found in COMMENT.finditer(page.read_text(encoding="utf-8"))
+]
+EXAMPLES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "sim").rglob("*.py"))
+    if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_field_is_described(table: re.Match[str]) -> None:
+    model, but, beside = models(table)
+    text = fields(model, but, beside)
+    for one in shown(model, but):
+        names = set(fields_of(one)) - (set(but) if one is model else set())
+        assert names <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_a_field_that_no_docstring_describes_is_told() -> None:
+    class Forgetful(BaseModel):
+        """A model.
+
+        Attributes
+        ----------
+        told
+            What it is.
+        """
+
+        told: int
+        untold: int
+
+    with pytest.raises(ExtensionError, match="Forgetful: the docstring says nothing of untold"):
+        fields(Forgetful)
+
+
+def test_a_table_has_unit_bound_default_and_value() -> None:
+    class Part(BaseModel):
+        """A part.
+
+        Attributes
+        ----------
+        size, rate
+            Of ``both``.
+        kind
+            Which.
+        """
+
+        size: Size
+        rate: Annotated[Rate, Field(le=9)] = 2.0
+        kind: Literal["a", "b"] | None = None
+
+    lines = fields(Part).splitlines()
+    assert lines[3] == (
+        "| `size`<br>`rate` | bytes, as `8 MiB`, more than 0<br>bytes/s, as `6 GB/s`, 1 or more, "
+        "at most 9 | *required*<br>`2.0` | Of `both`. |"
+    )
+    assert lines[4] == "| `kind` | `a` or `b` | none | Which. |"
+    assert "| 56<br>1 |" in fields(sim.Machine, (), load_machine("theta"))
+
+
+def test_a_list_and_a_mapping_say_what_is_in_them() -> None:
+    assert takes(tuple[Size, ...]) == "a list; each bytes, as `8 MiB`, more than 0"
+    assert takes(dict[str, bool]) == "names, each with `true` or `false`"
+
+
+def test_all_public_names_are_in_the_reference_of_python() -> None:
+    text = (REFERENCE / "python-api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"auto\w+:: sim\.(\w+)", text)) == set(sim.__all__)
+
+
+def test_each_command_is_in_a_guide() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in documents())
+    assert [name for name in cli.commands if f"xc40io {name}" not in text] == []
+
+
+@pytest.mark.parametrize("module", EXAMPLES)
+def test_examples_in_docstrings_are_right(module: str) -> None:
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted
+    assert not found.failed
