@@ -11,6 +11,7 @@ from sim.archive.files import write_whole
 from sim.results.pictures.sheet import NARROW, WIDE, Heading
 from sim.results.pictures.svg import inline_svg
 from sim.studies.store import code_hash
+from topology.text import format_count
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart
@@ -85,12 +86,15 @@ def _opening(report: Report) -> Iterator[str]:
     total = report.total
     judged = total.passed + total.failed
     yield "<h1>xc40io: simulated beside measured</h1>\n"
-    yield f"<p>{total.passed} of {judged} claims with a verdict hold"
-    yield f". {total.not_expressed} published rows are not expressed as claims.</p>\n<ul>\n"
+    yield f"<p>{total.passed} of {judged} claims with a verdict hold."
+    if total.not_expressed:
+        rows = format_count(total.not_expressed, "published row")
+        yield f" {rows} cannot be expressed as claims."
+    yield "</p>\n<ul>\n"
     for kind, nearness in total.nearness.items():
         yield f"<li>{NEARNESS_WORDS[kind]}: {nearness_words(nearness)}.</li>\n"
     yield "</ul>\n"
-    links = "".join(f'<a href="#{place}">{name}</a>' for place, name in _PARTS.items())
+    links = "\n".join(f'<a href="#{place}">{name}</a>' for place, name in _PARTS.items())
     yield f"<nav>{links}</nav>\n"
 
 

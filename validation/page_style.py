@@ -24,7 +24,8 @@ h2 { font-size: 1.3rem; margin: 2.5rem 0 0.5rem; border-bottom: 1px solid var(--
 h3 { font-size: 1.05rem; margin: 1.8rem 0 0.4rem; }
 p { margin: 0.4rem 0; max-width: 46rem; }
 a { color: inherit; }
-nav a { margin-right: 1.2rem; white-space: nowrap; }
+nav { display: flex; flex-wrap: wrap; gap: 0.2rem 1.2rem; }
+nav a { white-space: nowrap; }
 small, .soft { color: var(--soft); font-size: 0.875rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }

@@ -164,3 +164,9 @@ def test_the_page_is_written_and_the_same_again(tmp_path: Path) -> None:
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write_page(example(), tmp_path / "nowhere" / "page.html")
+
+
+def test_links_to_the_parts_have_room_to_break() -> None:
+    nav = re.search(r"<nav>(.*)</nav>", "".join(page(example())), re.S)
+    assert nav is not None
+    assert "</a><a" not in nav[1]
