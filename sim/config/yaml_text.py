@@ -85,7 +85,8 @@ def parse_yaml(text: str, place: str) -> Any:
         line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise InputError(f"{place}{line}: is not valid YAML: {error.problem}") from error
     except yaml.YAMLError as error:
-        raise InputError(f"{place}: is not valid YAML: {error}") from error
+        reason = " ".join(str(error).split())  # it has lines
+        raise InputError(f"{place}: is not valid YAML: {reason}") from error
     except RecursionError as error:
         raise _too_deep(place) from error
 

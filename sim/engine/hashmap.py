@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.engine.compiled import njit
 from sim.engine.types import Indices, Integers
+
+PAIR_BITS = 31
+"""Bits of the second number of a pair."""
 
 _EMPTY = -1
 _MULTIPLIER = -7046029254386353131  # 2^64 / golden ratio, as a signed number: spreads the keys
@@ -39,17 +43,34 @@ def enlarge_map(table: HashMap, size: int) -> HashMap:
 @njit
 def pair_key(first: int, second: int) -> int:
     """Return the key of two numbers of at most 31 bits."""
-    return (int(first) << 31) | int(second)
+    return (int(first) << PAIR_BITS) | int(second)
+
+
+@njit
+def _home(table: HashMap, key: int) -> int:
+    """Return the slot where the search for a key begins."""
+    # The low bits of a product are hardly mixed.
+    return ((int(key) * _MULTIPLIER) >> 20) & (len(table.keys) - 1)
 
 
 @njit
 def _slot(table: HashMap, key: int) -> int:
     """Return where a key is, or the free slot where it would be."""
     mask = len(table.keys) - 1
-    slot = ((int(key) * _MULTIPLIER) >> 20) & mask  # the low bits of a product are hardly mixed
+    slot = _home(table, key)
     while table.keys[slot] != key and table.keys[slot] != _EMPTY:
         slot = (slot + 1) & mask
     return slot
+
+
+def keys_with(table: HashMap, second: npt.NDArray[np.bool_]) -> Integers:
+    """Return the keys of pairs by their second number: int64 (n,), in ascending order.
+
+    ``second`` says of every such number whether its pairs are asked for.
+    """
+    keys = table.keys[table.keys != _EMPTY]
+    found: Integers = np.sort(keys[second[keys & ((1 << PAIR_BITS) - 1)]])
+    return found
 
 
 @njit
@@ -66,6 +87,31 @@ def put(table: HashMap, key: int, row: int) -> None:
     table.keys[slot] = key
     table.rows[slot] = row
     table.used[0] += 1
+
+
+@njit
+def discard(table: HashMap, key: int) -> int:
+    """Take a key out of the map; return its row, or -1 if it had none.
+
+    The keys behind it move up, so that none stands behind a gap on its way from where it belongs
+    (D. Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+    """
+    gap = _slot(table, key)
+    if table.keys[gap] != key:
+        return -1
+    row = table.rows[gap]
+    mask = len(table.keys) - 1
+    at = (gap + 1) & mask
+    while table.keys[at] != _EMPTY:
+        home = _home(table, table.keys[at])
+        if (at - home) & mask >= (at - gap) & mask:
+            table.keys[gap] = table.keys[at]
+            table.rows[gap] = table.rows[at]
+            gap = at
+        at = (at + 1) & mask
+    table.keys[gap] = _EMPTY
+    table.used[0] -= 1
+    return row
 
 
 @njit

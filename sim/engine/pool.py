@@ -61,6 +61,14 @@ def enlarge_pool(pool: Pool, size: int) -> Pool:
     return Pool(rows, pool.counts)
 
 
+def live_rows(pool: Pool) -> Integers:
+    """Return the rows that are in use: int64 (n,), in ascending order."""
+    live = np.ones(len(pool.rows), np.bool_)
+    live[pool.rows[: pool.counts[FREE]]] = False
+    found: Integers = np.flatnonzero(live)
+    return found
+
+
 def make_log(*, endless: bool) -> Pool:
     """Return the pool of a table of no rows that are taken in order and never given back.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.pool import FREE, Pool
+from sim.engine.pool import live_rows
 from sim.engine.types import Integers
 from sim.lustre.brw import READ_AT_CLIENT, READ_CUT, READ_REQUESTED, WRITE_AT_OSS
 from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
@@ -71,7 +71,7 @@ class Evictions:
     def _locks_of(self, node: int, ost: int | None = None) -> Integers:
         """Return the locks that a node has or has asked for, at one OST or all: int64 (n,)."""
         locks, files = self._plane.tables.locks, self._plane.tables.files
-        rows = live_rows(locks.spare_locks, len(locks.locks))
+        rows = live_rows(locks.spare_locks)
         rows = rows[locks.locks.owner[rows] == node]
         if ost is not None:
             rows = rows[files.objects.ost[locks.locks.resource[rows]] == ost]
@@ -81,7 +81,7 @@ class Evictions:
     def _views_of(self, node: int, ost: int) -> Integers:
         """Return a node's views of objects on an OST: int64 (n,)."""
         cache, files = self._plane.tables.cache, self._plane.tables.files
-        rows = live_rows(cache.spare_views, len(cache.views))
+        rows = live_rows(cache.spare_views)
         rows = rows[(cache.views.object[rows] >= 0) & (cache.views.node[rows] == node)]
         inodes = cache.inodes[cache.views.inode[rows]]
         on_lustre = files.rows.backend[inodes.file] == Backend.LUSTRE
@@ -91,16 +91,8 @@ class Evictions:
     def _under_way(self, node: int, ost: int) -> tuple[Integers, Integers]:
         """Return the messages of a node's bulk RPCs to an OST that are under way, and the RPCs."""
         network, bulk = self._plane.tables.network, self._plane.tables.bulk
-        rows = live_rows(network.spare_messages, len(network.messages))
+        rows = live_rows(network.spare_messages)
         rows = rows[np.isin(network.messages.stage[rows], _UNDER_WAY)]
         owners = network.messages.owner[rows].astype(np.int64)
         ours = bulk.rpcs.channel[owners] == node * bulk.osts + ost
         return rows[ours], np.unique(owners[ours])
-
-
-def live_rows(spare: Pool, rows: int) -> Integers:
-    """Return the rows of a table that are in use: int64 (n,)."""
-    live = np.ones(rows, np.bool_)
-    live[spare.rows[: spare.counts[FREE]]] = False
-    found: Integers = np.flatnonzero(live)
-    return found

@@ -69,6 +69,8 @@ class FileSystem:
         self._directory_mdts = directory_mdts
         self.storage = storage
         self._of_one_node: list[tuple[FileSet, Storage]] = []
+        self._made: list[tuple[int, int]] = []  # the first of files, and how many
+        self._met: list[tuple[int, int]] = []  # the same of meetings
 
     def allocate(
         self,
@@ -116,6 +118,7 @@ class FileSystem:
             direct=direct,
             shared_directory=shared_directory,
         )
+        self._made.append((first, files))
         return FileSet(first, count, stripe_size, osts)
 
     def allocate_names(
@@ -132,7 +135,9 @@ class FileSystem:
         if self.storage.kind != "lustre":
             return self._allocate_elsewhere(names, self.storage, size=0, direct=False).first
         mdts = self._deal(names, directories, shared=shared_directory)
-        return self.plane.add_names(mdts, shared_directory=shared_directory)
+        first = self.plane.add_names(mdts, shared_directory=shared_directory)
+        self._made.append((first, names))
+        return first
 
     def _deal(self, names: int, directories: Integers | None, *, shared: bool) -> Indices:
         """Return the metadata target of each of some names: int32 (names,).
@@ -156,7 +161,7 @@ class FileSystem:
             )
             made = FileSet(first, storage.width, storage.stripe_size, servers.astype(np.int64))
         if storage.of_one_node:
-            self.plane.tables.files.rows.node[first:] = -1
+            self.plane.tables.files.rows.node[first : first + len(made.osts)] = -1
             self._of_one_node.append((made, storage))
         return made
 
@@ -219,7 +224,17 @@ class FileSystem:
 
     def meetings(self, count: int = 1) -> int:
         """Return the number of the first of new meetings, one for each communicator."""
-        return self.plane.add_meetings(count)
+        first = self.plane.add_meetings(count)
+        self._met.append((first, count))
+        return first
+
+    def give_back(self) -> None:
+        """Give back the rows of all files and meetings: nobody will use them any more."""
+        for first, count in self._made:
+            self.plane.give_files(first, count)
+        for first, count in self._met:
+            self.plane.give_meetings(first, count)
+        self._made, self._met = [], []
 
     def servers_of(self, files: Integers) -> Integers:
         """Return the service nodes of files of one shape: int64 (files, service nodes of each)."""

@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from sim.compiler.core import prepare
 from sim.engine.network import Bins, take_back
-from sim.engine.pool import FREE, NoRowLeftError
+from sim.engine.pool import NoRowLeftError, live_rows
 from sim.engine.queue import clear_all
+from sim.engine.spans import Spans
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED
+from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_views
 from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
 from sim.lustre.resend import lose, resend
 from sim.lustre.server.journal import NEVER
@@ -79,6 +81,8 @@ class Plane:
         self.recorded_until: float | None = None
         self._drawn_ways: tuple[Indices, Indices] | None = None  # to LNET routers, and back
         self._used = 0  # rows of the table of operations
+        self._spare_files, self._spare_objects = Spans(), Spans()
+        self._spare_meetings = Spans()
         self._live_transfers = 0  # that were left when the ended ones were last dropped
         self._held: dict[int, tuple[int, int]] = {}  # transfers for operations yet to come
         self.pace: Floats | None = None
@@ -86,7 +90,8 @@ class Plane:
         self._library_calls: list[npt.NDArray[Any]] = []
         self.lost_dirty: Integers = np.zeros(tables.nodes.count, np.int64)
         faults = (resend, lose, revoke, abort, drop_dirty, invalidate)
-        prepare((start_programs, place, *faults, run), tables)
+        departures = (drop_locks, drop_views, drop_inodes, drop_handles)
+        prepare((start_programs, place, *faults, *departures, run), tables)
 
     @property
     def now(self) -> float:
@@ -153,7 +158,7 @@ class Plane:
         programs.marks = _widened(programs.marks, marks)
         programs.timers = _widened(programs.timers, timers)
 
-    def occupy(self, nodes: slice, size: int, limits: DirtyLimits) -> None:
+    def occupy(self, nodes: Indices, size: int, limits: DirtyLimits) -> None:
         """Take so many bytes of the page cache of each of some nodes; give back less than none.
 
         What the page cache has less counts as pages that are dirty, and never written nor dropped.
@@ -235,15 +240,16 @@ class Plane:
     def _coming(self, router: int) -> Integers:
         """Return the messages of bulk that are on their way to an LNET router: int64 (n,)."""
         network = self.tables.network
-        spare, table = network.spare_messages, network.messages
-        live = np.ones(len(table), np.bool_)
-        live[spare.rows[: spare.counts[FREE]]] = False
-        coming = np.isin(table.stage, (WRITE_AT_ROUTER, READ_AT_ROUTER))
-        found: Integers = np.flatnonzero(live & coming & (table.gateway == router))
+        table = network.messages
+        live = live_rows(network.spare_messages)
+        coming = np.isin(table.stage[live], (WRITE_AT_ROUTER, READ_AT_ROUTER))
+        found: Integers = live[coming & (table.gateway[live] == router)]
         return found
 
-    def lost_bytes(self, nodes: slice) -> dict[int, int]:
+    def lost_bytes(self, nodes: Indices) -> dict[int, int]:
         """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""
+        if not len(self.tables.ssds.rows):
+            return {}
         ssds = self.tables.ssds.rows[nodes]
         gone = np.flatnonzero(ssds.lost_at <= self.now)
         lost = np.where(ssds.gone, ssds.lost_bytes, ssds.used)[gone]
@@ -278,7 +284,7 @@ class Plane:
             Whether they are in one directory.
         """
         first = self._add_files(stripe_count, stripe_size, osts, size)
-        added = self.tables.files.rows[first:]
+        added = self.tables.files.rows[first : first + len(osts)]
         added.mdt = 0 if mdts is None else mdts
         added.direct = direct
         added.shared_directory = shared_directory
@@ -300,9 +306,8 @@ class Plane:
     def _add_files(self, stripe_count: int, stripe_size: int, osts: Indices, size: int) -> int:
         """Add files of one shape and their objects; return the number of the first."""
         files, count = self.tables.files, len(osts)
-        first, first_object = len(files.rows), len(files.objects)
-        files.rows = enlarge_table(files.rows, first + count)
-        added = files.rows[first:]
+        first, first_object = self._file_rows(count), self._object_rows(osts.size)
+        added = files.rows[first : first + count]
         added.first_object = first_object + osts.shape[1] * np.arange(count)
         added.stripe_count = stripe_count
         added.stripe_size = stripe_size
@@ -310,14 +315,48 @@ class Plane:
         added.changed = NEVER
         added.flock_held = -1
         clear_all(added.flock_waiting)
-        files.objects = enlarge_table(files.objects, first_object + osts.size)
-        objects = files.objects[first_object:]
+        objects = files.objects[first_object : first_object + osts.size]
         objects.ost = osts.ravel()
         objects.written = NEVER
         clear_all(objects.syncing.waiting)
         objects.views = -1
-        self.tables.locks.add_resources(len(files.objects))
         return first
+
+    def _file_rows(self, count: int) -> int:
+        """Return the first of so many rows of files, zeroed: given back ones if there are any."""
+        files, first = self.tables.files, self._spare_files.take(count)
+        if first is None:
+            first = len(files.rows)
+            files.rows = enlarge_table(files.rows, first + count)
+        else:
+            files.rows[first : first + count] = np.zeros(count, files.rows.dtype)
+        return first
+
+    def _object_rows(self, count: int) -> int:
+        """Return the first of so many rows of objects, zeroed and without locks."""
+        files, first = self.tables.files, self._spare_objects.take(count)
+        if first is None:
+            first = len(files.objects)
+            files.objects = enlarge_table(files.objects, first + count)
+            self.tables.locks.add_resources(len(files.objects))
+        else:
+            files.objects[first : first + count] = np.zeros(count, files.objects.dtype)
+        return first
+
+    def give_files(self, first: int, count: int) -> None:
+        """Give back the rows of files that were added together, and of their objects.
+
+        No node may know anything of them any more (:class:`~sim.machine.departures.Departures`).
+        """
+        if count == 0:
+            return
+        rows = self.tables.files.rows[first : first + count]
+        self._spare_objects.give(int(rows.first_object[0]), int(rows.stripe_count.sum()))
+        self._spare_files.give(first, count)
+
+    def give_meetings(self, first: int, count: int) -> None:
+        """Give back meetings that were added together; nobody waits there."""
+        self._spare_meetings.give(first, count)
 
     def add_local_files(self, count: int, *, size: int = 0, direct: bool = False) -> int:
         """Add files on local SSDs; return the number of the first.
@@ -327,7 +366,7 @@ class Plane:
         """
         no_ost = np.full((count, 1), -1, np.int32)
         first = self._add_files(1, NO_END, no_ost, size)
-        added = self.tables.files.rows[first:]
+        added = self.tables.files.rows[first : first + count]
         added.backend = Backend.SSD
         added.direct = direct
         added.node = -1
@@ -366,7 +405,7 @@ class Plane:
         count, stripes = servers.shape
         self._add_mounts(np.unique(servers).astype(np.int32) if every is None else every)
         first = self._add_files(stripes, stripe_size, servers, size)
-        added = self.tables.files.rows[first:]
+        added = self.tables.files.rows[first : first + count]
         added.backend = Backend.DVS
         added.volume = volume
         self.tables.dvs.volumes.used[volume] += count * size
@@ -422,10 +461,12 @@ class Plane:
 
         Returns the number of the first.
         """
-        exchange = self.tables.exchange
-        first = len(exchange.meetings)
-        exchange.meetings = enlarge_table(exchange.meetings, first + count)
-        exchange.meetings.head[first:] = -1
+        exchange, first = self.tables.exchange, self._spare_meetings.take(count)
+        if first is None:
+            first = len(exchange.meetings)
+            exchange.meetings = enlarge_table(exchange.meetings, first + count)
+        exchange.meetings.arrived[first : first + count] = 0
+        exchange.meetings.head[first : first + count] = -1
         return first
 
     def note_library_calls(self, batch: Batch, operations: Operations) -> None:

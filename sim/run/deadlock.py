@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.config.errors import FailureError, InputError
+from sim.engine.pool import live_rows
 from sim.lustre.ldlm import LockState
 from sim.lustre.locks import MODE_GROUP, MODE_PR, MODE_PW
-from sim.machine.evictions import live_rows
 from sim.machine.plane import Plane
 from sim.plane.operations import Op
 from sim.run.job_run import JobRun
@@ -65,7 +65,7 @@ def _locks_waited_for(plane: Plane, names: Sequence[str]) -> Iterator[str]:
     """Yield of each request for a lock that waits: who wants what, and who holds it."""
     tables = plane.tables
     table = np.asarray(tables.locks.locks)
-    locks = table[live_rows(tables.locks.spare_locks, len(table))]
+    locks = table[live_rows(tables.locks.spare_locks)]
     granted = locks[locks["granted"] == 1]
     for lock in locks[locks["state"] == LockState.WAITING]:
         file, stripe = _object(plane, int(lock["resource"]))
