@@ -175,4 +175,4 @@ class EvictedNodes:
                 f"faults: {fault.part}: no node of the job; right would be node 0 to "
                 f"{len(job.nodes) - 1}"
             )
-        return job.first_node + fault.number
+        return int(job.own_nodes[fault.number])

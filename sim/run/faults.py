@@ -215,7 +215,7 @@ class Faults:
 
     def _lose(self, fault: Fault) -> None:
         """Let the SSD of a node of the job fail at its time."""
-        self._plane.lose_ssd(self._placed[0].first_node + fault.number, fault.begin)
+        self._plane.lose_ssd(int(self._placed[0].own_nodes[fault.number]), fault.begin)
 
     def _check(self, fault: Fault, others: Sequence[Fault]) -> None:
         """Raise InputError if the machine, or the job, has no such part."""

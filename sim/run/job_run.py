@@ -34,26 +34,38 @@ class JobRun:
         The same, as its workload finds it.
     allocator
         Chooses the OSTs of its files.
+
+    Attributes
+    ----------
+    started, ended
+        When it began and ended, in simulated seconds.
+    outcome
+        What only its workload leaves.
     """
 
     def __init__(self, placed: PlacedJob, job: Job, allocator: JobAllocator) -> None:
         self.job = job
-        self._placed = placed
+        self.placed = placed
         self._allocator = allocator
-        self._started = self._ended = 0.0
-        self._outcome: object = None
+        self.started = self.ended = 0.0
+        self.outcome: object = None
+
+    @property
+    def allocation(self) -> Allocation:
+        """What the job has got so far."""
+        return Allocation(self.placed.nodes, self._allocator.given)
 
     def process(self) -> Waiting:
         """Run the workload at its time: the SimPy process of the job."""
-        submission, clock = self._placed.submission, self.job.filesystem.environment
+        submission, clock = self.placed.submission, self.job.filesystem.environment
         if submission.start > 0.0:
             yield clock.timeout(submission.start)
-        self._started = float(clock.now)
+        self.started = float(clock.now)
         try:
-            self._outcome = yield from submission.workload.run(self.job)
+            self.outcome = yield from submission.workload.run(self.job)
         except InputError as error:
             raise in_job(submission.name, error) from error
-        self._ended = float(clock.now)
+        self.ended = float(clock.now)
 
     def result(
         self,
@@ -78,7 +90,7 @@ class JobRun:
         conditions
             In which state the OSTs were.
         """
-        job, placed = self.job, self._placed
+        job, placed = self.job, self.placed
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
@@ -100,9 +112,9 @@ class JobRun:
             scenario=job.scenario,
             machine=job.machine,
             workload=record_of(workload),
-            allocation=Allocation(placed.nodes, self._allocator.given),
-            started=self._started,
-            simulated=self._ended - self._started,
+            allocation=self.allocation,
+            started=self.started,
+            simulated=self.ended - self.started,
             events=events,
             rpcs=rpcs,
             bulk_bytes=bulk_bytes,
@@ -111,7 +123,7 @@ class JobRun:
             activities=job.activities(),
             files=dict(job.files),
             mpi_records=tuple(job.mpi_records),
-            outcome=self._outcome,
+            outcome=self.outcome,
             notes=notes,
             troubles=(*refused, *job.troubles),
             faults=faults.records(),
@@ -126,7 +138,7 @@ class JobRun:
 
     def _refused(self) -> Integers:
         """Return the bytes that devices refused to each rank and its helpers: int64 (ranks, 2)."""
-        ranks, each = self.job.all_ranks, self._placed.submission.programs
-        own = self.job.filesystem.plane.refused[self._placed.first_program :]
-        refused: Integers = own[: len(ranks) * each].reshape(len(ranks), each, -1).sum(axis=1)
+        ranks, each = self.job.all_ranks, self.placed.submission.programs
+        own = self.job.filesystem.plane.refused[self.placed.programs]
+        refused: Integers = own.reshape(len(ranks), each, -1).sum(axis=1)
         return refused

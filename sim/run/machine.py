@@ -123,7 +123,7 @@ def build_machine(
     environment = Environment(plane, watch)
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
-    runs = [_job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
+    runs = [job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
     if len(runs) == 1:  # several jobs are in different repetitions at a time
         runs[0].job.before_repetition.append(conditions.again)
     happening = Faults(faults, machine, fabric, seed, environment, plane, slowness, placed)
@@ -132,7 +132,7 @@ def build_machine(
     )
 
 
-def _job_run(
+def job_run(
     placed: PlacedJob,
     machine: Machine,
     environment: Environment,
@@ -144,7 +144,7 @@ def _job_run(
     submission = placed.submission
     scenario, earlier = submission.scenario, submission.allocation
     allocator = JobAllocator(shared, () if earlier is None else earlier.osts)
-    storage = storage_of(scenario, machine, plane, placed.first_node, placed.servers)
+    storage = storage_of(scenario, machine, plane, placed.own_nodes, placed.servers)
     mdts, striped = machine.lustre.mds.mdts, scenario.striping.mdts
     directory_mdts = mdts if striped == -1 else striped
     filesystem = FileSystem(environment, plane, allocator, mdts, storage, directory_mdts)

@@ -59,14 +59,14 @@ def set_pace(plane: Plane, placed: Sequence[PlacedJob], slow: Mapping[str, float
     for name, factor in named.items():
         rank, job = _who(name)
         for one in _jobs(name, job, placed):
-            first, each = one.first_program, one.submission.programs
+            own, each = one.programs, one.submission.programs
             count = one.submission.ranks
             if rank is not None and rank >= count:
                 raise InputError(
                     f"slow: {name}: the job has {count:,} ranks; right would be 0 to {count - 1:,}"
                 )
             chosen = range(count) if rank is None else range(rank, rank + 1)
-            pace[first + chosen.start * each : first + chosen.stop * each] *= factor
+            pace[own[chosen.start * each : chosen.stop * each]] *= factor
     plane.pace = pace
 
 

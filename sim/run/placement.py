@@ -30,30 +30,33 @@ class PlacedJob(NamedTuple):
         int32 (nodes,): its compute nodes.
     servers
         int32 (service nodes,): those of its allocation of the burst buffer.
-    first_node, first_program, first_stager
-        Its first node, program of a rank and program of a service node in the data plane; the
-        others follow.
+    own_nodes
+        int32 (nodes,): what the data plane calls its nodes.
+    programs
+        int64 (ranks x programs of a rank,): those of its ranks in the data plane, rank after rank.
+    first_stager
+        Its first program of a service node; the others follow.
     """
 
     submission: Submission
     nodes: Indices
     servers: Indices
-    first_node: int
-    first_program: int
+    own_nodes: Indices
+    programs: Integers
     first_stager: int
 
     @property
     def ranks(self) -> Ranks:
         """All its ranks."""
         job = self.submission
-        programs = self.first_program + np.arange(job.ranks, dtype=np.int64) * job.programs
-        return Ranks(programs, job.scenario.ppn, job.scenario.cores.threads)
+        own = self.programs[:: job.programs]
+        return Ranks(own, job.scenario.ppn, job.scenario.cores.threads)
 
     @property
     def node_of_ranks(self) -> Indices:
         """The node of each rank in the data plane: int32 (ranks,)."""
-        tasks = np.arange(self.submission.ranks)
-        return (self.first_node + tasks // self.submission.scenario.ppn).astype(np.int32)
+        node: Indices = np.repeat(self.own_nodes, self.submission.scenario.ppn)
+        return node
 
     @property
     def stagers(self) -> Integers:
@@ -62,11 +65,6 @@ class PlacedJob(NamedTuple):
         shape = len(self.servers) if each else 0, each
         first: Integers = self.first_stager + np.arange(shape[0] * each)
         return first.reshape(shape)
-
-    @property
-    def own_nodes(self) -> slice:
-        """Its nodes in the tables of the data plane."""
-        return slice(self.first_node, self.first_node + len(self.nodes))
 
 
 def place_jobs(
@@ -84,17 +82,24 @@ def place_jobs(
     servers = [allocated_servers(job.scenario, machine) for job in submissions]
     programs = [job.ranks * job.programs for job in submissions]
     stagers = [len(own) * job.stagers for own, job in zip(servers, submissions, strict=True)]
-    first_node = accumulate((len(own) for own in nodes), initial=0)
-    first_program = accumulate(programs, initial=0)
+    own_nodes = [own.astype(np.int32) for own in _in_turn([len(own) for own in nodes])]
     first_stager = accumulate(stagers, initial=sum(programs))
-    columns = (submissions, nodes, servers, first_node, first_program, first_stager)
+    columns = (submissions, nodes, servers, own_nodes, _in_turn(programs), first_stager)
     return [PlacedJob(*job) for job in zip(*columns, strict=False)]
+
+
+def _in_turn(counts: Sequence[int]) -> list[Integers]:
+    """Return the numbers from 0 on, so many for each owner: int64 (count,) each."""
+    return [
+        np.arange(first, first + count)
+        for first, count in zip(accumulate(counts, initial=0), counts, strict=False)
+    ]
 
 
 def programs_of(jobs: Sequence[PlacedJob], machine: Machine) -> Occupants:
     """Put the programs of all ranks of all jobs on nodes and cores, those that stage behind."""
     nodes = [job.nodes for job in jobs]
-    core = [_cores(job.submission, machine) for job in jobs]
+    core = [cores_of(job.submission, machine) for job in jobs]
     each = [job.submission.scenario.ppn * job.submission.programs for job in jobs]
     first_service = machine.nodes.count + machine.lnet.routers  # numbered behind both
     for job in jobs:
@@ -171,7 +176,7 @@ def _check_system_cores(submissions: Sequence[Submission]) -> None:
             )
 
 
-def _cores(job: Submission, machine: Machine) -> Indices:
+def cores_of(job: Submission, machine: Machine) -> Indices:
     """Choose the cores of a job's programs: int32 (programs,).
 
     A rank is where its first I/O thread is, and so are its helpers.

@@ -18,17 +18,17 @@ _MEASURED = {"measured", "calibrated"}  # calibrated: fitted to a measurement
 
 
 def storage_of(
-    scenario: Scenario, machine: Machine, plane: Plane, first_node: int, servers: Indices
+    scenario: Scenario, machine: Machine, plane: Plane, nodes: Indices, servers: Indices
 ) -> Storage:
     """Return where the files of a scenario are; make the allocation that they are in.
 
-    Its nodes are those of the data plane from ``first_node`` on, its part of the burst buffer is on
+    Its ``nodes`` are those of the data plane, int32 (nodes,); its part of the burst buffer is on
     the ``servers`` that :func:`allocated_servers` returns.
     """
     target = scenario.target
     if target.kind == "ssd":
         for node, seconds in target.lost.items():
-            plane.lose_ssd(first_node + node, seconds)
+            plane.lose_ssd(int(nodes[node]), seconds)
         return Storage(kind="ssd")
     if target.kind == "bb":
         assert machine.burst_buffer is not None  # machine_of has looked

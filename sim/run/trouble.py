@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.config.units import format_bytes
-from sim.engine.types import Integers
+from sim.engine.types import Indices, Integers
 from sim.machine.plane import Plane
 from sim.plane.programs import FAILED, REFUSED
 from sim.workloads.trouble import Trouble
@@ -18,7 +18,7 @@ _WHERE = {
 }
 
 
-def troubles_of(plane: Plane, refused: Integers, nodes: slice, kind: str) -> tuple[Trouble, ...]:
+def troubles_of(plane: Plane, refused: Integers, nodes: Indices, kind: str) -> tuple[Trouble, ...]:
     """Return what went wrong in a job whose files were on a target of this kind.
 
     Parameters
@@ -28,7 +28,7 @@ def troubles_of(plane: Plane, refused: Integers, nodes: slice, kind: str) -> tup
     refused
         int64 (ranks, 2): bytes that found no room, and bytes of lost devices.
     nodes
-        Which nodes of the data plane are the job's.
+        int32 (nodes,): the job's nodes in the data plane.
     kind
         Of the target.
     """

@@ -16,7 +16,7 @@ import simpy
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
-from sim.engine.types import Floats, Integers
+from sim.engine.types import Floats, Indices, Integers
 from sim.machine.filesystem import FileSet, FileSystem
 from sim.mpi.communicator import Communicator
 from sim.mpi.record import MpiRecord
@@ -78,7 +78,7 @@ class Job:
         int64 (service nodes, n): the programs on the service nodes of its burst buffer that move
         files between there and Lustre.
     nodes
-        Its nodes in the tables of the data plane.
+        int32 (nodes,): its nodes in the tables of the data plane.
     files
         The files that it has made, by name: for one set of several, ``NAME.0``, ``NAME.1`` and so
         on are its files.
@@ -105,7 +105,7 @@ class Job:
     all_ranks: Ranks
     helpers: int
     stagers: Integers
-    nodes: slice
+    nodes: Indices
     files: MadeFiles = field(default_factory=MadeFiles)
     rows: list[Row] = field(default_factory=list)
     stretches: dict[tuple[int, str], list[Stretch]] = field(default_factory=dict)
