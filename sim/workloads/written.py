@@ -53,6 +53,11 @@ WRITTEN = {
         "Staging",
         "Local SSDs before Lustre: output flushed in the background, input read ahead.",
     ),
+    "production": Written(
+        "sim.workloads.production",
+        "Production",
+        "A job by its totals, as accounting knows it: bytes, files, calls, computing.",
+    ),
     "pread-threads": Written(
         "sim.workloads.pread_threads",
         "PreadThreads",
