@@ -78,7 +78,7 @@ MOST_DRAWN = 1000
 """Jobs of a mix: far more than any machine starts while one of them runs."""
 
 
-def _tuple(value: object) -> object:
+def as_tuple(value: object) -> object:
     """Turn a list of YAML into a tuple."""
     if isinstance(value, list | tuple):
         return tuple(value)
@@ -99,7 +99,7 @@ class NodeDraw(Model):
         nodes as between 4 and 8.
     """
 
-    values: Annotated[tuple[Count, ...], BeforeValidator(_tuple)] = ()
+    values: Annotated[tuple[Count, ...], BeforeValidator(as_tuple)] = ()
     low: Count | None = None
     high: Count | None = None
     draw: Literal["uniform", "loguniform"] = "uniform"
@@ -206,7 +206,7 @@ class Mix(Model):
     jobs: Annotated[int, Field(gt=0, le=MOST_DRAWN)]
     interval: Seconds
     start: Seconds = 0.0
-    kinds: Annotated[tuple[JobKind, ...], BeforeValidator(_tuple), Field(min_length=1)]
+    kinds: Annotated[tuple[JobKind, ...], BeforeValidator(as_tuple), Field(min_length=1)]
 
 
 class JobsScenario(Model):
@@ -234,7 +234,7 @@ class JobsScenario(Model):
     slow: dict[str, Factor] = Field(default_factory=dict)
     faults: Faults = ()
     rpcs_as_one: Count = 1
-    jobs: Annotated[tuple[Job, ...], BeforeValidator(_tuple)] = ()
+    jobs: Annotated[tuple[Job, ...], BeforeValidator(as_tuple)] = ()
     mix: Mix | None = None
     seed: Seed = 1
 
@@ -279,9 +279,14 @@ def load_jobs(name_or_path: str | Path) -> Scenario | JobsScenario:
         If there is no such scenario, or a field is unknown, missing or of the wrong type.
     """
     path, document = read_scenario_file(name_or_path)
+    if "queue" in document:
+        raise InputError(
+            f"{path}: has a queue: it is a stream of jobs; right would be xc40io stream "
+            f"{name_or_path}"
+        )
     if not _of_several(document):
         return load_scenario(name_or_path)
-    return _with_files_found(_checked_jobs(document, str(path)), path.parent)
+    return with_files_found(_checked_jobs(document, str(path)), path.parent)
 
 
 def parse_jobs(document: Mapping[str, Any], place: str) -> Scenario | JobsScenario:
@@ -317,7 +322,7 @@ def _checked_jobs(document: Mapping[str, Any], place: str) -> JobsScenario:
         raise explain(error, place, JobsScenario) from error
 
 
-def _with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:
+def with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:
     """Return a scenario with the paths of the files that its jobs name made absolute."""
 
     def found(job: _JobModel) -> dict[str, Any]:

@@ -417,15 +417,19 @@ def checked_scenario(document: Mapping[str, Any], place: str) -> Scenario:
         raise explain(error, place, Scenario) from error
 
 
-def read_scenario_file(name_or_path: str | Path) -> tuple[Path, dict[str, Any]]:
+def read_scenario_file(
+    name_or_path: str | Path, kind: str = "scenarios"
+) -> tuple[Path, dict[str, Any]]:
     """Find and read the file of a scenario, with its machine found if that is a file of its own.
+
+    ``kind`` is the folder of what ships with xc40io.
 
     Raises
     ------
     InputError
         If there is no such scenario, or the file holds no mapping.
     """
-    path = find("scenarios", name_or_path)
+    path = find(kind, name_or_path)
     document = read_mapping(path)
     machine = document.get("machine")
     if isinstance(machine, dict):

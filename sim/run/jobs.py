@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,7 +146,8 @@ class JobsResult:
     jobs
         One outcome for each, in the order of the scenario; the drawn ones last.
     wall
-        Real seconds that everything took, the jobs by themselves included.
+        Real seconds from the first to the last: checking, building, running, and the jobs by
+        themselves.
     """
 
     scenario: JobsScenario
@@ -180,12 +182,12 @@ def seeded_jobs(scenario: JobsScenario) -> tuple[SeededJob, ...]:
     """Return all jobs of a scenario, listed and drawn, each with its seed."""
     listed = len(scenario.jobs)
     return tuple(
-        SeededJob(job, number >= listed, _seed(job, scenario.seed))
+        SeededJob(job, number >= listed, seed_of(job, scenario.seed))
         for number, job in enumerate(all_jobs(scenario))
     )
 
 
-def _seed(job: Job, seed: int) -> int:
+def seed_of(job: Job, seed: int) -> int:
     """Return the seed of a job: its own, or one that follows from the scenario's and its name."""
     if job.seed is not None:
         return job.seed
@@ -223,6 +225,7 @@ def simulate_jobs(
         If the scenario asks for what the machine or the simulator does not have, or two jobs for
         the same node.
     """
+    began = time.perf_counter()
     machine = machine_of_jobs(scenario)
     jobs = seeded_jobs(scenario)
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
@@ -238,7 +241,7 @@ def simulate_jobs(
     tell = say or _tell_nobody
     tell("all jobs")
     together = run(jobs, record=record)
-    wall, at_work = together[0].wall, _at_work(together)
+    at_work = _at_work(together)
     outcomes = []
     for entry, result in zip(jobs, together, strict=True):
         by_itself: Result | None = None
@@ -247,8 +250,8 @@ def simulate_jobs(
         elif alone:
             tell(f"{entry.job.name} alone")
             (by_itself,) = run([entry], {entry.job.name: result.allocation})
-            wall += by_itself.wall
         outcomes.append(_outcome(entry, result, by_itself, at_work))
+    wall = time.perf_counter() - began
     return JobsResult(scenario=scenario, machine=machine, jobs=tuple(outcomes), wall=wall)
 
 
@@ -296,7 +299,7 @@ def _run(
 ) -> list[Result]:
     """Run jobs together, each with what it is to get, if that is said."""
     submissions = [
-        _submission(scenario, machine, entry, allocations.get(entry.job.name)) for entry in jobs
+        submission_of(scenario, machine, entry, allocations.get(entry.job.name)) for entry in jobs
     ]
     there = {entry.job.name for entry in jobs}
     away = {job.name for job in all_jobs(scenario)} - there
@@ -327,7 +330,7 @@ def machine_of_jobs(scenario: JobsScenario) -> Machine:
     return changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
 
 
-def _submission(
+def submission_of(
     scenario: JobsScenario, machine: Machine, entry: SeededJob, allocation: Allocation | None
 ) -> Submission:
     """Return a job as it is handed to the machine, checked."""

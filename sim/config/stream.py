@@ -1,0 +1,190 @@
+"""The description of a stream of jobs: jobs that arrive, wait in a queue, run and give back nodes.
+
+Where a scenario of several jobs (:mod:`sim.config.jobs`) has them all on the machine at once, a
+stream may be longer than a machine full::
+
+    machine: theta
+    queue: {policy: easy}
+    jobs:
+      - {name: first, start: 0 s, walltime: 1 h, nodes: 4000, ppn: 1, workload: {ior: -w -F -b 64m}}
+      - {name: second, start: 5 s, walltime: 10 min, nodes: 512, ppn: 1, workload: {ior: -w -b 8m}}
+    records: {table: week.csv}
+    population: {name: theta, jobs: 200, interval: 20 min}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from sim.config.errors import InputError
+from sim.config.files import explain
+from sim.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
+from sim.config.model import Model
+from sim.config.scenario import read_scenario_file
+from sim.config.units import Count, Seconds
+
+MOST_JOBS = 100_000
+"""Jobs of a stream: years of a machine."""
+
+
+class Queue(Model):
+    """How jobs get their nodes.
+
+    Attributes
+    ----------
+    policy
+        ``easy``: first come, first served, and a later job may go first where that delays the
+        first one that waits by nothing (EASY backfilling: D. Lifka, The ANL/IBM SP Scheduling
+        System, 1995). ``fcfs``: first come, first served, strictly. ``recorded``: each at its
+        ``start``, as soon after it as there are nodes.
+    nodes
+        Compute nodes that jobs get; all of the machine unless given.
+    walltime
+        Seconds that a job is taken to ask for that names none.
+    """
+
+    policy: Literal["easy", "fcfs", "recorded"] = "easy"
+    nodes: Count | None = None
+    walltime: Seconds = 3600.0
+
+
+class StreamJob(Job):
+    """One job of a stream.
+
+    Attributes
+    ----------
+    start
+        Seconds from the beginning of the simulation until the job is submitted; until it begins,
+        where the queue is ``recorded``.
+    walltime
+        Seconds that it asks for. Nothing ends a job that takes longer; the queue then takes it to
+        end at any time.
+    """
+
+    walltime: Annotated[Seconds, Field(gt=0)] | None = None
+
+
+class Records(Model):
+    """A table of what accounting knows of jobs (docs/streams.md).
+
+    Attributes
+    ----------
+    table
+        Path of a CSV, Parquet or YAML file, or of the text of ``darshan-parser --total``; relative
+        to the scenario's file.
+    habits
+        What is taken to be so where the table does not say: a name (``configs/habits``) or a path.
+    """
+
+    table: str
+    habits: str = "production"
+
+
+class PopulationRequest(Model):
+    """Jobs drawn from distributions of what a machine runs.
+
+    Attributes
+    ----------
+    name
+        Of the distributions: a name (``configs/populations``) or a path.
+    jobs
+        How many are drawn.
+    interval
+        Seconds between two submissions on average; they are independent of each other.
+    habits
+        As for :class:`Records`.
+    """
+
+    name: str
+    jobs: Annotated[int, Field(gt=0, le=MOST_JOBS)]
+    interval: Annotated[Seconds, Field(gt=0)]
+    habits: str = "production"
+
+
+class StreamScenario(JobsScenario):
+    """A stream of jobs on one machine.
+
+    Attributes
+    ----------
+    queue
+        How they get their nodes.
+    jobs
+        Listed one by one.
+    records
+        Jobs of a table, beside those listed.
+    population
+        Jobs that are drawn, beside both.
+    draw
+        Which draw of what is not known of the jobs: 1, 2, ...
+    most_calls
+        Most calls that a rank of a job of a table or a population makes on a file and step; longer
+        ones then stand for several. 0: no limit.
+    most_ranks_per_node
+        Most ranks of a node of such a job that are simulated; each then stands for several. 0: no
+        limit.
+    """
+
+    queue: Queue
+    jobs: Annotated[tuple[StreamJob, ...], BeforeValidator(as_tuple)] = ()
+    records: Records | None = None
+    population: PopulationRequest | None = None
+    draw: Count = 1
+    most_calls: Annotated[int, Field(ge=0)] = 0
+    most_ranks_per_node: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _jobs_are_told_apart(self) -> StreamScenario:
+        if not (self.jobs or self.mix or self.records or self.population):
+            raise ValueError(
+                "there is no job; right would be jobs: [...], mix: {...}, records: {table: FILE} "
+                "or population: {name: NAME, jobs: N, interval: TIME}"
+            )
+        check_names(self.jobs)
+        return self
+
+
+def load_stream(name_or_path: str | Path) -> StreamScenario:
+    """Read and check a stream of jobs.
+
+    Parameters
+    ----------
+    name_or_path
+        A name of ``configs/streams``, or a path that ends in ``.yaml`` or ``.yml``.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, it is none of a stream, or a field is unknown, missing or of
+        the wrong type.
+    """
+    path, document = read_scenario_file(name_or_path, "streams")
+    if "queue" not in document:
+        raise InputError(
+            f"{path}: queue is missing: this is no stream of jobs; right would be queue: "
+            "{policy: easy}, or xc40io run for jobs that are on the machine at once"
+        )
+    scenario = with_files_found(checked_stream(document, str(path)), path.parent)
+    assert isinstance(scenario, StreamScenario)  # as it was before
+    if scenario.records is None:
+        return scenario
+    table = str(path.parent / scenario.records.table)
+    records = scenario.records.model_copy(update={"table": table})
+    return scenario.model_copy(update={"records": records})
+
+
+def checked_stream(document: Mapping[str, Any], place: str) -> StreamScenario:
+    """Check a stream that is given by its content; ``place`` is what messages call it.
+
+    Raises
+    ------
+    InputError
+        If a field is unknown, missing or of the wrong type.
+    """
+    try:
+        return StreamScenario.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, place, StreamScenario) from error
