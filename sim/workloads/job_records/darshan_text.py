@@ -1,0 +1,83 @@
+"""What ``darshan-parser --total`` prints of a job, with ``--file`` or not, as a row of a table."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sim.config.errors import InputError, shown
+
+_HEAD = re.compile(r"#\s*(nprocs|run time|start_time(?: asci[i]*)?|exe|jobid):\s*(.*)")
+_TOTAL = re.compile(r"total_([A-Z]+(?:-IO)?)_(\w+):\s*(-?[\d.]+(?:e[+-]?\d+)?)")
+_FILES = re.compile(r"#\s*(total|unique|shared):\s+(\d+)\s+(\d+)")
+MOST_RANKS = 100_000_000
+"""Processes of a job: far more than any machine has."""
+
+_MODULES = ("POSIX", "STDIO")
+"""What moves bytes by calls of the operating system; what is above them moves the same bytes."""
+
+
+def is_darshan_text(text: str) -> bool:
+    """Tell whether a text is that of darshan-parser."""
+    return "darshan" in text[:200].lower() and "nprocs" in text
+
+
+def read_darshan_text(text: str, place: str) -> dict[str, Any]:
+    """Return what the totals of a job say, by the columns of a table.
+
+    POSIX and STDIO are added up. The length of a call is the mean one; files are shared if more
+    bytes are in files that ranks share (``--file``). On how many nodes the job was Darshan does not
+    tell.
+
+    Raises
+    ------
+    InputError
+        If the text has no total of either.
+    """
+    head = {match[1]: match[2].strip() for match in _HEAD.finditer(text)}
+    totals = {(match[1], match[2]): float(match[3]) for match in _TOTAL.finditer(text)}
+    if not any(module in _MODULES for module, _ in totals):
+        raise InputError(
+            f"{place}: has no total of POSIX or STDIO; right would be what darshan-parser --total "
+            "prints"
+        )
+
+    def total(counter: str) -> float:
+        return sum(max(totals.get((module, counter), 0.0), 0.0) for module in _MODULES)
+
+    ranks = _ranks(head.get("nprocs", ""), place)
+    found: dict[str, Any] = {"ranks": ranks, "runtime": head.get("run time")}
+    for way, moved, calls in (
+        ("read", "BYTES_READ", "READS"),
+        ("write", "BYTES_WRITTEN", "WRITES"),
+    ):
+        size, count = total(moved), total(calls)
+        found["read" if way == "read" else "written"] = int(size)
+        found[f"{way}_call"] = max(int(size / count), 1) if size and count else None
+        found[f"{way}_seconds"] = total(f"F_{way.upper()}_TIME")
+    found["metadata_seconds"] = total("F_META_TIME")
+    found["opens"] = max(round(total("OPENS") / ranks), 1)
+    found["stats"] = round(total("STATS") / ranks)
+    return found | _sharing(text)
+
+
+def _ranks(text: str, place: str) -> int:
+    """Return how many processes a log is of."""
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= MOST_RANKS:
+        raise InputError(
+            f"{place}: nprocs: {shown(text)}; right would be a number of processes, from 1 to "
+            f"{MOST_RANKS:,}"
+        )
+    return int(text)
+
+
+def _sharing(text: str) -> dict[str, Any]:
+    """Return who shares files, if the text tells (``--file``)."""
+    files = {match[1]: (int(match[2]), int(match[3])) for match in _FILES.finditer(text)}
+    if not {"unique", "shared"} <= files.keys():
+        return {}
+    shared = files["shared"][1] > files["unique"][1]
+    return {
+        "layout": "job" if shared else "rank",
+        **({"files": files["shared"][0]} if shared else {}),
+    }

@@ -1,0 +1,80 @@
+"""Values that are drawn: a number, some that are alike or weighted, or a lognormal distribution."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from sim.config.jobs import as_tuple
+from sim.config.provenance import Provenance
+
+_Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
+
+
+class Drawn(Provenance):
+    """From what a value is drawn, and where that comes from.
+
+    Attributes
+    ----------
+    values
+        The values there are; one alone is no chance at all.
+    weights
+        How often each comes, compared with the others; alike unless given.
+    median, mean
+        In place of values: of a lognormal distribution.
+    most
+        What is drawn above it becomes it.
+    """
+
+    values: _Numbers = ()
+    weights: _Numbers = ()
+    median: Annotated[float, Field(gt=0)] | None = None
+    mean: Annotated[float, Field(gt=0)] | None = None
+    most: Annotated[float, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Drawn:
+        lognormal = self.median is not None and self.mean is not None
+        if bool(self.values) == lognormal or (self.median is None) != (self.mean is None):
+            raise ValueError("right would be values: [...], or median and mean")
+        if self.weights and len(self.weights) != len(self.values):
+            raise ValueError(
+                f"{len(self.weights)} weights for {len(self.values)} values; right would be one "
+                "for each"
+            )
+        if self.weights and (min(self.weights) < 0 or sum(self.weights) <= 0):
+            raise ValueError("weights are at least 0, and one of them more")
+        if self.median and self.mean and self.mean < self.median:
+            raise ValueError("the mean of a lognormal distribution is at least its median")
+        return self
+
+    def value(self, share: float) -> float:
+        """Return the value below which this share of all draws is; ``share`` between 0 and 1."""
+        if self.median is None or self.mean is None:
+            drawn = self._one_of_the_values(share)
+        else:
+            # The mean of a lognormal distribution is exp(spread**2 / 2) times its median.
+            spread = math.sqrt(2.0 * math.log(self.mean / self.median))
+            drawn = self.median * math.exp(spread * NormalDist().inv_cdf(max(share, 1e-12)))
+        return drawn if self.most is None else min(drawn, self.most)
+
+    def _one_of_the_values(self, share: float) -> float:
+        weights = self.weights or (1.0,) * len(self.values)
+        left = share * sum(weights)
+        for value, weight in zip(self.values, weights, strict=True):
+            if left < weight:
+                return value
+            left -= weight
+        return self.values[-1]
+
+
+def floats(value: Any) -> Any:
+    """Return whole numbers of a YAML file as floats: the model is strict."""
+    if isinstance(value, list | tuple):
+        return [floats(one) for one in value]
+    if isinstance(value, dict):
+        return {name: floats(one) for name, one in value.items()}
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -1,0 +1,146 @@
+"""Habits: what jobs do where no record tells it, drawn for each job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from sim.config.files import explain, find, read_mapping
+from sim.config.jobs import as_tuple
+from sim.config.model import Model
+from sim.config.provenance import Provenance
+from sim.engine.randomness import stream
+from sim.workloads.job_records.drawn import Drawn, floats
+from sim.workloads.job_records.record import JobRecord, Layout
+
+
+class LayoutClass(Model):
+    """How many jobs of some size have a file for each rank; the others share files.
+
+    Attributes
+    ----------
+    most_ranks
+        Of jobs up to so many ranks; None: of all larger ones.
+    rank
+        Their share, from 0 to 1.
+    """
+
+    most_ranks: float | None = None
+    rank: Annotated[float, Field(ge=0, le=1)]
+
+
+class LayoutHabit(Provenance):
+    """Who shares files, by the size of the job."""
+
+    classes: Annotated[tuple[LayoutClass, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+
+    def layout(self, ranks: int, share: float) -> Layout:
+        """Return who shares the files of a job, from a number between 0 and 1 that was drawn."""
+        for one in self.classes:
+            if one.most_ranks is None or ranks <= one.most_ranks:
+                return "rank" if share < one.rank else "job"
+        return "job"
+
+
+class Habits(Model):
+    """What is taken to be so of a job, with its sources.
+
+    Attributes
+    ----------
+    title
+        In a few words.
+    ranks_per_node
+        Ranks of a node.
+    io_ranks_per_node
+        Of these, ranks that read and write; no more than there are.
+    read_call, write_call
+        Bytes of a call.
+    layout
+        Who shares files.
+    shared_stripes
+        OSTs of a file that ranks share.
+    files
+        Of a rank.
+    opens
+        Opens of a file by a rank, in all steps together.
+    stats
+        Stats of a rank.
+    steps
+        In which a job writes.
+    """
+
+    title: str
+    ranks_per_node: Drawn
+    io_ranks_per_node: Drawn
+    read_call: Drawn
+    write_call: Drawn
+    layout: LayoutHabit
+    shared_stripes: Drawn
+    files: Drawn
+    opens: Drawn
+    stats: Drawn
+    steps: Drawn
+
+
+def load_habits(name_or_path: str) -> Habits:
+    """Read habits: those of ``configs/habits`` by name, or a file.
+
+    Raises
+    ------
+    InputError
+        If there are none of this name, or a field is wrong.
+    """
+    path = find("habits", name_or_path)
+    try:
+        return Habits.model_validate(floats(read_mapping(path)))
+    except ValidationError as error:
+        raise explain(error, str(path), Habits) from error
+
+
+def completed(record: JobRecord, habits: Habits, seed: int, draw: int) -> JobRecord:
+    """Return a record in which nothing is missing.
+
+    Parameters
+    ----------
+    record
+        What is known: it stays.
+    habits
+        From what the rest is drawn.
+    seed
+        Of the scenario; each value of each job has a stream of its own, so that what is known of
+        one job does not change what is drawn of another.
+    draw
+        Which draw: 1, 2, ...
+    """
+
+    def share(what: str) -> float:
+        return float(stream(seed, "habit", what, draw, record.name).random())
+
+    def count(what: str) -> int:
+        habit: Drawn = getattr(habits, what)
+        return max(round(habit.value(share(what))), 0)
+
+    per_node = max(count("ranks_per_node"), 1)
+    nodes = record.nodes or -(-(record.ranks or 1) // per_node)
+    ranks = record.ranks or nodes * per_node
+    io_ranks = min(nodes * max(count("io_ranks_per_node"), 1), ranks)
+    drawn: dict[str, object] = {
+        "nodes": nodes,
+        "ranks": ranks,
+        "io_ranks": io_ranks,
+        "read_call": max(count("read_call"), 1),
+        "write_call": max(count("write_call"), 1),
+        "read_layout": habits.layout.layout(ranks, share("read_layout")),
+        "write_layout": habits.layout.layout(ranks, share("write_layout")),
+        "files": max(count("files"), 1),
+        "opens": max(count("opens"), 1),
+        "stats": count("stats"),
+        "steps": max(count("steps"), 1),
+        "runtime": 0.0,
+    }
+    missing = {name: value for name, value in drawn.items() if getattr(record, name) is None}
+    full = record.model_copy(update=missing)
+    if full.stripe_count is None and "job" in (full.read_layout, full.write_layout):
+        full = full.model_copy(update={"stripe_count": max(count("shared_stripes"), 1)})
+    return full

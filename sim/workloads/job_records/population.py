@@ -1,0 +1,121 @@
+"""Populations: jobs drawn from distributions of what a machine runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import BeforeValidator, Field, ValidationError
+
+from sim.config.files import explain, find, read_mapping
+from sim.config.jobs import as_tuple
+from sim.config.model import Model
+from sim.config.provenance import Provenance
+from sim.config.stream import PopulationRequest
+from sim.engine.randomness import stream
+from sim.workloads.job_records.drawn import Drawn, floats
+from sim.workloads.job_records.record import JobRecord
+
+
+class TimeClass(Model):
+    """How long jobs of some size may run.
+
+    Attributes
+    ----------
+    most_nodes
+        Jobs up to so many nodes; None: all larger ones.
+    seconds
+        The longest that they may ask for.
+    """
+
+    most_nodes: float | None = None
+    seconds: Annotated[float, Field(gt=0)]
+
+
+class TimeLimits(Provenance):
+    """The longest times that jobs may ask for, by their size."""
+
+    classes: Annotated[tuple[TimeClass, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+
+    def limit(self, nodes: int) -> float:
+        """Return the seconds that a job of so many nodes may ask for at most."""
+        for one in self.classes:
+            if one.most_nodes is None or nodes <= one.most_nodes:
+                return one.seconds
+        return self.classes[-1].seconds
+
+
+class Population(Model):
+    """What a machine runs.
+
+    Attributes
+    ----------
+    title
+        In a few words.
+    nodes
+        Of a job.
+    limits
+        Of the times that jobs ask for.
+    asked
+        What jobs ask for, as a share of their limit.
+    used
+        How long they run, as a share of what they ask for.
+    read, written
+        Bytes of a job.
+    """
+
+    title: str
+    nodes: Drawn
+    limits: TimeLimits
+    asked: Drawn
+    used: Drawn
+    read: Drawn
+    written: Drawn
+
+
+def load_population(name_or_path: str) -> Population:
+    """Read a population: one of ``configs/populations`` by name, or a file.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name, or a field is wrong.
+    """
+    path = find("populations", name_or_path)
+    try:
+        return Population.model_validate(floats(read_mapping(path)))
+    except ValidationError as error:
+        raise explain(error, str(path), Population) from error
+
+
+def draw_population(asked: PopulationRequest, seed: int) -> list[JobRecord]:
+    """Draw jobs, in the order of their submissions.
+
+    Each quantity has a stream of its own, so that another interval or another distribution of one
+    leaves the others as they were.
+    """
+    population, count = load_population(asked.name), asked.jobs
+    gaps = stream(seed, "population", "starts").standard_exponential(count)
+    starts = asked.interval * np.cumsum(gaps)
+    names = ("nodes", "asked", "used", "read", "written")
+    shares = {name: stream(seed, "population", name).random(count) for name in names}
+    digits = len(str(count))
+    found = []
+    for number in range(count):
+        drawn = {
+            name: getattr(population, name).value(float(shares[name][number])) for name in names
+        }
+        nodes = int(drawn["nodes"])
+        walltime = max(round(population.limits.limit(nodes) * drawn["asked"]), 60)
+        found.append(
+            JobRecord(
+                name=f"job-{number + 1:0{digits}}",
+                nodes=nodes,
+                start=float(starts[number]),
+                walltime=float(walltime),
+                runtime=walltime * drawn["used"],
+                read=int(drawn["read"]),
+                written=int(drawn["written"]),
+            )
+        )
+    return found

@@ -1,0 +1,165 @@
+"""Tables of jobs: what is read of them, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.config.errors import InputError
+from sim.workloads.job_records.table import read_job_table
+
+HEAD = "job,nodesUsed,nprocs,readBytes,written,runtime,submit,began,walltime,layout,call,owner\n"
+ROWS = """\
+a,4,16,64 MiB,128 MB,20,2022-01-21 23:08:07,2022-01-21 23:10:07,00:01:00,rank,64k,me
+b,4,,0,1e9,30 s,2022-01-21 23:08:17,2022-01-21 23:08:18,2 min,,,me
+,,8,,,,2022-01-21T23:08:18+00:00,,1-00:00:00,job,,
+"""
+
+
+def written(folder: Path, text: str, name: str = "jobs.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_csv_file_by_names_of_others(tmp_path: Path) -> None:
+    table = read_job_table(written(tmp_path, HEAD + ROWS))
+    first, second, third = table.records
+    assert (first.name, first.nodes, first.ranks) == ("a", 4, 16)
+    assert (first.read, first.written) == (64 << 20, 128_000_000)
+    assert (first.runtime, first.walltime) == (20.0, 60.0)
+    assert (first.read_layout, first.write_layout) == ("rank", "rank")
+    assert (first.read_call, first.write_call) == (65536, 65536)
+    assert (second.written, second.ranks, second.read_call) == (10**9, None, None)
+    assert (third.name, third.ranks, third.walltime) == ("job-3", 8, 86400.0)
+    assert [record.start for record in table.records] == [0.0, 10.0, 11.0]
+    assert table.unused == ("owner",)
+
+
+def test_begins_are_taken_where_they_are_asked_for(tmp_path: Path) -> None:
+    text = HEAD + "\n".join(ROWS.splitlines()[:2])
+    records = read_job_table(written(tmp_path, text), recorded=True).records
+    assert [record.start for record in records] == [109.0, 0.0]
+
+
+def test_parquet_and_yaml_say_the_same(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    rows = [{"id": 7, "nodes": 2, "nprocs": 4, "written": 10}, {"id": 8, "nodes": 1, "written": 0}]
+    pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "jobs.parquet")
+    text = (
+        "jobs:\n- {id: 7, nodes: 2, writtenBytes: 10, runs: [{nprocs: 4}]}\n- {id: 8, nodes: 1}\n"
+    )
+    yaml = read_job_table(written(tmp_path, text, "jobs.yaml"))
+    parquet = read_job_table(tmp_path / "jobs.parquet")
+    assert yaml.records == parquet.records
+    assert [record.ranks for record in yaml.records] == [4, None]
+
+
+DARSHAN = """\
+# darshan log version: 3.41
+# exe: ./app
+# nprocs: 512
+# run time: 727.0
+total_POSIX_OPENS: 1024
+total_POSIX_READS: 100
+total_POSIX_BYTES_READ: 409600
+total_POSIX_WRITES: 0
+total_POSIX_BYTES_WRITTEN: 0
+total_POSIX_STATS: 512
+total_POSIX_F_READ_TIME: 1.5
+total_POSIX_F_META_TIME: 0.25
+total_STDIO_OPENS: 0
+total_STDIO_WRITES: 10
+total_STDIO_BYTES_WRITTEN: 130
+total_MPIIO_BYTES_WRITTEN: 5
+# <file_type> <file_count> <total_bytes> <max_byte_offset>
+# total: 3 409730 100
+# unique: 1 130 100
+# shared: 2 409600 100
+"""
+
+
+def test_totals_of_darshan_are_a_job(tmp_path: Path) -> None:
+    (job,) = read_job_table(written(tmp_path, DARSHAN, "app.txt")).records
+    assert (job.name, job.ranks, job.nodes, job.runtime) == ("app", 512, None, 727.0)
+    assert (job.read, job.read_call, job.written, job.write_call) == (409600, 4096, 130, 13)
+    assert (job.opens, job.stats) == (2, 1)
+    assert (job.read_layout, job.files) == ("job", 2)
+    assert job.measured == 1.75
+
+
+def test_a_real_log_by_its_totals(tmp_path: Path) -> None:
+    """What darshan-parser of 3.4 prints: spaces, blanks and the words around it."""
+    text = DARSHAN.replace("# nprocs: 512", "# nprocs: \t512").replace("READS: 100", "READS: 1e2")
+    (job,) = read_job_table(written(tmp_path, text, "app.txt")).records
+    assert (job.ranks, job.read_call) == (512, 4096)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "has no rows"),
+        ("nodes\n", "has no rows"),
+        ("nodes\nfour\n", r"row 2: nodes = 'four'"),
+        ("nodes\n1.5\n", r"row 2: nodes = 1.5; right would be a whole number"),
+        ("nodes\n0\n", "row 2: nodes = 0"),
+        ("nodes,read\n1,-5\n", "row 2: read: "),
+        ("nodes,read\n1,lots\n", "row 2: read: 'lots'"),
+        ("nodes,read\n1\n", "row 2: has 1 cells; right would be 2"),
+        ("nodes,Nodes\n1,2\n", "row 1: a column comes twice"),
+        ("read\n5\n", "neither nodes nor ranks are given"),
+        ("job,nodes\na,1\na,2\n", "row 3: name = a is that of row 2, too"),
+        ("job,nodes\n../x,1\n", "row 2: name: '../x' is no name"),
+        ("nodes,start\n1,2022-01-01\n1,5\n", "row 3: start = 5, but a date in other rows"),
+        ("nodes,start\n1,soon\n", "row 2: start: 'soon'"),
+        ("nodes,layout\n1,all\n", "row 2: read_layout = 'all'"),
+        ("nodes,ranks,io_ranks\n1,2,3\n", "io_ranks = 3 of 2 ranks"),
+        ('nodes\n"1\n', "row 2: is no row of a CSV file"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as refused:
+        read_job_table(written(tmp_path, text))
+    assert str(refused.value).startswith(f"{tmp_path / 'jobs.csv'}: ")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("jobs.yaml", "jobs: 5", "holds 5; right would be a list of jobs"),
+        ("jobs.yaml", "- 5", "row 1 is 5; right would be fields with values"),
+        ("jobs.parquet", "no", "is no Parquet file"),
+        ("jobs.txt", "no", "is no table of jobs"),
+        ("app.txt", "# darshan log\n# nprocs: 4\n", "has no total of POSIX or STDIO"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path: Path, name: str, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_job_table(written(tmp_path, text, name))
+
+
+@settings(max_examples=60, deadline=None)  # the first example imports pyarrow
+@given(st.data())
+def test_damaged_tables_are_refused_in_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    text = list(data.draw(st.sampled_from([HEAD + ROWS, DARSHAN])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place] = data.draw(st.characters(codec="utf-8"))
+    kind = data.draw(st.sampled_from(["x.csv", "x.yaml", "x.txt", "x.parquet"]))
+    path = tmp_path_factory.mktemp("damaged") / kind
+    path.write_text("".join(text))
+    try:
+        read_job_table(path)
+    except InputError as error:
+        said = str(error)
+    else:
+        said = ""
+    assert "\n" not in said
