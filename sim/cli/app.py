@@ -19,6 +19,7 @@ from sim.cli.plan import plan
 from sim.cli.replay import replay
 from sim.cli.scenario import run
 from sim.cli.show import show
+from sim.cli.stream import stream
 from sim.cli.sweep import sweep
 from sim.cli.trace import trace
 from sim.cli.tune import tune
@@ -40,6 +41,7 @@ _COMMANDS = (
     kernel,
     replay,
     run,
+    stream,
     show,
     trace,
     compare,
