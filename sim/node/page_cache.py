@@ -246,6 +246,12 @@ def find_view(cache: PageCache, object_id: int, node: int) -> int:
 
 
 @outlined
+def find_inode(cache: PageCache, file: int, node: int) -> int:
+    """Return the inode of a file on a node; -1 if nobody there has used it."""
+    return find(cache.inodes_by_pair, pair_key(file, node))
+
+
+@outlined
 def go_to_inode(cache: PageCache, program_id: int, file: int) -> None:
     """Have a program at its node's inode of a file, which mostly is the one where it was."""
     program = cache.programs.rows[program_id]

@@ -242,6 +242,12 @@ def test_a_sync_writes_back_all_files_at_once_and_commits_nothing(files: int) ->
     assert plane.run([[sync]])[0] == 0.0
 
 
+def test_a_sync_of_very_many_files_that_nobody_has_used_takes_no_time() -> None:
+    plane = SmallPlane(1)
+    first = plane.plane.add_names(np.zeros(5000, np.int32))
+    assert plane.run([[Step(Op.WRITE_OUT, first, count=5000)]])[0] == 0.0
+
+
 @settings(max_examples=15)
 @given(st.integers(1, 30), st.floats(0.05, 0.95))
 def test_items_end_at_the_first_that_begins_too_late(items: int, share: float) -> None:

@@ -11,7 +11,7 @@ from sim.engine.compiled import outlined
 from sim.lustre.client.fsync import await_write_back, begin_write_back
 from sim.lustre.mds import Mds
 from sim.lustre.osc.channels import may_pump
-from sim.node.page_cache import inode_of
+from sim.node.page_cache import find_inode
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend
@@ -49,12 +49,12 @@ def write_out(mds: Mds, program_id: int, now: float) -> float:
         program.call = 0
         program.op += 1
         return GO_ON
-    program.inode = inode_of(
-        mds.cache, operation.file + program.call - operation.count, program.node
-    )
-    if mds.cache.inodes[program.inode].outstanding == 0:
+    file_id = operation.file + program.call - operation.count
+    inode_id = find_inode(mds.cache, file_id, program.node)
+    if inode_id < 0 or mds.cache.inodes[inode_id].outstanding == 0:
         program.call += 1
         return GO_ON
+    program.inode = inode_id
     program.since = now
     program.phase = _WAITED
     await_write_back(mds.osc, program_id)
