@@ -23,6 +23,8 @@ class Mds(Model):
         modifies.
     directory_rate
         New names/s in one directory.
+    readdir_rate
+        Names/s that one MDT reads out of directories.
     stripe_time
         Seconds that each stripe object adds to a create, and to an unlink.
     journal_commit
@@ -43,6 +45,7 @@ class Mds(Model):
     op_latency: Seconds
     max_rpcs_in_flight: Count
     directory_rate: PerSecond
+    readdir_rate: PerSecond
     stripe_time: Seconds
     journal_commit: Seconds
     precreated: Count

@@ -44,6 +44,8 @@ class Nodes(Model):
         them one after another.
     call_time
         Seconds of a core that a read or write call on Lustre takes whatever its size.
+    name_time
+        Seconds of a core for each name that a program reads out of a directory and looks at.
     tree_page_time
         Seconds that a page which is written keeps the lock of the tree of cached pages of its file,
         a spinlock, of which a node has one a file, in the four turns that it takes at it. Pages
@@ -75,6 +77,7 @@ class Nodes(Model):
     node_copy_rate: Rate
     open_time: Seconds
     call_time: Seconds
+    name_time: Seconds
     tree_page_time: Seconds
     spinlock_handover_time: Seconds
     rpc_thread_rate: Rate

@@ -24,6 +24,9 @@ stripe object into its log, and the OSTs destroy the objects later, when nobody 
 ``rename`` takes out one name and puts in another, below the one lock that the MDT 0 has for all
 renames of the file system (Lustre 2.7 mdt_reint.c, mdt_rename_lock). What has no stripe objects,
 a directory or a file that ``mknod`` has made, has no size that an OST would have to be asked for.
+
+``readdir`` asks the MDS for the pages of a directory, many names in one RPC (Lustre 2.7
+mdc_request.c, mdc_readpage); each name costs the MDS some time. Nobody's turn is needed.
 """
 
 from __future__ import annotations
@@ -95,6 +98,7 @@ from sim.plane.stations import StationKind
 
 _OPEN, _CREATE, _CLOSE, _STAT = int(Op.OPEN), int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
 _UNLINK, _MKDIR, _RENAME = int(Op.UNLINK), int(Op.MKDIR), int(Op.RENAME)
+_READDIR = int(Op.READDIR)
 _METADATA, _TURN = int(Cause.METADATA), int(Cause.TURN)
 _MDS, _SERVICE, _STORE = int(Cause.MDS), int(Cause.SERVICE), int(Cause.STORE)
 _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
@@ -191,6 +195,7 @@ def _seconds(mds: MdsModel) -> Floats:
     seconds[Op.TRUNCATE] = 1.0 / mds.close_rate
     seconds[Op.FLOCK] = 1.0 / mds.open_rate
     seconds[Op.FSYNC] = 1.0 / mds.sync_rate
+    seconds[Op.READDIR] = 1.0 / mds.readdir_rate
     return seconds
 
 
@@ -386,7 +391,7 @@ _OPENED = 5  # has the file open with its neighbours: passes the turn on -> _REA
 
 @performs(
     Mds,
-    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME),
+    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR),
     on=Backend.LUSTRE,
 )
 @outlined
@@ -510,6 +515,8 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     service = mds.seconds[operation.kind]
     if operation.kind in (_CREATE, _UNLINK):
         service += file.stripe_count * mds.each_object
+    if operation.kind == _READDIR:
+        service *= operation.count
     wait_for(mds.programs, program_id, 1, now)
     station = mds.station + file.mdt
     send(mds.requests, program_id, MDS_OPERATION, station, service, operation.file, now)

@@ -46,6 +46,7 @@ class Op(IntEnum):
     ITEM = 27  # count a call; leave out this and the next `count` operations if `seconds` have
     # passed since `mark`
     WRITE_OUT = 28  # write back what is dirty of `count` files from `file` on (sync)
+    READDIR = 29  # read `count` names of the directory `file`
 
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
@@ -83,6 +84,7 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.RENAME: ("file",),
         Op.ITEM: ("mark", "seconds", "count"),
         Op.WRITE_OUT: ("file", "count"),
+        Op.READDIR: ("file", "count"),
     }.items()
 }
 """The columns of each operation; those of other operations mean nothing in it."""

@@ -167,6 +167,7 @@ def _mds_rows(mds: Mds) -> list[Row]:
         ("metadata targets (MDT) in use", f"{mds.mdts}"),
         *((f"{name} of one MDT", format_per_second(rate, 3)) for name, rate in rates.items()),
         ("new names in one directory", format_per_second(mds.directory_rate, 3)),
+        ("names read by one MDT", format_per_second(mds.readdir_rate, 3)),
         ("one operation, idle server", format_seconds(mds.op_latency)),
     ]
 

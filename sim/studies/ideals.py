@@ -85,7 +85,10 @@ def _part(
 
 _MDS_RATES = tuple(
     f"lustre.mds.{name}_rate"
-    for name in ("open", "create", "close", "stat", "unlink", "sync", "directory", "precreate")
+    for name in (
+        *("open", "create", "close", "stat", "unlink", "sync"),
+        *("directory", "readdir", "precreate"),
+    )
 )
 _ROOM = (Cause.OSC, Cause.CACHE, Cause.LOCK_FLUSH)  # write-back, of whatever it consists
 _LOCKS = (Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT)

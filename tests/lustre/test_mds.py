@@ -248,6 +248,14 @@ def test_a_sync_of_very_many_files_that_nobody_has_used_takes_no_time() -> None:
     assert plane.run([[Step(Op.WRITE_OUT, first, count=5000)]])[0] == 0.0
 
 
+def test_readers_of_directories_wait_for_the_mds_that_has_all_the_names() -> None:
+    plane = SmallPlane(4, 3, lustre__mds__readdir_rate=1000)
+    first = plane.plane.add_names(np.zeros(1, np.int32))
+    took = plane.run([[Step(Op.READDIR, first, count=50)] for _ in range(12)])
+    assert sorted(took.tolist())[0] == pytest.approx(0.05 + round_trip(plane), rel=0.05)
+    assert took.max() == pytest.approx(12 * 0.05 + round_trip(plane), rel=0.05)
+
+
 @settings(max_examples=15)
 @given(st.integers(1, 30), st.floats(0.05, 0.95))
 def test_items_end_at_the_first_that_begins_too_late(items: int, share: float) -> None:

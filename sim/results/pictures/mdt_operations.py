@@ -26,6 +26,7 @@ _STYLES = {
     Op.UNLINK: ("unlink", "#d55e00"),
     Op.MKDIR: ("mkdir", "#cc79a7"),
     Op.RENAME: ("rename", "#7a5195"),
+    Op.READDIR: ("readdir", "#6b4c2a"),
     Op.FSYNC: ("sync", "#f0e442"),
     Op.TRUNCATE: ("truncate", "#22262b"),
     Op.FLOCK: ("lock bytes", "#8a929c"),

@@ -106,7 +106,8 @@ def _next_parts(dvs: Dvs, program_id: int, now: float) -> float:
 
 @performs(
     Dvs,
-    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.TRUNCATE, Op.FSYNC),
+    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR),
+    *(Op.TRUNCATE, Op.FSYNC),
     on=Backend.DVS,
 )
 @outlined

@@ -74,7 +74,8 @@ def transfer(ssds: Ssds, program_id: int, now: float) -> float:
 
 @performs(
     Ssds,
-    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.TRUNCATE),
+    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR),
+    Op.TRUNCATE,
     on=Backend.SSD,
 )
 @outlined
