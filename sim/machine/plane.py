@@ -49,7 +49,7 @@ _SLICE = 1 << 20  # events between two looks at the user: some tenths of a secon
 _MANY_TRANSFERS = 1 << 18
 """Transfers below which those that have ended are left where they are."""
 
-_EXCHANGE, _MEET = int(Op.EXCHANGE), int(Op.MEET)
+_EXCHANGE, _MEET, _ITEM = int(Op.EXCHANGE), int(Op.MEET), int(Op.ITEM)
 _COMPUTING = (int(Op.THINK), int(Op.UNTIL))
 
 
@@ -170,6 +170,18 @@ class Plane:
         if len(tables.ssds.rows):
             tables.ssds.rows.background[nodes] = limits.background
             tables.ssds.rows.dirty_limit[nodes] = limits.dirty
+
+    def end_deadlines(self, programs: Integers) -> None:
+        """Let the deadlines of programs, int64 (n,), be now: of their calls, and of their items."""
+        table = self.tables.programs
+        own = table.rows[programs]
+        limited = programs[np.isfinite(own["limit"])]
+        table.rows["limit"][limited] = self.now
+        for program, first, stop in zip(programs, own["op"], own["stop"], strict=True):
+            ahead = table.operations[first:stop]
+            items = np.flatnonzero(ahead["kind"] == _ITEM)
+            begun = table.marks[program, ahead["mark"][items]]
+            ahead["seconds"][items] = np.minimum(ahead["seconds"][items], self.now - begun)
 
     def lose_ssd(self, node: int, seconds: float) -> None:
         """Have the SSD of a node fail at a time."""

@@ -88,7 +88,14 @@ def pretend_ranks(
     return own
 
 
-def offsets(test: IorTest, access: Access, pretend: NDArray[np.int64], *, seed: int = 0) -> Pattern:
+def offsets(
+    test: IorTest,
+    access: Access,
+    pretend: NDArray[np.int64],
+    *,
+    seed: int = 0,
+    listed: int | None = None,
+) -> Pattern:
     """List the calls of every rank.
 
     In order, a rank goes through its block transfer by transfer, then to its block in the next
@@ -108,6 +115,9 @@ def offsets(test: IorTest, access: Access, pretend: NDArray[np.int64], *, seed: 
         int64[ranks], from `pretend_ranks`.
     seed
         Used for ``-z`` when the test has no ``--random-offset-seed``.
+    listed
+        Segments whose calls are listed, the first ones: for a test that something ends before. Not
+        with ``-z`` on a shared file. All unless given.
 
     Returns
     -------
@@ -128,14 +138,14 @@ def offsets(test: IorTest, access: Access, pretend: NDArray[np.int64], *, seed: 
         seed = test.random_offset_seed
     if test.random_offset == 1 and not test.file_per_process:
         return _dealt(test, pretend, seed)
-    calls = test.calls_per_block
+    calls, segments = test.calls_per_block, min(test.segments, listed or test.segments)
     if test.random_offset > 1:
-        block = _random_blocks(test, access, pretend, seed)
+        block = _random_blocks(test, access, pretend, seed, segments)
     else:
-        segment = np.arange(test.segments, dtype=np.int64)
+        segment = np.arange(segments, dtype=np.int64)
         # The block's position in the file, counted in blocks.
         block = (
-            np.broadcast_to(segment, (tasks, test.segments))
+            np.broadcast_to(segment, (tasks, segments))
             if test.file_per_process
             else segment * tasks + pretend[:, None]
         )
@@ -144,17 +154,17 @@ def offsets(test: IorTest, access: Access, pretend: NDArray[np.int64], *, seed: 
         order = np.broadcast_to(within, (tasks, calls))
         within = _stream(seed, _SHUFFLE).permuted(order, axis=1)[pretend][:, None, :]
     offset = block[:, :, None] * test.block_size + within * test.transfer_size
-    first = np.arange(tasks + 1, dtype=np.int64) * (test.segments * calls)
+    first = np.arange(tasks + 1, dtype=np.int64) * (segments * calls)
     return Pattern(offset.reshape(-1), first)
 
 
 def _random_blocks(
-    test: IorTest, access: Access, pretend: NDArray[np.int64], seed: int
+    test: IorTest, access: Access, pretend: NDArray[np.int64], seed: int, segments: int
 ) -> NDArray[np.int64]:
     """Draw int64[ranks, segments]: the place of each block, counted in blocks."""
     tasks = len(pretend)
     places = test.segments * (1 if test.file_per_process else tasks)
-    block = _stream(seed, _BLOCKS).integers(0, places, size=(tasks, test.segments))[pretend]
+    block = _stream(seed, _BLOCKS).integers(0, places, size=(tasks, segments))[pretend]
     if access is Access.WRITE:
         block[slice(None) if test.file_per_process else 0, 0] = places - 1
     return block

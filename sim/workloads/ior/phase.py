@@ -21,6 +21,7 @@ from sim.workloads.attribution import stretch_of
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.job import Waiting
+from sim.workloads.settling import Settling
 
 Filling: TypeAlias = Generator[simpy.Event, Any, Batch]
 """What runs batches as it goes, and returns the one that is to be gone on with."""
@@ -49,6 +50,8 @@ class Phase:
         Where they wait for it.
     call_limit
         Most calls of a rank.
+    settling
+        Ends calls with a deadline before it, once they go on at one pace.
     stonewall
         The state at the deadline, if the ranks then wore on.
     """
@@ -59,6 +62,7 @@ class Phase:
     decision: float = 0.0
     meeting: int = -1
     call_limit: int | None = None
+    settling: Settling | None = None
     stonewall: Stonewall | None = None
 
     def run(self) -> Waiting:
@@ -80,7 +84,7 @@ class Phase:
             self._repeat(batch)
         if test.wear_out:
             self._mark(batch, _IO_END)
-            yield from self._do(batch)
+            yield from self._do_until_settled(batch)
             batch = yield from self._worn_out(ranks.batch())
         if test.fsync and self.task.writes:
             self.backend.sync(batch)
@@ -141,6 +145,21 @@ class Phase:
             calls, ranks = self.filesystem.calls(batch.programs), len(self.task.ranks)
             self._calls += calls[:ranks] + calls[ranks:].reshape(ranks, -1).sum(axis=1)
 
+    def _do_until_settled(self, batch: Batch) -> Waiting:
+        """Run a batch and count its calls; end it before its deadline if it has settled."""
+        settling, counted = self.settling, self.backend.counted
+        if settling is None or not counted:
+            yield from self._do(batch)
+            return
+        ranks = self.task.ranks
+        programs = ranks.programs if ranks.threads == 1 else ranks.followers.ravel()
+        room = -(-int(self._all_calls().max()) // ranks.threads)
+        written = self.task.test.transfer_size if self.task.writes else 0
+        watch = settling.watch(self.filesystem, programs, room, written)
+        self.filesystem.environment.process(watch)
+        yield from self._do(batch)
+        settling.end()
+
     def _all_calls(self) -> Integers:
         """Return how many calls each rank is to make."""
         calls = np.diff(self.task.pattern.first)
@@ -184,9 +203,15 @@ class Phase:
             batch = ranks.batch()
             if deadline:
                 times = self.filesystem.marks(ranks.programs[:1])[0]
-                if times[_CALLED] - times[_IO_START] > deadline:
+                seconds = float(times[_CALLED] - times[_IO_START])
+                if seconds > deadline or self._has_settled(seconds, end):
                     break
         return batch
+
+    def _has_settled(self, seconds: float, room: int) -> bool:
+        """Tell whether collective calls go on at one pace, so many seconds after the first."""
+        settling = self.settling
+        return settling is not None and settling.has_settled(seconds, self._calls, room)
 
     def _worn_out(self, batch: Batch) -> Filling:
         """After the deadline, let all ranks make as many calls as the fastest has made."""

@@ -28,11 +28,12 @@ from sim.workloads.ior.phases import PhaseRecord
 from sim.workloads.ior.posix import PosixBackend
 from sim.workloads.ior.rows import row_of
 from sim.workloads.job import Job, Waiting
+from sim.workloads.settling import Settling
 
 
 @dataclass
 class Namespace:
-    """What one IOR command leaves for its later tests.
+    """What one IOR command leaves for its later tests, and for commands after it.
 
     Attributes
     ----------
@@ -51,8 +52,35 @@ def run(ior: Ior, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
     """Run the tests of a command one after the other: a SimPy process."""
     namespace, tests = Namespace(), []
     for number, test in enumerate(ior.command.tests):
-        tests.append((yield from _TestRun(job, number, test, namespace).run()))
+        tests.append((yield from run_test(test, job, namespace, number)))
     return IorOutcome(command=ior.command, tests=tuple(tests))
+
+
+def run_test(
+    test: IorTest,
+    job: Job,
+    namespace: Namespace,
+    number: int = 0,
+    settling: Settling | None = None,
+    listed: int | None = None,
+) -> Generator[simpy.Event, Any, FinishedTest]:
+    """Run one test: a part of a SimPy process.
+
+    Parameters
+    ----------
+    test, job
+        What to do, and where.
+    namespace
+        What earlier tests have left.
+    number
+        Place of the test in its command, from 0.
+    settling
+        Ends calls with a deadline before it, once they go on at one pace.
+    listed
+        Segments that are gone through at most, as :func:`~sim.workloads.ior.pattern.offsets` has
+        it.
+    """
+    return (yield from _TestRun(job, number, test, namespace, settling, listed).run())
 
 
 class _TestRun:
@@ -68,15 +96,29 @@ class _TestRun:
         What to do.
     namespace
         What earlier tests of the command have left.
+    settling
+        Ends calls with a deadline before it, once they go on at one pace.
+    listed
+        Segments that are gone through at most.
     """
 
-    def __init__(self, job: Job, number: int, test: IorTest, namespace: Namespace) -> None:
+    def __init__(
+        self,
+        job: Job,
+        number: int,
+        test: IorTest,
+        namespace: Namespace,
+        settling: Settling | None = None,
+        listed: int | None = None,
+    ) -> None:
         self._job = job
         self._filesystem = job.filesystem
         self._number = number
         self._test = test
         self._ranks = job.all_ranks.first(test.tasks or job.ranks)
         self._namespace = namespace
+        self._settling = settling
+        self._listed = listed
         self._world = job.world.part(self._ranks.all, job.filesystem.meetings())
         self._inner_meeting = job.filesystem.meetings()
         self._records: list[PhaseRecord] = []
@@ -127,7 +169,7 @@ class _TestRun:
             ranks=ranks,
             test=test,
             access=access,
-            pattern=offsets(test, access, pretend, seed=self._job.seed),
+            pattern=offsets(test, access, pretend, seed=self._job.seed, listed=self._listed),
             pretend=pretend,
             file=self._files.first + file_indices(test, pretend),
             fresh=fresh,
@@ -139,6 +181,7 @@ class _TestRun:
             decision=Collectives(self._job.machine.mpi, world.nodes, world.size).bcast(4),
             meeting=world.meeting,
             call_limit=self._call_limit(access),
+            settling=self._settling,
         )
         yield from phase.run()
         self._tell(phase.record(repetition))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from sim.engine.types import Integers
@@ -98,3 +100,32 @@ class Items:
         owner = np.zeros_like(rank) if self._shared else rank
         numbers: Integers = self.first + owner * self.each + item
         return numbers
+
+
+class Names:
+    """The names in one test directory of mdtest.
+
+    Parameters
+    ----------
+    filesystem
+        Where they are.
+    test
+        Says how the trees look.
+    tasks
+        How many ranks take part.
+
+    Attributes
+    ----------
+    trees
+        The directories.
+    items
+        The items so far, by the name under which they are known; None: directories.
+    """
+
+    def __init__(self, filesystem: FileSystem, test: MdtestTest, tasks: int) -> None:
+        self.trees = Trees(filesystem, test, tasks if test.unique else 1)
+        self.items: dict[str | None, Items] = {}
+
+
+Namespace: TypeAlias = dict[str, Names]
+"""What mdtest has made, by the path of the test directory."""

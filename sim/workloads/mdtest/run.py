@@ -16,7 +16,7 @@ from sim.plane.operations import Op
 from sim.workloads.attribution import stretch_of
 from sim.workloads.job import Job, Waiting
 from sim.workloads.mdtest.command import Mdtest
-from sim.workloads.mdtest.names import Items, Trees
+from sim.workloads.mdtest.names import Items, Names, Namespace
 from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun, MdtestWall
 from sim.workloads.mdtest.parameters import (
     DIRECTORY_OPERATIONS,
@@ -34,6 +34,7 @@ from sim.workloads.mdtest.steps import (
 )
 from sim.workloads.mdtest.tree import ordered_items, walk, walked_items
 from sim.workloads.row import Figure, Row
+from sim.workloads.settling import Settling
 
 _START, _END, _SYNCED = range(3)  # marks
 
@@ -51,11 +52,9 @@ _SHIFTS = {
 def run(mdtest: Mdtest, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
     """Run a command with each number of ranks that it asks for: a SimPy process."""
     test, runs = mdtest.command.test, []
-    per_node = min(job.all_ranks.per_node, job.ranks)
-    # Where neighbours share a node a stride counts nodes, so that no cache is of use.
-    stride = test.stride * (per_node if job.ranks > per_node else 1)
+    per_node, stride = min(job.all_ranks.per_node, job.ranks), _stride(test, job)
     for part, tasks in enumerate(test.tasks(job.ranks)):
-        runs.append((yield from _Run(job, test, tasks, part, stride).run()))
+        runs.append((yield from _Run(job, test, tasks, part, stride, {}).run()))
     return MdtestOutcome(
         command=mdtest.command,
         nodes=-(-job.ranks // per_node),
@@ -64,6 +63,32 @@ def run(mdtest: Mdtest, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
         stride=stride,
         runs=tuple(runs),
     )
+
+
+def run_test(
+    test: MdtestTest, job: Job, made: Namespace, settling: Settling | None = None
+) -> Generator[simpy.Event, Any, MdtestRun]:
+    """Run one command of several that are about the same names: a part of a SimPy process.
+
+    Parameters
+    ----------
+    test, job
+        What to do, and where, with all ranks.
+    made
+        What earlier commands have made.
+    settling
+        Ends creates with a deadline before it, once they go on at one pace.
+    """
+    return (yield from _Run(job, test, job.ranks, 0, _stride(test, job), made, settling).run())
+
+
+def _stride(test: MdtestTest, job: Job) -> int:
+    """Return by how many ranks the items of the next phase are shifted.
+
+    Where neighbours share a node a stride counts nodes, so that no cache is of use.
+    """
+    per_node = min(job.all_ranks.per_node, job.ranks)
+    return test.stride * (per_node if job.ranks > per_node else 1)
 
 
 class _Run:
@@ -81,13 +106,28 @@ class _Run:
         Place of this number of ranks among those of the command, from 0.
     stride
         By how many ranks the items of the next phase are shifted.
+    made
+        What there is already.
+    settling
+        Ends creates with a deadline before it, once they go on at one pace.
     """
 
-    def __init__(self, job: Job, test: MdtestTest, tasks: int, part: int, stride: int) -> None:
+    def __init__(
+        self,
+        job: Job,
+        test: MdtestTest,
+        tasks: int,
+        part: int,
+        stride: int,
+        made: Namespace,
+        settling: Settling | None = None,
+    ) -> None:
         self._job = job
         self._test = test
         self._part = part
         self._stride = stride
+        self._namespace = made
+        self._settling = settling
         self._ranks = job.all_ranks.first(tasks)
         nodes = len(np.unique(job.world.node[:tasks]))
         self._barrier = Collectives(job.machine.mpi, nodes, tasks).barrier()
@@ -106,15 +146,21 @@ class _Run:
         job, test, tasks = self._job, self._test, len(self._ranks)
         operations = test.operations
         self._made = test.rank_items
-        self._trees = Trees(job.filesystem, test, tasks if test.unique else 1)
-        name = f"{test.paths[0]}/test-dir.{iteration}-0/file.mdtest"
+        folder = f"{test.paths[0]}/test-dir.{iteration}-0"
+        name = f"{folder}/file.mdtest"
+        if folder not in self._namespace:
+            self._namespace[folder] = Names(job.filesystem, test, tasks)
+        known = self._namespace[folder]
+        self._trees = known.trees
         for kind, of_kind in ((None, DIRECTORY_OPERATIONS), (name, FILE_OPERATIONS)):
             asked = [operation for operation in operations if operation in of_kind]
             if kind is None and Operation.TREE_CREATION in operations:
                 yield from self._phase(Operation.TREE_CREATION, iteration, None)
             if asked:
                 yield job.filesystem.environment.timeout(test.delay)
-                items = Items(job, test, tasks, self._stride, kind)
+                if kind not in known.items:
+                    known.items[kind] = Items(job, test, tasks, self._stride, kind)
+                items = known.items[kind]
                 for operation in asked:
                     yield from self._phase(operation, iteration, items)
         if Operation.TREE_REMOVAL in operations:
@@ -137,7 +183,7 @@ class _Run:
         if self._test.call_sync and operation is Operation.FILE_CREATION:
             assert items is not None
             own = items.number(self._ranks.all, np.zeros_like(self._ranks.all))
-            batch.add(Op.WRITE_OUT, file=own, count=items.each)
+            batch.add(Op.WRITE_OUT, file=own, count=self._made)
         batch.add(Op.MARK, mark=_SYNCED)
         yield self._job.filesystem.run(batch)
         waited = self._ranks.waited(plane) - before
@@ -254,9 +300,16 @@ class _Run:
         """Let the ranks make files until the deadline, and then as many as the fastest has."""
         test, steps = self._test, create_steps(self._test)
         add_steps_until(batch, rank, file, steps, mark=_START, seconds=test.deadline)
+        settling, each = self._settling, 1 + steps.calls
+        if settling is not None:
+            room = test.rank_items * each
+            watch = settling.watch(self._job.filesystem, self._ranks.programs, room)
+            self._job.filesystem.environment.process(watch)
         batch = yield from self._meet(batch)
+        if settling is not None:
+            settling.end()
         calls = self._job.filesystem.calls(self._ranks.programs)
-        done = calls // (1 + steps.calls)
+        done = calls // each
         most, mean = int(done.max()), float(done.mean())
         if int(mean) == test.rank_items:
             return batch
