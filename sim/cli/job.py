@@ -22,13 +22,8 @@ _Number = TypeVar("_Number", int, float)
 _POLICIES = ("contiguous", "random", "spread")
 _NODES = 256
 
+_MACHINE = click.option("--machine", default="theta", show_default=True, help="Name or YAML file.")
 _OPTIONS = (
-    click.option("--machine", default="theta", show_default=True, help="Name or YAML file."),
-    click.option(
-        "--nodes",
-        type=Whole(min=1),
-        help=f"Compute nodes of the job.  [default: {_NODES}, or as many as --placement lists]",
-    ),
     click.option(
         "--ppn",
         type=Whole(min=1),
@@ -144,13 +139,32 @@ NAMES = (
 
 def described(command: Command) -> Command:
     """Add the options that describe a job; :func:`describe` makes a scenario of them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return described_on(_NODES)(command)
+
+
+def described_on(nodes: int) -> Callable[[Command], Command]:
+    """Return what adds the options to a command that has so many nodes unless others are typed."""
+    typed = click.option(
+        "--nodes",
+        type=Whole(min=1),
+        help=f"Compute nodes of the job.  [default: {nodes}, or as many as --placement lists]",
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed((_MACHINE, typed, *_OPTIONS)):
+            command = option(command)
+        return command
+
+    return add
 
 
 def describe(
-    workload: Workload, assignments: tuple[str, ...], job: dict[str, Any], *, io_threads: int = 1
+    workload: Workload,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    *,
+    io_threads: int = 1,
+    nodes: int = _NODES,
 ) -> Scenario:
     """Return the scenario of a job.
 
@@ -164,6 +178,8 @@ def describe(
         The options of :func:`described`, by the names of :data:`NAMES`.
     io_threads
         I/O threads of each rank.
+    nodes
+        Nodes of the job unless others are typed.
 
     Raises
     ------
@@ -180,7 +196,7 @@ def describe(
     return Scenario(
         machine=job["machine"],
         changes=parse_changes(assignments),
-        nodes=job["nodes"] or listed or _NODES,
+        nodes=job["nodes"] or listed or nodes,
         ppn=job["ppn"],
         placement=chosen,
         cores=Cores(system=job["core_spec"], bind=job["cpu_bind"], threads=io_threads),

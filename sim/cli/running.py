@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import click
 
-from sim.archive.files import check_writable, write_whole
+from sim.archive.files import check_writable, make_folder, write_whole
 from sim.cli.exports import check_exports, write_exports
 from sim.cli.keep import Keep
 from sim.cli.view import View
@@ -56,6 +57,14 @@ def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
     check_view(view, scenario)
     with ProgressBar() as progress:
         result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
+    tell_result(result, view, keep)
+
+
+def tell_result(result: Result, view: View, keep: Keep) -> None:
+    """Keep a result, write the files that its workload names, print and export it.
+
+    Where bytes were refused or lost, the exit status is 1.
+    """
     in_turn(
         lambda: save_result(result, keep, view),
         lambda: write_files(output_of(result)),
@@ -161,9 +170,13 @@ def check_files(workload: Workload) -> None:
 
 
 def write_files(output: Output) -> None:
-    """Write the files that a workload names; print what is to be in one that cannot be written."""
+    """Write the files that a workload names, in folders that are made if need be.
+
+    What is to be in one that cannot be written is printed.
+    """
     for path, option, text in output.files():
         try:
+            make_folder(Path(path).parent, option)
             write_whole(path, text, option)
         except InputError:
             click.echo(text, nl=False)

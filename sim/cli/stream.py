@@ -8,6 +8,7 @@ import click
 
 from sim.cli import options
 from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.stream import StreamScenario
@@ -28,18 +29,18 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
 
 
 @click.command(help=_HELP, short_help="Run a stream of jobs with a queue, or a table of jobs.")
-@click.option("--seed", type=click.IntRange(min=0), help="In place of the scenario's own.")
+@click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
 @click.option(
     "--queue",
     type=click.Choice(["easy", "fcfs", "recorded"]),
     help="Who begins when: EASY backfilling, strictly in turn, or as recorded.",
 )
-@click.option("--nodes", type=click.IntRange(min=1), help="Compute nodes that jobs get.")
+@click.option("--nodes", type=Whole(min=1), help="Compute nodes that jobs get.")
 @click.option("--machine", metavar="NAME|FILE", help="Of a table's jobs.  [default: theta]")
 @click.option("--habits", metavar="NAME|FILE", help="From what is drawn that a table does not say.")
 @click.option(
     "--draws",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=1,
     show_default=True,
     metavar="N",
@@ -51,23 +52,21 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
     show_default=True,
     help="Run each job by itself, too, on the same nodes and OSTs: what the others cost it.",
 )
-@click.option(
-    "--rpcs-as-one", type=click.IntRange(min=1), metavar="N", help="Handle N bulk RPCs as one."
-)
+@click.option("--rpcs-as-one", type=Whole(min=1), metavar="N", help="Handle N bulk RPCs as one.")
 @click.option(
     "--most-calls",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     metavar="N",
     help="Let a call stand for several where there are more.",
 )
 @click.option(
     "--most-ranks-per-node",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     metavar="N",
     help="Let a rank stand for several where there are more.",
 )
 @click.option(
-    "--jobs", "processes", type=click.IntRange(min=1), help="Processes.  [default: one a processor]"
+    "--jobs", "processes", type=Whole(min=1), help="Processes.  [default: one a processor]"
 )
 @click.option("--csv", "table", metavar="FILE", help="Write a row for each job.")
 @plot_option

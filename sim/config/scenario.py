@@ -10,7 +10,8 @@ line, and may change the machine for a what-if study::
     striping: {count: 48, size: 8m}
     workload: {ior: -a POSIX -w -r -e -b 8m -t 8m}
 
-or with ``mdtest: -n 1000 -F -u`` in place of IOR; or, for a kernel, and with what MPI-IO finds in
+or with ``mdtest: -n 1000 -F -u`` or ``io500: {config: {ior-easy: {transferSize: 1m}}}`` in place of
+IOR; or, for a kernel, and with what MPI-IO finds in
 its environment::
 
     environment: {MPICH_MPIIO_HINTS: "*:cray_cb_nodes_multiplier=4"}
@@ -35,6 +36,7 @@ from sim.config.errors import InputError
 from sim.config.faults import Faults
 from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
+from sim.config.io500 import Io500
 from sim.config.machine import Machine, load_machine, read_machine
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
@@ -227,7 +229,7 @@ AskedTarget = Annotated[Target, BeforeValidator(_target)]
 
 
 class Workload(Model):
-    """What the job does: one of the three.
+    """What the job does: one of the four.
 
     Attributes
     ----------
@@ -241,18 +243,22 @@ class Workload(Model):
         options there are, the kernel itself says: ``xc40io kernel NAME --help``. A name that is a
         path, and the options ``trace`` and ``files``, are found relative to the file that the
         scenario is in.
+    io500
+        The options of IO500 by section, and how much of it is simulated
+        (:class:`~sim.config.io500.Io500`).
     """
 
     ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
     mdtest: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
     kernel: Annotated[dict[str, Any] | None, BeforeValidator(_kernel)] = None
+    io500: Io500 | None = None
 
     @model_validator(mode="after")
-    def _one_of_the_three(self) -> Workload:
-        if [self.ior, self.mdtest, self.kernel].count(None) != 2:
+    def _one_of_the_four(self) -> Workload:
+        if [self.ior, self.mdtest, self.kernel, self.io500].count(None) != 3:
             raise ValueError(
-                "right would be one of ior: ARGUMENTS, mdtest: ARGUMENTS and "
-                "kernel: {name: NAME, OPTION: VALUE}"
+                "right would be one of ior: ARGUMENTS, mdtest: ARGUMENTS, kernel: {name: NAME, "
+                "OPTION: VALUE} and io500: {config: {SECTION: {OPTION: VALUE}}}"
             )
         return self
 
@@ -261,6 +267,8 @@ class Workload(Model):
         """What it is in a line: ``ior -w -b 8m``, ``kernel adios``."""
         if self.kernel is not None:
             return f"kernel {self.kernel.get('name')}"
+        if self.io500 is not None:
+            return "io500"
         ((name, words),) = self._typed().items()
         named = bool(words) and PurePosixPath(words[0]).name.lower() == name
         return shlex.join(words if named else (name, *words))
@@ -276,12 +284,16 @@ class Workload(Model):
             return Workload(ior=_with_files_found(self.ior, ("-f", "-U"), folder))
         if self.mdtest is not None:
             return Workload(mdtest=_with_files_found(self.mdtest, ("-x",), folder))
+        if self.io500 is not None:
+            return self
         return Workload(kernel=_with_traces_found(self.kernel or {}, folder))
 
     def document(self) -> dict[str, Any]:
         """Return the workload as a scenario file has it."""
         if self.kernel is not None:
             return {"kernel": self.kernel}
+        if self.io500 is not None:
+            return {"io500": self.io500.model_dump(mode="json")}
         return {name: shlex.join(words) for name, words in self._typed().items()}
 
 

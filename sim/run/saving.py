@@ -13,6 +13,7 @@ from sim.config.errors import InputError
 _RECORDS = {
     "sim.config.jobs": "Job JobKind JobsScenario Mix NodeDraw",
     "sim.config.faults": "Fault",
+    "sim.config.io500": "Io500",
     "sim.config.lnet": "Lnet",
     "sim.config.lustre": "Lustre",
     "sim.config.machine": "Machine",
@@ -45,6 +46,7 @@ _RECORDS = {
     "sim.workloads.darshan_log.log": "Unreplayed",
     "sim.workloads.darshan_log.recorded": "Layer Measured Phase",
     "sim.workloads.ior.options": "IorCommand",
+    "sim.workloads.io500.outcome": "Io500Outcome Io500Phase",
     "sim.workloads.ior.outcome": "FinishedTest IorOutcome",
     "sim.workloads.ior.parameters": "Access IorTest",
     "sim.workloads.ior.phases": "PhaseRecord Stonewall",

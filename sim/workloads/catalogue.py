@@ -15,8 +15,12 @@ def workload_of(asked: AskedWorkload) -> Workload:
     Raises
     ------
     InputError
-        If IOR, mdtest or the kernel does not know an option, or there is no such kernel.
+        If IOR, mdtest, IO500 or the kernel does not know an option, or there is no such kernel.
     """
     if asked.kernel is not None:
         return make_kernel(asked.kernel)
+    if asked.io500 is not None:
+        from sim.workloads.io500.command import Io500
+
+        return Io500(asked.io500)
     return Ior(asked.ior) if asked.mdtest is None else Mdtest(asked.mdtest)

@@ -1,0 +1,1 @@
+"""IO500: its phases, made of IOR, mdtest and pfind, in their order, with its score."""

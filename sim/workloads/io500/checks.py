@@ -1,0 +1,92 @@
+"""What of IO500 is refused before a run begins, and what is remarked on."""
+
+from __future__ import annotations
+
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario
+from sim.workloads.io500.outcome import Io500Outcome
+from sim.workloads.io500.settings import MOST_VERBOSE, Settings
+
+_LONGEST = 3600
+"""Seconds of a stonewall: an hour."""
+
+_REFUSED = {
+    ("debug", "pause-dir"): "a simulation pauses for nobody; leave it out",
+    ("find", "external-script"): "a simulation runs no scripts; leave it out: pfind is simulated",
+}
+
+_FIRST_WRITTEN = {
+    "ior-easy-read": "ior-easy-write",
+    "ior-rnd4K-easy-read": "ior-easy-write",
+    "mdtest-easy-stat": "mdtest-easy-write",
+    "mdtest-easy-delete": "mdtest-easy-write",
+    "ior-hard-read": "ior-hard-write",
+    "mdtest-hard-stat": "mdtest-hard-write",
+    "mdtest-hard-read": "mdtest-hard-write",
+    "mdtest-hard-delete": "mdtest-hard-write",
+}
+"""Which phase makes what another is about."""
+
+
+def check_settings(settings: Settings, ranks: int) -> None:
+    """Raise InputError if what a file asks for cannot be simulated."""
+    for (section, name), sentence in _REFUSED.items():
+        if settings.text(section, name):
+            raise InputError(f"[{section}] {name}: {sentence}")
+    if settings.truth("global", "io-buffers-on-gpu"):
+        raise InputError(
+            "[global] io-buffers-on-gpu: the compute nodes of a Cray XC40 have no GPU; leave it out"
+        )
+    if not 1 <= settings.stonewall <= _LONGEST:
+        raise InputError(
+            f"[debug] stonewall-time = {settings.stonewall}: right would be 300, or for a test "
+            f"another number of seconds from 1 to {_LONGEST:,}"
+        )
+    for section in ("ior-easy", "ior-hard"):
+        if not 0 <= settings.count(section, "verbosity") <= MOST_VERBOSE:
+            raise InputError(
+                f"[{section}] verbosity = {settings.text(section, 'verbosity')}: right would be 0 "
+                f"to {MOST_VERBOSE}"
+            )
+    processes = settings.text("find", "nproc")
+    if processes and not 1 <= int(processes) <= ranks:
+        raise InputError(
+            f"[find] nproc = {processes}: right would be 1 to the {ranks:,} ranks of the job"
+        )
+    for phase, first in _FIRST_WRITTEN.items():
+        if settings.runs(phase) and not settings.runs(first):
+            raise InputError(
+                f"[{phase}] is about what [{first}] makes, and that is not to run; right would be "
+                "run = FALSE for both, or for neither"
+            )
+
+
+def remarks(settings: Settings, outcome: Io500Outcome, scenario: Scenario) -> tuple[str, ...]:
+    """Return a sentence for each thing that the user should know."""
+    found = []
+    scaled = [phase for phase in outcome.phases if phase.change is not None]
+    if scaled:
+        most = max(phase.scale for phase in scaled)
+        found.append(
+            f"Simulated until the rate of all ranks was steady within {100 * outcome.tolerance:g} %"
+            f" from one span of time to the next; times and numbers of files and bytes are "
+            f"extrapolated in proportion to the stonewall of {settings.stonewall} s, by factors up "
+            f"to {most:.0f}. --steady 0 simulates all of it."
+        )
+    rough = [
+        f"{phase.name} ({100 * phase.change:.3g} %{' or more' if phase.change >= 1.0 else ''})"
+        for phase in scaled
+        if phase.change is not None and phase.change > outcome.tolerance
+    ]
+    if rough:
+        found.append(f"Not steady when there was no room for more: {', '.join(rough)}.")
+    if settings.truth("global", "drop-caches"):
+        found.append(
+            "drop-caches changes nothing: the caches of the nodes are not dropped between phases."
+        )
+    if scenario.nodes == 1:
+        found.append(
+            "On one node what is read was written by the same node, and what was simulated of it "
+            "may fit its caches where all of it would not."
+        )
+    return tuple(found)

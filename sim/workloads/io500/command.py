@@ -1,0 +1,121 @@
+"""IO500 as a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sim.config.errors import InputError, naming
+from sim.config.io500 import Io500 as AskedIo500
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.config.scenario import Workload as AskedWorkload
+from sim.workloads.io500.checks import check_settings, remarks
+from sim.workloads.io500.ini import checked
+from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
+from sim.workloads.io500.parts import Room, ior_test, mdtest_test
+from sim.workloads.io500.settings import Settings
+from sim.workloads.ior.checks import check as check_ior
+from sim.workloads.mdtest.checks import check as check_mdtest
+from sim.workloads.workload import Workload
+
+if TYPE_CHECKING:
+    from sim.workloads.job import Job
+
+
+class Io500(Workload):
+    """IO500: all its phases one after the other.
+
+    Parameters
+    ----------
+    asked
+        As a scenario has it.
+
+    Attributes
+    ----------
+    settings
+        What its file amounts to.
+    tolerance
+        By how much the rates of two spans of time differ at most in a phase that has settled.
+    phases
+        Those that have ended so far, in order.
+    tell
+        Called with the name of each phase before it begins.
+
+    Raises
+    ------
+    InputError
+        If there is no such option, or a value does not fit.
+    """
+
+    name: ClassVar[str] = "io500"
+    runtime: ClassVar[str] = "sim.workloads.io500.run"
+
+    def __init__(self, asked: AskedIo500) -> None:
+        self._asked = asked
+        self.settings = Settings(checked(asked.config, "io500"), asked.timestamp)
+        self.tolerance = asked.steady / 100.0
+        self.phases: list[Io500Phase] = []
+        self.tell: Callable[[str], None] = _tell_nobody
+
+    @property
+    def title(self) -> str:
+        """What a list of jobs calls it."""
+        return "io500"
+
+    def options(self, *, given: bool = False) -> dict[str, Any]:
+        """Return the values of its file, by section and option, and how it is simulated."""
+        values = {
+            f"{section}.{name}": value
+            for section, options in self.settings.given.items()
+            for name, value in options.items()
+        }
+        return values if given else {**values, "steady": f"{self._asked.steady:g} %"}
+
+    def asked(self) -> AskedWorkload:
+        """Return it as a scenario has it."""
+        return AskedWorkload(io500=self._asked)
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the job can run it and the simulator knows how."""
+        if scenario.target.kind != "lustre":
+            raise InputError(
+                f"target {scenario.target.kind}: mdtest syncs what it has made (-Y) in IO500, "
+                "which is simulated for Lustre only; right would be target lustre"
+            )
+        check_settings(self.settings, scenario.nodes * scenario.ppn)
+        room = self.room(scenario.nodes * scenario.ppn)
+        for phase in PHASES:
+            if not self.settings.runs(phase) or phase in ("timestamp", "find"):
+                continue
+            with naming(f"[{phase}]"):
+                if phase.startswith("ior"):
+                    check_ior((ior_test(self.settings, phase, room)[0],), scenario, machine)
+                else:
+                    check_mdtest(mdtest_test(self.settings, phase, room)[0], scenario, machine)
+
+    def room(self, ranks: int) -> Room:
+        """Return how much of each phase there is room for."""
+        return Room(ranks, whole=self.tolerance <= 0.0)
+
+    def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002
+        """Return nothing: how much is written, the stonewall decides."""
+        return 0
+
+    def outcome(self, ranks: int) -> Io500Outcome:
+        """Return what there is so far."""
+        return Io500Outcome(
+            given={name: dict(values) for name, values in self.settings.given.items()},
+            timestamp=self.settings.timestamp,
+            ranks=ranks,
+            tolerance=self.tolerance,
+            phases=tuple(self.phases),
+        )
+
+    def notes(self, job: Job) -> tuple[str, ...]:
+        """Return what was not simulated to its end, and what changes nothing."""
+        return remarks(self.settings, self.outcome(job.ranks), job.scenario)
+
+
+def _tell_nobody(phase: str) -> None:
+    """Say nothing."""

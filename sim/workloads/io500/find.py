@@ -1,0 +1,125 @@
+"""The find of IO500: pfind walks through all directories and looks at the names.
+
+Its rules (pfind.c): whoever has a directory reads all its names, whoever has no work takes half of
+another's. A file whose name does not match is counted and no more is done with it; of the others,
+which any rank may get, the size and the time are asked for. Here the directories, and the files
+that match, are dealt to the ranks in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.types import Integers
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
+from sim.workloads.job import Job, Waiting
+
+_NAMES_A_REQUEST = 16_000
+"""Names that a client gets in one request: 1 MiB (ll_md_brw_size of Lustre 2.7) in pages of 4 KiB,
+each with some 63 entries of 64 bytes (lu_dirent, with a name of up to 24 letters)."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Folders:
+    """Directories with files.
+
+    Attributes
+    ----------
+    directories
+        int64 (n,): their numbers as files.
+    names
+        int64 (n,): how many names there are in each.
+    matching
+        int64 (m,): the files whose names match.
+    files
+        How many files there are.
+    scale
+        How many times as many there are in the whole time.
+    """
+
+    directories: Integers
+    names: Integers
+    matching: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    files: int = 0
+    scale: float = 1.0
+
+
+def has_01(numbers: npt.ArrayLike, *, padded: bool = False) -> npt.NDArray[np.bool_]:
+    """Tell of whole numbers, int64 (n,), whether ``01`` stands in them as they are printed.
+
+    ``padded``: with zeros in front.
+    """
+    left = np.asarray(numbers, np.int64)
+    found = np.zeros(left.shape, np.bool_)
+    while left.any():
+        found |= (left % 100 == 1) & (padded | (left >= 100))
+        left = left // 10
+    return found
+
+
+def matching_names(ranks: int, files: int) -> int:
+    """Count the names ``file.mdtest.RANK.NUMBER`` with ``01``, of so many files of each rank."""
+    of_rank = int(has_01(np.arange(ranks)).sum())
+    of_file = int(has_01(np.arange(files)).sum())
+    return of_rank * files + (ranks - of_rank) * of_file
+
+
+def matching_items(ranks: int, files: int) -> npt.NDArray[np.bool_]:
+    """Tell of the files of each rank whether their names match: bool (ranks, files)."""
+    matching: npt.NDArray[np.bool_] = (
+        has_01(np.arange(ranks))[:, None] | has_01(np.arange(files))[None, :]
+    )
+    return matching
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pfind:
+    """How pfind goes about it.
+
+    Attributes
+    ----------
+    processes
+        Ranks that take part.
+    shares_directory
+        Whether several may read one directory, each some of its names (``-H 1``).
+    """
+
+    processes: int
+    shares_directory: bool
+
+    def run(self, job: Job, folders: list[Folders], label: str) -> Waiting:
+        """Walk through directories: a part of a SimPy process."""
+        batch = job.batch()
+        directory = np.concatenate([each.directories for each in folders])
+        names = np.concatenate([each.names for each in folders])
+        if self.shares_directory:
+            directory, names = self._shared(directory, names)
+        for turn, (file, count) in enumerate(zip(directory, names, strict=True)):
+            self._read(batch, job, np.array([turn % self.processes]), int(file), int(count))
+        matching = np.concatenate([each.matching for each in folders])
+        order = np.argsort(np.arange(len(matching)) % self.processes, kind="stable")
+        rank = (np.arange(len(matching)) % self.processes)[order]
+        batch.add(Op.STAT, rank, file=matching[order])
+        yield from job.do(batch, label)
+
+    def _shared(self, directory: Integers, names: Integers) -> tuple[Integers, Integers]:
+        """Return directories with more names than one request brings as parts of them."""
+        parts = np.minimum(-(-names // _NAMES_A_REQUEST), self.processes)
+        part = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+        each, rest = np.divmod(np.repeat(names, parts), np.repeat(parts, parts))
+        return np.repeat(directory, parts), each + (part < rest)
+
+    @staticmethod
+    def _read(batch: Batch, job: Job, rank: Integers, file: int, names: int) -> None:
+        """Let a rank open a directory, read its names, request after request, and close it."""
+        each = job.machine.nodes.name_time
+        batch.add(Op.OPEN, rank, file=file)
+        for first in range(0, names, _NAMES_A_REQUEST):
+            count = min(_NAMES_A_REQUEST, names - first)
+            batch.add(Op.READDIR, rank, file=file, count=count)
+            batch.add(Op.THINK, rank, seconds=count * each)
+        batch.add(Op.CLOSE, rank, file=file)
