@@ -15,7 +15,6 @@ from sim.assistant.answers import (
     SweepAnswer,
     TuneAnswer,
 )
-from sim.assistant.desk import Desk
 from sim.assistant.questions import (
     AboutARun,
     CompareQuestion,
@@ -24,6 +23,7 @@ from sim.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
+from sim.serving.desk import Desk
 
 
 class Tool(NamedTuple):
@@ -118,3 +118,26 @@ _LISTED = (
 
 TOOLS = {tool.name: tool for tool in _LISTED}
 """All tools by name."""
+
+ANSWER = f"{__name__}:answer_call"
+"""What workers are asked for, by its name."""
+
+
+def answer_call(call: dict[str, Any], desk: Desk) -> dict[str, Any]:
+    """Return the answer to a call, as its model writes it.
+
+    Parameters
+    ----------
+    call
+        ``tool``, its name, and ``arguments``, as its question's model writes them.
+    desk
+        Where it is worked on.
+
+    Raises
+    ------
+    InputError
+        If it cannot be answered, or not within its limits.
+    """
+    tool = TOOLS[call["tool"]]
+    answer = tool.work()(tool.question.model_validate(call["arguments"]), desk)
+    return answer.model_dump(mode="json")

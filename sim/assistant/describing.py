@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sim.assistant.answers import Fact, MachineAnswer, Value
-from sim.assistant.desk import Desk
 from sim.assistant.questions import MachineQuestion
 from sim.config.machine import Machine, load_machine
 from sim.results.machine_text import format_machine, machine_sections
 from sim.run.fabric import fabric_of
+from sim.serving.desk import Desk
 
 
 def answer(question: MachineQuestion, desk: Desk) -> MachineAnswer:  # noqa: ARG001 - as all others

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.assistant.answers import ExplainAnswer, OnPath, PhaseExplained, Tried
-from sim.assistant.desk import Desk
 from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
+from sim.serving.desk import Desk
 from sim.studies.explanation import PhaseExplanation, explain
 from sim.studies.explanation import Tried as Trial
 from sim.studies.explanation_text import advice, beside, format_explanation, verdict

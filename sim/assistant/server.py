@@ -22,11 +22,11 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from sim.assistant import library
-from sim.assistant.catalogue import TOOLS, Tool
-from sim.assistant.limits import Limits
-from sim.assistant.workers import Workers
+from sim.assistant.catalogue import ANSWER, TOOLS, Tool
 from sim.config.errors import FailureError, InputError
 from sim.config.files import explain
+from sim.serving.limits import Limits
+from sim.serving.workers import Workers
 
 INSTRUCTIONS = """\
 xc40io simulates the Lustre I/O path of Cray XC40 machines (Theta, Cori, and Titan as an XK7):
@@ -137,8 +137,8 @@ class _Calls:
             await context.session.report_progress(done, total, f"{done} of {total} runs")
 
         try:
-            arguments = _checked(tool, asked.arguments or {})
-            document = await self._workers.answer(tool.name, arguments, report)
+            call = {"tool": tool.name, "arguments": _checked(tool, asked.arguments or {})}
+            document = await self._workers.answer(ANSWER, call, report)
         except (InputError, FailureError) as error:
             text = types.TextContent(text=str(error))
             return types.CallToolResult(content=[text], is_error=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sim.assistant.answers import PhaseOfRun, SimulateAnswer, Wait
-from sim.assistant.desk import Desk
 from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
 from sim.config.units import format_seconds
 from sim.results.stations import Load
+from sim.serving.desk import Desk
 from sim.studies.case import Case, Phase
 from sim.studies.measurement import Measurement, measured
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.assistant.limits import Limits
 from sim.assistant.questions import AboutARun
 from sim.config.errors import InputError, naming
 from sim.config.faults import parse_fault
@@ -12,6 +11,7 @@ from sim.config.files import nearest, parse_mapping, shipped
 from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
 from sim.config.scenario import Scenario
 from sim.run.jobs import seeded_jobs
+from sim.serving.limits import Limits
 from sim.studies.case import Case
 from sim.workloads.catalogue import workload_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sim.assistant.answers import NotRun, PointOfSweep, SweepAnswer
-from sim.assistant.desk import Desk
 from sim.assistant.questions import SweepQuestion
 from sim.assistant.subject import check_run, scenario_of_one_job
+from sim.serving.desk import Desk
 from sim.studies.point import Point
 from sim.studies.sweep import sweep
 from sim.studies.sweep_text import format_sweep

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sim.assistant.answers import TuneAnswer, Tuned
-from sim.assistant.desk import Desk
 from sim.assistant.questions import TuneQuestion
 from sim.assistant.subject import scenario_of_one_job
+from sim.serving.desk import Desk
 from sim.studies.sweep_text import title_of
 from sim.studies.tune_text import format_tuning, tuning_document
 from sim.studies.tuning import tune

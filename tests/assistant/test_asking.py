@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from sim.assistant.catalogue import TOOLS
-from sim.assistant.desk import Desk
-from sim.assistant.limits import Limits
 from sim.assistant.subject import scenario_of
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import machine_of
 from sim.config.sealed import seal
+from sim.serving.desk import Desk
+from sim.serving.limits import Limits
 
 JOB = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": {"ior": "-w -b 1m -t 1m"}}
 LIMITS = Limits()

@@ -17,11 +17,11 @@ import click
 from documents import ROOT
 
 from sim.assistant.catalogue import TOOLS
-from sim.assistant.desk import Desk
-from sim.assistant.limits import Limits
 from sim.assistant.questions import AboutARun
 from sim.cli.mcp import mcp
 from sim.config.errors import InputError
+from sim.serving.desk import Desk
+from sim.serving.limits import Limits
 
 PAGE = ROOT / "docs" / "assistants.md"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sim.assistant.limits import Limits
+from sim.serving.limits import Limits
 
 
 class Desk(NamedTuple):
@@ -18,7 +18,7 @@ class Desk(NamedTuple):
     jobs
         Processes for the runs of one question; the answer is the same with any number.
     tell
-        Told how many runs are done, and of how many.
+        Told how much is done, and of how much: runs, or the bytes of one run.
     """
 
     limits: Limits

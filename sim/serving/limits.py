@@ -1,4 +1,4 @@
-"""How much an assistant may ask for, and what is said where it asks for more."""
+"""How much one question may cost, and what is said where it asks for more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sim.config.errors import InputError
 
 @dataclass(frozen=True)
 class Limits:
-    """What one call of a tool may cost.
+    """What one question may cost.
 
     Attributes
     ----------
@@ -26,6 +26,11 @@ class Limits:
         Runs that a sweep, a comparison or a search for settings makes.
     letters
         Of a scenario that is sent as text.
+    command
+        The command whose options say all that, for messages.
+    smaller
+        What makes a run smaller that moves too many bytes, or takes too long, in the words of
+        whoever asks.
     """
 
     seconds: float = 120.0
@@ -33,13 +38,15 @@ class Limits:
     ranks: int = 65_536
     runs: int = 64
     letters: int = 65_536
+    command: str = "xc40io mcp"
+    smaller: str = "fewer bytes or nodes, or rpcs_as_one: 8 in the scenario"
 
     def check_runs(self, runs: int) -> None:
         """Raise InputError if a call would make too many runs."""
         if runs > self.runs:
             raise InputError(
                 f"the call has {runs:,} runs; right would be {self.runs:,} at most "
-                "(xc40io mcp --runs): fewer values, or sample"
+                f"({self.command} --runs): fewer values, or sample"
             )
 
     def check_text(self, text: str) -> None:
@@ -64,11 +71,18 @@ class Limits:
             self._refuse(f"{ranks:,} ranks", f"{self.ranks:,}", "ranks", "fewer nodes or ppn")
         rpcs = count_rpcs()
         if rpcs > self.rpcs:
-            smaller = "fewer bytes or nodes, or rpcs_as_one: 8 in the scenario"
-            self._refuse(f"about {rpcs:,.0f} bulk RPCs", f"{self.rpcs:,}", "rpcs", smaller)
+            found = f"about {rpcs:,.0f} bulk RPCs"
+            self._refuse(found, f"{self.rpcs:,}", "rpcs", self.smaller)
 
-    @staticmethod
-    def _refuse(found: str, most: str, option: str, smaller: str) -> NoReturn:
+    def too_long(self) -> InputError:
+        """Return what is said of an answer that took too long."""
+        return InputError(
+            f"the answer took longer than {self.seconds:g} s ({self.command} --seconds), and the "
+            f"runs were ended; right would be {self.smaller}"
+        )
+
+    def _refuse(self, found: str, most: str, option: str, smaller: str) -> NoReturn:
         raise InputError(
-            f"the run has {found}; right would be {most} at most (xc40io mcp --{option}): {smaller}"
+            f"the run has {found}; right would be {most} at most ({self.command} --{option}): "
+            f"{smaller}"
         )

@@ -12,33 +12,47 @@ import os
 import time
 import traceback
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from sim.assistant.limits import Limits
+from sim.serving.limits import Limits
 
 _PAUSE = 0.25
 """Seconds between two words on how far a question has come."""
 
 
 class Asked(NamedTuple):
-    """A question for a worker: the tool's name, its checked arguments, and what it may cost."""
+    """A question for a worker.
 
-    tool: str
+    Attributes
+    ----------
+    work
+        What answers it: ``module:function``, imported by the worker and called with the arguments
+        and a :class:`~sim.serving.desk.Desk`; it returns what JSON can say.
+    arguments
+        Checked, as far as whoever asks can check them.
+    limits
+        What the answer may cost.
+    jobs
+        Processes for its runs.
+    """
+
+    work: str
     arguments: dict[str, Any]
     limits: Limits
     jobs: int
 
 
 class Progress(NamedTuple):
-    """How many runs are done, and of how many."""
+    """How much is done, and of how much: runs, or the bytes of one run."""
 
     done: int
     total: int
 
 
 class Answered(NamedTuple):
-    """An answer, as its model writes it."""
+    """An answer, as JSON can say it."""
 
     document: dict[str, Any]
 
@@ -54,12 +68,20 @@ Said = Progress | Answered | Refused
 
 
 class Worker:
-    """A process that answers questions."""
+    """A process that answers questions.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    warm
+        What it calls before the first question: ``module:function``.
+    nice
+        By how much others go before it where processors are few.
+    """
+
+    def __init__(self, warm: str = "", nice: int = 0) -> None:
         context = multiprocessing.get_context("spawn")
         self._ours, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,))
+        self._process = context.Process(target=_serve, args=(theirs, warm, nice))
         self._process.start()
         theirs.close()
 
@@ -95,13 +117,16 @@ class Worker:
         self._ours.close()
 
 
-def _serve(theirs: Connection) -> None:
+def _serve(theirs: Connection, warm: str, nice: int) -> None:
     """Answer questions until nobody asks any more."""
     from sim.config.sealed import seal
     from sim.studies.processes import become_worker
 
     become_worker()
+    os.nice(nice)
     seal()
+    if warm:
+        _named(warm)()
     while True:
         try:
             asked: Asked = theirs.recv()
@@ -110,16 +135,21 @@ def _serve(theirs: Connection) -> None:
         theirs.send(_answer(asked, theirs.send))
 
 
+def _named(name: str) -> Callable[..., Any]:
+    """Return a function by its name, ``module:function``, with all that it needs imported."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
 def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
     """Return what comes of a question."""
-    from sim.assistant.catalogue import TOOLS
-    from sim.assistant.desk import Desk
     from sim.config.errors import FailureError, InputError
+    from sim.serving.desk import Desk
 
-    tool = TOOLS[asked.tool]
     desk = Desk(asked.limits, asked.jobs, _now_and_then(say))
     try:
-        answer = tool.work()(tool.question.model_validate(asked.arguments), desk)
+        return Answered(_named(asked.work)(asked.arguments, desk))
     except (InputError, FailureError) as error:
         return Refused(" ".join(str(error).split()))
     except MemoryError:
@@ -127,7 +157,6 @@ def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
     except Exception:
         traceback.print_exc()
         return Refused("xc40io failed at it; what failed stands on its standard error")
-    return Answered(answer.model_dump(mode="json"))
 
 
 def _now_and_then(say: Callable[[Said], None]) -> Callable[[int, int], None]:
