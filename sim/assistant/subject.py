@@ -10,8 +10,8 @@ from sim.config.faults import parse_fault
 from sim.config.files import nearest, parse_mapping, shipped
 from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
 from sim.config.scenario import Scenario
-from sim.run.jobs import seeded_jobs
 from sim.serving.limits import Limits
+from sim.serving.size import check_size
 from sim.studies.case import Case
 from sim.workloads.catalogue import workload_of
 
@@ -63,16 +63,9 @@ def scenario_of_one_job(question: AboutARun, limits: Limits) -> Scenario:
 
 def check_run(scenario: Scenario | JobsScenario, limits: Limits) -> None:
     """Raise InputError if a run would be too large, or would write a file."""
-    jobs = (
-        [scenario]
-        if isinstance(scenario, Scenario)
-        else [entry.job for entry in seeded_jobs(scenario)]
-    )
     case = Case(scenario)
-    rpc_size = case.machine.lustre.rpc_size
-    ranks = sum(job.nodes * job.ppn for job in jobs)
-    limits.check_size(ranks, lambda: case.size() / rpc_size)
-    for job in jobs:
+    check_size(case, limits)
+    for job in case.jobs():
         for path, option in workload_of(job.workload).output_files():
             raise InputError(
                 f"{option}={path}: no file is written for an assistant; right would be to leave it "

@@ -25,6 +25,7 @@ from sim.cli.sweep import sweep
 from sim.cli.trace import trace
 from sim.cli.tune import tune
 from sim.cli.validate import validate
+from sim.cli.web import web
 
 
 @click.group(cls=Face, invoke_without_command=True, context_settings={"max_content_width": 100})
@@ -58,6 +59,7 @@ _COMMANDS = (
     machines,
     scenarios,
     compile_core,
+    web,
     mcp,
 )
 for command in _COMMANDS:

@@ -120,12 +120,13 @@ class Case:
 
     def size(self) -> float:
         """Return about how many bytes are simulated one by one: the longest runs have most."""
-        jobs: list[Scenario | Job] = (
-            [self.scenario]
-            if isinstance(self.scenario, Scenario)
-            else [entry.job for entry in seeded_jobs(self.scenario)]
-        )
-        return sum(map(bytes_to_move, jobs)) / self.scenario.rpcs_as_one
+        return sum(map(bytes_to_move, self.jobs())) / self.scenario.rpcs_as_one
+
+    def jobs(self) -> list[Scenario | Job]:
+        """Return the jobs that are listed or drawn; the only one is the scenario."""
+        if isinstance(self.scenario, Scenario):
+            return [self.scenario]
+        return [entry.job for entry in seeded_jobs(self.scenario)]
 
     def listed(self) -> Case:
         """Return the same with all jobs listed that a mix would draw, each with its seed."""

@@ -1,0 +1,45 @@
+"""How the page looks: what its parts have in common."""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import panel as pn
+
+_FOLDER = Path(__file__).resolve().parent
+
+
+@cache
+def asset(name: str) -> str:
+    """Return a file that lies beside this module."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+WIDGET_CSS = asset("widget.css")
+"""The style of all widgets and panes: each has a document of its own, which the page's own style
+does not reach."""
+
+
+def html(text: str, *, css: str = "", **look: object) -> pn.pane.HTML:
+    """Return a pane of HTML; whatever comes from elsewhere must be made harmless before."""
+    options = {"margin": 0, "sizing_mode": "stretch_width", **look}
+    return pn.pane.HTML(text, stylesheets=[WIDGET_CSS], css_classes=[css] if css else [], **options)
+
+
+def note(css: str, **look: object) -> pn.pane.HTML:
+    """Return an empty line for plain text that changes: :func:`tell` fills it."""
+    return html("", css=css, visible=False, **look)
+
+
+def tell(line: pn.pane.HTML, text: str) -> None:
+    """Have a line show a text, which screen readers read aloud; hide it where there is none."""
+    line.object = f'<div role="status">{escape(text)}</div>' if text else ""
+    line.visible = bool(text)
+
+
+def paragraph(text: str, css: str = "") -> str:
+    """Return a text as a paragraph of HTML."""
+    kind = f' class="{css}"' if css else ""
+    return f"<p{kind}>{escape(text)}</p>"

@@ -1,0 +1,196 @@
+"""The server of the explorer: what ``xc40io web`` runs."""
+
+from __future__ import annotations
+
+import logging
+import re
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import panel as pn
+from bokeh.server.server import Server
+
+from sim.config.errors import InputError
+from sim.serving.limits import Limits
+from sim.serving.worker import Worker
+from sim.serving.workers import Workers
+from sim.web.explorer import Explorer
+from sim.web.gate import Gate
+from sim.web.published import Point
+from sim.web.rooms import Rooms
+from sim.web.running import Runs
+from sim.web.simulating import WARM
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Addresses that only this machine reaches."""
+
+_PREFIX = re.compile(r"(/[\w.~-]+)*")
+_NICE = 5  # pages go before runs where processors are few
+_MESSAGE = 1 << 20  # bytes of a message from a page
+_LEFT, _LOOKED = (
+    10_000,
+    5_000,
+)  # ms: when a session without a page ends, and how often that is looked for
+
+
+class Serving(NamedTuple):
+    """How the explorer is served.
+
+    Attributes
+    ----------
+    address, port
+        Where it listens; port 0: any that is free.
+    prefix
+        Of all its addresses: ``/tools/xc40io``; or nothing.
+    origins
+        Hosts whose pages may open a websocket, besides this one: ``hub.example.org``.
+    token
+        That everybody needs; empty: nobody does.
+    sessions
+        Pages that may be open at the same time.
+    idle
+        Seconds after which a page on which nothing happens is closed.
+    at_once
+        Runs at the same time; others wait.
+    """
+
+    address: str
+    port: int
+    prefix: str
+    origins: Sequence[str]
+    token: str
+    sessions: int
+    idle: float
+    at_once: int
+
+
+def serve(
+    serving: Serving, limits: Limits, points: Sequence[Point], ready: Callable[[str], None]
+) -> None:
+    """Serve until somebody interrupts it.
+
+    Parameters
+    ----------
+    serving
+        How.
+    limits
+        What a run may cost.
+    points
+        What was published of the machines.
+    ready
+        Called with the address once the server listens.
+
+    Raises
+    ------
+    InputError
+        If it may not listen there without a token, or cannot.
+    """
+    check(serving)
+    _be_quiet()
+    start = partial(Worker, WARM, _NICE)
+    workers = Workers(limits, serving.at_once, 1, start=start, warm=True)
+    server = make_server(serving, workers, points)
+    loop = server.io_loop
+    with workers:
+        signal.signal(signal.SIGTERM, lambda *_: loop.add_callback_from_signal(loop.stop))
+        server.start()
+        ready(f"http://{_named(serving.address)}:{server.port}{server.prefix}/")
+        loop.start()
+        server.stop()
+
+
+def check(serving: Serving) -> None:
+    """Raise InputError if it may not be served so."""
+    if serving.address not in LOOPBACK and not serving.token:
+        raise InputError(
+            f"--address {serving.address}: others than this machine would reach the explorer; "
+            "right would be a --token beside it, or no --address"
+        )
+    if _PREFIX.fullmatch(serving.prefix) is None:
+        raise InputError(
+            f"--prefix {serving.prefix}: right would be letters, digits, _, - and . between "
+            "slashes, as /tools/xc40io"
+        )
+
+
+def make_server(serving: Serving, workers: Workers, points: Sequence[Point]) -> Server:
+    """Return the server, which has runs made by workers.
+
+    Raises
+    ------
+    InputError
+        If the system does not let it listen there.
+    """
+    rooms = Rooms(serving.sessions)
+    runs = Runs(workers)
+
+    def page() -> pn.Template:  # Panel asks for a plain function
+        return _page(runs, points, rooms, serving.idle)
+
+    options: dict[str, Any] = {
+        "prefix": serving.prefix,
+        "auth_provider": Gate(serving.token, rooms),
+        "websocket_max_message_size": _MESSAGE,
+        "unused_session_lifetime_milliseconds": _LEFT,
+        "check_unused_sessions_milliseconds": _LOOKED,
+    }
+    port = serving.port or _free_port(serving.address)
+    try:
+        return pn.io.server.get_server(
+            {"/": page},
+            port=port,
+            address=serving.address,
+            websocket_origin=[*serving.origins, *_own_origins(serving.address, port)],
+            title={"/": "xc40io explorer"},
+            show=False,
+            start=False,
+            **options,
+        )
+    except ValueError as error:
+        raise InputError(
+            f"--allow-websocket-origin: {error}; right would be a host, as hub.example.org or "
+            "hub.example.org:8443"
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"--address {serving.address} --port {port}: {error.strerror or error}; right would be "
+            "another --port, as 5007, or 0 for any that is free"
+        ) from error
+
+
+def _free_port(address: str) -> int:
+    """Return a port that is free: the server must know it before it listens, to know its name."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as one:
+        one.bind((address, 0))
+        return int(one.getsockname()[1])
+
+
+def _page(runs: Runs, points: Sequence[Point], rooms: Rooms, idle: float) -> pn.Template:
+    """Return the page of a new session."""
+    asked = pn.state.session_args
+    query = urlencode([(name, each.decode()) for name, values in asked.items() for each in values])
+    explorer = Explorer(runs, points, query, idle)
+    rooms.take(pn.state.curdoc)
+    return explorer.page()
+
+
+def _own_origins(address: str, port: int) -> list[str]:
+    """Return the hosts that this server itself is known by."""
+    hosts = dict.fromkeys((address, *LOOPBACK) if address not in LOOPBACK else LOOPBACK)
+    return [f"{host}:{port}" for host in hosts if ":" not in host]  # Bokeh knows no IPv6 here
+
+
+def _named(address: str) -> str:
+    """Return an address as it stands in a URL."""
+    return f"[{address}]" if ":" in address else address
+
+
+def _be_quiet() -> None:
+    """Let the server say on standard error what goes wrong, and nothing else."""
+    for name in ("bokeh", "tornado.access", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.ERROR)

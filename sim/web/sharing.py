@@ -1,0 +1,67 @@
+"""What can be copied of a page: its link, the command of a setting, the program of it."""
+
+from __future__ import annotations
+
+from html import escape
+
+import panel as pn
+
+from sim.web.copies import State, command_of, python_of, query_of
+from sim.web.look import WIDGET_CSS, html
+
+_COPY = """
+const text = link ? location.origin + location.pathname + what.value : what.value;
+const done = () => { const before = cb_obj.origin.label; cb_obj.origin.label = 'Copied';
+                     setTimeout(() => { cb_obj.origin.label = before }, 1500) };
+const by_hand = () => {
+  const area = document.createElement('textarea');
+  area.value = text; document.body.append(area); area.select();
+  document.execCommand('copy'); area.remove(); done();
+};
+if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, by_hand); else by_hand();
+"""
+"""A page that is not served from this machine, and without TLS, has no clipboard of its own."""
+
+
+class Sharing:
+    """Buttons that copy, and the texts that they copy."""
+
+    def __init__(self) -> None:
+        self._texts = {name: pn.widgets.TextInput(visible=False) for name in _NAMES}
+        self._shown = html("")
+        buttons = [self._button(name, label) for name, label in _NAMES.items()]
+        self.view = pn.Column(
+            html("<h2>Take it with you</h2>"),
+            pn.FlexBox(*buttons, *self._texts.values(), gap="4px 10px", margin=0),
+            self._shown,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def _button(self, name: str, label: str) -> pn.widgets.Button:
+        button = pn.widgets.Button(label=label, stylesheets=[WIDGET_CSS], margin=(2, 0))
+        text = self._texts[name]
+        button.js_on_click(args={"what": text, "link": name == "link"}, code=_COPY)
+        return button
+
+    def show(self, state: State) -> None:
+        """Have what is copied be that of a state."""
+        sides = state.sides
+        several = len(sides) > 1
+        commands = "\n".join(
+            (f"# {side}\n" if several else "") + command_of(one) for side, one in sides.items()
+        )
+        programs = "\n".join(
+            (f"# {side}\n" if several else "") + python_of(one) for side, one in sides.items()
+        )
+        self._texts["link"].value = f"?{query_of(state._replace(run=True))}"
+        self._texts["command"].value = commands
+        self._texts["python"].value = programs
+        self._shown.object = (
+            f'<pre tabindex="0" aria-label="Command">{escape(commands)}</pre>'
+            f'<details><summary>As Python</summary><pre tabindex="0">{escape(programs)}</pre>'
+            "</details>"
+        )
+
+
+_NAMES = {"link": "Copy link", "command": "Copy as command", "python": "Copy as Python"}

@@ -1,0 +1,76 @@
+"""The guided tours: that they are whole, and that what they say of runs is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from sim.config.scenario import machine_of
+from sim.serving.desk import Desk
+from sim.serving.limits import Limits
+from sim.web.outcome import Outcome
+from sim.web.settings import Settings
+from sim.web.simulating import run
+from sim.web.tours import filled, tours
+from sim.web.translation import scenario_of
+from sim.workloads.ior.checks import check
+from sim.workloads.ior.options import parse_arguments
+
+LIMITS = Limits(rpcs=300_000, ranks=16_384)
+
+FASTER = {
+    ("writers", 0): 1.5,
+    ("writers", 1): 1.5,
+    ("writers", 2): 3.0,
+    ("own-files", 0): 1.2,
+    ("own-files", 1): 1 / 0.3,
+    ("stripes", 1): 2.0,
+}
+"""By which factor B is faster, or slower (own-files 1), than A at least, as the texts have it."""
+
+
+def outcome(settings: Settings) -> Outcome:
+    desk = Desk(LIMITS, 1, lambda _done, _total: None)
+    return Outcome.model_validate(run(settings.model_dump(), desk))
+
+
+def test_there_are_six_in_the_order_in_which_they_are_offered():
+    assert [tour.title for tour in tours().values()] == [
+        "Why 8 MB stripes",
+        "Two writers, one stripe",
+        "The client cache",
+        "Aggregators",
+        "Own files and the MDS",
+        "SSD or Lustre",
+    ]
+
+
+@pytest.mark.parametrize("name", tours())
+def test_each_step_can_be_run_and_compares_two_settings(name: str):
+    for step in tours()[name].steps:
+        assert step.state.b is not None
+        assert step.state.a != step.state.b
+        for settings in step.state[:2]:
+            scenario = scenario_of(settings)
+            check(parse_arguments(scenario.workload.ior).tests, scenario, machine_of(scenario))
+
+
+@pytest.mark.parametrize("name", tours())
+def test_figures_in_texts_are_computed(name: str):
+    for step in tours()[name].steps:
+        told = re.sub(r"\{[^}]*\}", "", step.look)
+        assert not re.search(r"\d (GB/s|times)", told)
+        assert filled(step.look, None, None) is None  # each look has a figure
+
+
+@pytest.mark.parametrize(("name", "step"), FASTER)
+def test_what_a_step_says_of_its_runs_is_so(name: str, step: int):
+    found = tours()[name].steps[step]
+    a, b = outcome(found.state.a), outcome(found.state.b)
+    ratio = b.phases[0].bandwidth / a.phases[0].bandwidth
+    slower = (name, step) == ("own-files", 1)
+    assert (1 / ratio if slower else ratio) > FASTER[name, step]
+    told = filled(found.look, a, b)
+    assert told is not None
+    assert "{" not in told
