@@ -46,6 +46,8 @@ def guided(nature: JobNature, names: Container[str]) -> Iterator[dict[str, Any]]
         yield {LAYOUT: OWN_FILES, COUNT: 1, SIZE: _GUIDED}
     yield {COUNT: regular, SIZE: block, BUFFERING: "on"}
     if nature.collective:
+        # A call keeps all OSTs busy only if each of them has a stripe of it.
+        yield {COUNT: osts, SIZE: max((nature.call or 0) // osts, MIB), BUFFERING: "on"}
         grouped = {BUFFERING: "on", LOCKS: "group"}
         yield {COUNT: osts, SIZE: _GUIDED, AGGREGATORS: _SEVERAL, **grouped}
         yield {COUNT: osts, SIZE: _LARGE, AGGREGATORS: 1, **grouped}

@@ -81,6 +81,11 @@ class JobNature:
         return self.tests[0].block_size if self.tests else None
 
     @property
+    def call(self) -> int | None:
+        """Bytes of one call of all ranks; None where the workload does not tell."""
+        return self.tests[0].transfer_size * self.ranks if self.tests else None
+
+    @property
     def hints(self) -> dict[str, str]:
         """The hints in ``MPICH_MPIIO_HINTS`` that are for all files."""
         text = self.scenario.environment.get(HINTS, "")

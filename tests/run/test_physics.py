@@ -145,14 +145,14 @@ def test_so_do_reads_if_each_stream_stays_on_its_ost() -> None:
     """And if each of the 16 readers of a node may read 40 MiB ahead, which they share by default.
 
     With stripes of 8 MiB in turn on seven OSTs, heads move as long as they read, if only to what is
-    nearest of all that waits.
+    nearest of all that waits. Who reads ahead less has fewer RPCs there to choose from.
     """
     stays = rows(ost_bound("-r", mib=128, count=1, lustre__readahead="640 MiB"))[0]
     shares = rows(ost_bound("-r", mib=128, count=1))[0]
     turns = rows(ost_bound("-r"))[0]
     assert 0.7 * THETA[stays.access] < stays.bandwidth < THETA[stays.access]
     assert turns.bandwidth < 0.8 * stays.bandwidth
-    assert shares.bandwidth < 0.8 * stays.bandwidth
+    assert shares.bandwidth < 0.9 * stays.bandwidth
 
 
 @pytest.mark.parametrize("access", ["-w", "-r"])
