@@ -30,11 +30,18 @@ _CHANGES = {
 
 
 def spread(
-    ranks: int, cores: int, nodes: int | None, ppn: int | None, option: str = "--"
+    ranks: int,
+    cores: int,
+    nodes: int | None,
+    ppn: int | None,
+    *,
+    option: str = "--",
+    idle: bool = False,
 ) -> tuple[int, int]:
     """Return nodes and ranks on each: as typed, or as full as the cores allow.
 
-    `option` is what stands before their names where they were typed.
+    `option` is what stands before their names where they were typed; with `idle` there may be nodes
+    without any rank.
 
     Raises
     ------
@@ -48,11 +55,12 @@ def spread(
         return dealt(ranks, cores)
     nodes = nodes or -(-ranks // (ppn or 1))
     ppn = ppn or -(-ranks // nodes)
-    if not (nodes - 1) * ppn < ranks <= nodes * ppn:
+    least = 0 if idle else (nodes - 1) * ppn
+    if not least < ranks <= nodes * ppn:
         raise InputError(
             f"{option}nodes {nodes} with {option}ppn {ppn}: the job has {ranks:,} ranks; right "
-            f"would be nodes and ranks on each that have room for {ranks:,}, and leave no node "
-            "without any"
+            f"would be nodes and ranks on each that have room for {ranks:,}"
+            f"{'' if idle else ', and leave no node without any'}"
         )
     return nodes, ppn
 

@@ -224,7 +224,7 @@ def _table_scenario(
     nodes, ppn = job["nodes"], job["ppn"]
     if nodes is None and ppn is None:
         nodes, ppn = trace.nodes, trace.ppn
-    nodes, ppn = spread(trace.ranks, cores, nodes, ppn)
+    nodes, ppn = spread(trace.ranks, cores, nodes, ppn, idle=True)
     kernel: dict[str, Any] = {"name": "replay", "trace": path, "timing": timing}
     if files is not None:
         kernel["files"] = files

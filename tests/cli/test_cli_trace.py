@@ -100,3 +100,11 @@ def test_a_log_is_converted(xc40io, tmp_path: Path) -> None:
     assert (document["ranks"], len(document["files"])) == (48, 48)
     assert document["calls"]["write"]["POSIX"] == 48 * 16
     assert document["bytes"]["write"] == 48 * 16 << 20
+
+
+def test_nodes_without_any_rank_of_a_table_have_nothing_to_do(xc40io, table: str) -> None:
+    done = xc40io("replay", table, "--nodes", "4", "--ppn", "2", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["xc40io"]["scenario"]["nodes"] == 4
+    refused = xc40io("replay", table, "--nodes", "1", "--ppn", "1")
+    assert "have room for 2" in refused.output
