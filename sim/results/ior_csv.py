@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.types import Floats
 from sim.results.ior_report import IorReport, access_name
 from sim.workloads.ior.parameters import Access
 from sim.workloads.ior.phases import PhaseRecord
@@ -13,6 +14,8 @@ _TITLES = (
     "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),"
     "open(s),wr/rd(s),close(s),total(s),numTasks,iter"
 )
+
+CALL_TITLES = "time,runtime,tp"
 
 RANK_TITLES = "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput"
 
@@ -44,6 +47,31 @@ def format_csv(report: IorReport) -> str:
             cells = ",".join(f"{number:.4f}" for number in numbers)
             lines.append(f"{access_name(row)},{cells},{tested.tasks},{row.repetition}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def call_lines(record: PhaseRecord, rank: int, starts: Floats, ends: Floats, size: int) -> str:
+    """Print the calls of one rank in one phase (``-O savePerOpDataCSV=PREFIX``).
+
+    Parameters
+    ----------
+    record, rank
+        The phase, and who.
+    starts, ends
+        float64 (calls,): when each began and ended, in seconds of the phase's clock.
+    size
+        Bytes of each.
+
+    Returns
+    -------
+    str
+        `CALL_TITLES`, and a line for each call: seconds after the rank's first could begin, seconds
+        that it took, bytes/s.
+    """
+    seconds = ends - starts
+    with np.errstate(divide="ignore"):
+        columns = np.column_stack((starts - record.io_start[rank], seconds, size / seconds))
+    lines = (f"{begun:.8e},{took:.8e},{rate:e}" for begun, took, rate in columns.tolist())
+    return "".join(f"{line}\n" for line in (CALL_TITLES, *lines))
 
 
 def rank_lines(record: PhaseRecord) -> str:

@@ -15,11 +15,13 @@ from sim.results.ior_report import (
     IorReport,
     TestReport,
     access_name,
+    in_order,
     options_section,
 )
 from sim.results.json_text import json_text
 from sim.workloads.ior.names import file_name
 from sim.workloads.ior.parameters import IorTest
+from sim.workloads.ior.phases import Removal
 from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
@@ -60,7 +62,12 @@ def _test(report: TestReport, whole: IorReport) -> dict[str, Any]:
         **_capacity(whole.file_system),
         "Parameters": _parameters(report, whole.platform),
         "Options": options_section(report),
-        "Results": [_result(row, report.test) for row in report.printed_rows],
+        "Results": [
+            {"access": "remove", "totalTime": line.seconds}
+            if isinstance(line, Removal)
+            else _result(line, report.test)
+            for line in in_order(report)
+        ],
     }
     if report.test.verbose:
         entry["max"] = _best(report)
@@ -82,7 +89,7 @@ def _parameters(report: TestReport, platform: str) -> dict[str, str | int]:
     return {
         "testID": report.test_id,
         "refnum": test.reference_number,
-        "api": test.api,
+        "api": test.api_as_typed,
         "platform": platform,
         "testFileName": test.test_file,
         "deadlineForStonewall": test.deadline,
@@ -93,7 +100,7 @@ def _parameters(report: TestReport, platform: str) -> dict[str, str | int]:
         "dryRun": 0,
         "nodes": report.nodes,
         "memoryPerTask": test.task_memory,
-        "memoryPerNode": test.node_memory,
+        "memoryPerNode": report.memory_per_node,
         "tasksPerNode": report.tasks_per_node,
         "repetitions": test.repetitions,
         "multiFile": int(test.file_per_repetition),
@@ -118,7 +125,7 @@ def _parameters(report: TestReport, platform: str) -> dict[str, str | int]:
         "warningAsErrors": 0,
         "verbose": test.verbose,
         "data packet type": "g",
-        "setTimeStampSignature/incompressibleSeed": 0,
+        "setTimeStampSignature/incompressibleSeed": test.signature,
         "collective": int(test.collective),
         "segmentCount": test.segments,
         "transferSize": test.transfer_size,
@@ -145,7 +152,7 @@ def _summary(report: TestReport, summary: IorSummary) -> dict[str, str | float]:
     test, rate, operations = report.test, summary.bandwidth, summary.operations
     entry: dict[str, str | float] = {
         "operation": summary.access,
-        "API": test.api,
+        "API": test.api_as_typed,
         "TestID": report.test_id,
         "ReferenceNumber": test.reference_number,
         "segmentCount": test.segments,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sim.lustre.striping import getstripe_text
+from sim.results.ior_calls import call_files
 from sim.results.ior_csv import RANK_TITLES, format_csv, rank_lines
 from sim.results.ior_json import as_dict, format_json
 from sim.results.ior_mpiio import ior_mpiio_data, ior_mpiio_text
@@ -16,9 +17,10 @@ from sim.results.output import Output, OutputFile
 from sim.results.run_json import simulator_document
 from sim.run.result import Result
 from sim.workloads.ior.names import file_name
-from sim.workloads.ior.options import RANKS_OPTION, SUMMARY_OPTION
+from sim.workloads.ior.options import RANKS_OPTION, STATUS_OPTION, SUMMARY_OPTION
 from sim.workloads.ior.outcome import FinishedTest
 from sim.workloads.ior.parameters import Access
+from sim.workloads.stonewall_file import status_text
 
 _FILES_SHOWN = 4
 _FORMATS: Mapping[str, Callable[[IorReport], str]] = {
@@ -53,7 +55,7 @@ class IorOutput(Output):
 
     def layouts(self) -> str:
         """Return the striping of each test's files as ``lfs getstripe`` prints it; a few files."""
-        return "".join(_layouts(test) for test in self._tests)
+        return "".join(_layouts(test) for test in self._tests if test.test.api != "DUMMY")
 
     def files(self) -> list[OutputFile]:
         """Return the summary and the times of the ranks, where the command names files for them."""
@@ -70,7 +72,17 @@ class IorOutput(Output):
                     for record in test.records
                     if record.access is not Access.WRITE_CHECK
                 )
-        return files + [OutputFile(path, RANKS_OPTION, text) for path, text in details.items()]
+        files += [OutputFile(path, RANKS_OPTION, text) for path, text in details.items()]
+        return files + self._status_files() + call_files(self.result, self._tests)
+
+    def _status_files(self) -> list[OutputFile]:
+        """Return how many calls writes have made by a deadline, where a test keeps their number."""
+        found = {}
+        for test in self._tests:
+            walls = [record.stonewall for record in test.records if record.access is Access.WRITE]
+            if test.test.stonewall_file is not None and walls and walls[0] is not None:
+                found[test.test.stonewall_file] = status_text(walls[0].calls_max)
+        return [OutputFile(path, STATUS_OPTION, text) for path, text in found.items()]
 
     def document(self) -> dict[str, Any]:
         """Arrange the run as IOR's JSON does, with one key more.

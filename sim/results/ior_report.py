@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sim.results.file_system import FileSystem
 from sim.workloads.ior.parameters import Access, IorTest
+from sim.workloads.ior.phases import Removal
 from sim.workloads.ior.rows import IorRow
 
 VERSION = "4.1.0+xc40io"
@@ -32,6 +33,10 @@ class TestReport:
         When, on the simulated calendar.
     rows
         All phases in the order in which they ran.
+    removals
+        Of the files, after each repetition, unless they were kept.
+    memory_per_node
+        Bytes that ``-M`` occupies of a node's memory.
     """
 
     __test__ = False  # not a test of ours, whatever pytest thinks of the name
@@ -43,6 +48,8 @@ class TestReport:
     tasks_per_node: int
     started: datetime
     rows: tuple[IorRow, ...]
+    removals: tuple[Removal, ...] = ()
+    memory_per_node: int = 0
 
     @property
     def aggregate_bytes(self) -> int:
@@ -53,6 +60,11 @@ class TestReport:
     def printed_rows(self) -> tuple[IorRow, ...]:
         """The phases that IOR times and prints: all but the re-reading of ``-W``."""
         return tuple(row for row in self.rows if row.access is not Access.WRITE_CHECK)
+
+    @property
+    def printed_removals(self) -> tuple[Removal, ...]:
+        """The removals, which IOR prints with ``-v``."""
+        return self.removals if self.test.verbose else ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,12 @@ def access_name(row: IorRow) -> str:
     return "write" if row.access is Access.WRITE else "read"
 
 
+def in_order(report: TestReport) -> list[IorRow | Removal]:
+    """Return the phases and removals of a test that IOR prints, in the order in which they ran."""
+    printed: list[IorRow | Removal] = [*report.printed_rows, *report.printed_removals]
+    return sorted(printed, key=lambda line: line.repetition)
+
+
 def human_readable(size: int) -> str:
     """Print a size as IOR does: whole or with two decimals, in bytes, MiB, GiB or TiB."""
     for unit, shift in (("TiB", 40), ("GiB", 30), ("MiB", 20)):
@@ -102,7 +120,7 @@ def options_section(report: TestReport) -> dict[str, str | int]:
     """List IOR's Options, in order, for text and JSON alike."""
     test = report.test
     options: dict[str, str | int] = {
-        "api": test.api,
+        "api": test.api_as_typed,
         "apiVersion": _API_VERSIONS.get(test.api, ""),
         "test filename": test.test_file,
         "access": "file-per-process" if test.file_per_process else "single-shared-file",
@@ -121,8 +139,8 @@ def options_section(report: TestReport) -> dict[str, str | int]:
     }
     if test.task_memory:
         options["memoryPerTask"] = human_readable(test.task_memory)
-    if test.node_memory:
-        options["memoryPerNode"] = human_readable(test.node_memory)
+    if report.memory_per_node:
+        options["memoryPerNode"] = human_readable(report.memory_per_node)
     options |= {
         "repetitions": test.repetitions,
         "xfersize": human_readable(test.transfer_size),

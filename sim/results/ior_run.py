@@ -51,8 +51,7 @@ def ior_report(result: Result) -> IorReport:
         began=moment(result.started),
         finished=moment(result.started + result.simulated),
         tests=tuple(
-            _test_report(test, number, result.scenario.ppn)
-            for number, test in enumerate(outcome.tests)
+            _test_report(test, number, result) for number, test in enumerate(outcome.tests)
         ),
     )
 
@@ -70,13 +69,16 @@ def ior_outcome(result: Result) -> IorOutcome:
     return result.outcome
 
 
-def _test_report(finished: FinishedTest, number: int, ppn: int) -> TestReport:
+def _test_report(finished: FinishedTest, number: int, result: Result) -> TestReport:
+    test, ppn = finished.test, result.scenario.ppn
     return TestReport(
-        test=finished.test,
+        test=test,
         test_id=number,
-        nodes=-(-finished.tasks // ppn),
+        nodes=test.nodes or -(-finished.tasks // ppn),
         tasks=finished.tasks,
-        tasks_per_node=min(ppn, finished.tasks),
+        tasks_per_node=test.tasks_on_first_node or min(ppn, finished.tasks),
         started=moment(finished.started),
         rows=tuple(reduce(record) for record in finished.records),
+        removals=finished.removals,
+        memory_per_node=test.memory_per_node(result.machine.nodes.memory),
     )

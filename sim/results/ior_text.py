@@ -10,11 +10,12 @@ from sim.results.ior_report import (
     IorReport,
     TestReport,
     access_name,
+    in_order,
     options_section,
 )
 from sim.workloads.ior.names import file_name
-from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.phases import Stonewall
+from sim.workloads.ior.parameters import Access, IorTest
+from sim.workloads.ior.phases import Removal, Stonewall
 from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
@@ -83,11 +84,15 @@ def _test_lines(report: TestReport, disk: FileSystem) -> Iterator[str]:
     yield from ("", "Results: ", "")
     yield "".join(f"{title:<{width}}" for title, width, _ in _COLUMNS)
     yield "".join(f"{'-' * dashes:<{width}}" for _, width, dashes in _COLUMNS)
-    for row in report.printed_rows:
-        yield from _remarks(row, report)
-        yield _result_line(row, report.test)
+    for line in in_order(report):
+        if isinstance(line, Removal):
+            yield f"remove    {'-          ' * 6}{_decimals(line.seconds):<10} {line.repetition:<4}"
+            continue
+        yield from _remarks(line, report)
+        yield _result_line(line, report.test)
     if report.test.verbose:
         yield from _best(report)
+    yield from _worn_out(report)
 
 
 def _result_line(row: IorRow, test: IorTest) -> str:
@@ -135,6 +140,15 @@ def _stonewall_line(wall: Stonewall) -> str:
     )
 
 
+def _worn_out(report: TestReport) -> Iterator[str]:
+    """Say how many calls a rank made by wear-out, unless a status file says so."""
+    if report.test.wear_out and report.test.stonewall_file is None:
+        written = [row for row in report.rows if row.access is Access.WRITE]
+        wall = written[0].stonewall if written else None
+        calls = 0 if wall is None else wall.calls_max
+        yield f"Pairs deadlineForStonewallingaccessed: {calls}"
+
+
 def _best(report: TestReport) -> Iterator[str]:
     for summary in summarise(report.rows):
         best = summary.bandwidth.largest
@@ -159,5 +173,5 @@ def _summary_line(report: TestReport, summary: IorSummary) -> str:
         f"{test.file_per_process:3d} {test.reorder_constant:5d} {test.task_offset:8d} "
         f"{test.reorder_random:9d} {test.reorder_seed:4d} {test.segments:6d} "
         f"{test.block_size:8d} {test.transfer_size:8d} {summary.bytes_moved / _MIB:9.1f} "
-        f"{test.api:>3} {test.reference_number:6d}"
+        f"{test.api_as_typed:>3} {test.reference_number:6d}"
     )

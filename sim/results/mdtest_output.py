@@ -14,7 +14,7 @@ from sim.run.result import Result
 from sim.workloads.mdtest.options import RANKS_OPTION, STATUS_OPTION
 from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun
 from sim.workloads.mdtest.parameters import MdtestTest, Operation
-from sim.workloads.mdtest.status import status_text
+from sim.workloads.stonewall_file import status_text
 
 
 class MdtestOutput(KernelOutput):

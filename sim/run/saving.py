@@ -49,7 +49,7 @@ _RECORDS = {
     "sim.workloads.io500.outcome": "Io500Outcome Io500Phase",
     "sim.workloads.ior.outcome": "FinishedTest IorOutcome",
     "sim.workloads.ior.parameters": "Access IorTest",
-    "sim.workloads.ior.phases": "PhaseRecord Stonewall",
+    "sim.workloads.ior.phases": "PhaseRecord Removal Stonewall",
     "sim.workloads.mdtest.options": "MdtestCommand",
     "sim.workloads.mdtest.outcome": "MdtestOutcome MdtestPhase MdtestRun MdtestWall",
     "sim.workloads.mdtest.parameters": "MdtestTest Operation",

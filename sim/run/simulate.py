@@ -66,7 +66,8 @@ def simulate(
     (['write'], 2097152)
     """
     machine = machine_of(scenario)
-    job = Submission(scenario, workload or workload_of(scenario.workload))
+    workload = workload or workload_of(scenario.workload)
+    job = Submission(scenario, workload)
     job.check(machine)
     (result,) = run_jobs(
         machine,
@@ -75,7 +76,7 @@ def simulate(
         seed=scenario.seed,
         slow=scenario.slow,
         faults=scenario.faults,
-        record=record,
+        record=record or workload.needs_recording,
         progress=progress,
     )
     return result

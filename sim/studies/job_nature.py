@@ -11,7 +11,7 @@ from sim.studies.case import HINTS
 from sim.studies.record import RunRecord
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
-from sim.workloads.ior.parameters import IorTest
+from sim.workloads.ior.parameters import WITHOUT_MPI, IorTest
 from sim.workloads.workload import Workload
 
 REPLAY = "replay"
@@ -68,7 +68,7 @@ class JobNature:
     @property
     def over_mpi(self) -> bool:
         """Whether an IOR command goes through MPI-IO, so that collective calls are a choice."""
-        return bool(self.tests) and all(test.api != "POSIX" for test in self.tests)
+        return bool(self.tests) and not any(test.api in WITHOUT_MPI for test in self.tests)
 
     @property
     def has_script(self) -> bool:

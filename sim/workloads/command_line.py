@@ -75,22 +75,27 @@ class Grammar(NamedTuple):
         """Split letters that stand together; the first one with a value takes all behind it."""
         for position, letter in enumerate(letters):
             spelled = f"-{letter}"
+            if letter == "-":  # as in -z-k, which IOR lets pass
+                continue
             if letter in self.flags:
                 yield spelled, ""
             elif letter in self.values:
                 yield spelled, _value(spelled, letters[position + 1 :].removeprefix("="), rest)
                 return
             elif letter == "h":
-                raise InputError(
-                    f"-h prints {self.program}'s own help; `xc40io {self.command} --help` prints "
-                    "ours"
-                )
+                raise InputError(self._own_help(spelled))
             else:
                 raise InputError(f"{spelled}: {self.program} has no such option")
+
+    def _own_help(self, spelled: str) -> str:
+        ours = f"`xc40io {self.command} --help` prints ours"
+        return f"{spelled} prints {self.program}'s own help; {ours}"
 
     def _long_option(self, word: str, rest: Iterator[str]) -> tuple[str, str]:
         spelled, equals, value = word.partition("=")
         name = spelled.lower()
+        if name == "--help":
+            raise InputError(self._own_help(spelled))
         if name in self.long_flags:
             if equals:
                 raise InputError(f"{spelled} takes no value, but has {value!r}")

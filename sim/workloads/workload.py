@@ -46,6 +46,11 @@ class Workload(ABC):
     def options(self, *, given: bool = False) -> dict[str, Any]:
         """Return its options by name, with their units; with ``given``, those that are set."""
 
+    @property
+    def needs_recording(self) -> bool:
+        """Whether what it writes is made of a recording of the run."""
+        return False
+
     def helpers(self) -> int:
         """Return how many helper threads each rank has; they share its core."""
         return 0

@@ -101,7 +101,7 @@ def test_the_commands_of_the_headline_scenarios() -> None:
 def test_checks_are_phases() -> None:
     assert one("-w -W").phases == (Access.WRITE, Access.WRITE_CHECK)
     assert one("-w -r -R").phases == (Access.WRITE, Access.READ_CHECK)
-    assert one("-r -R").phases == (Access.READ_CHECK,)
+    assert one("-r -R -G 7").phases == (Access.READ_CHECK,)
 
 
 def test_long_options_and_directives() -> None:
@@ -182,16 +182,23 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("-b 12 -t 12", "multiple of 8"),
         ("-b 8q", "-b: '8q' is not a size"),
         ("-b", "-b needs a value"),
-        ("-s 0", "at least 1 segment"),
+        ("-s -1", "segments must not be negative"),
         ("-i 0", "at least 1 repetition"),
         ("-i two", "-i: 'two' is not a whole number"),
         ("-N -4", "number of tasks"),
-        ("-a MMAP", "not simulated; POSIX, MPIIO, HDF5 and NCMPI are"),
+        ("-a AIO", "not simulated; POSIX, MMAP, MPIIO, HDF5, NCMPI and DUMMY are"),
+        ("-r -R", "-R without -w needs -G"),
+        ("-y", "right would be -F as well"),
+        ("--randomPrefill=64k", "it needs -z"),
+        ("-z --randomPrefill=300k", "must be a multiple of it"),
+        ("-a MMAP -Y -b 1000 -t 1000", "multiple of the page"),
+        ("--posix.gpfs.hintaccess", "the simulated file system is Lustre"),
+        ("-- --help", "IOR's own help"),
         ("-a FOO", "not an API of IOR"),
         ("-C -Z", "-C and -Z cannot be combined"),
         ("-z -C", "add -F"),
         ("-z -b 1m -t 1m", "larger than -t"),
-        ("-z -R", "--random-offset-seed"),
+        ("-w -z -R", "--random-offset-seed"),
         ("-a MPIIO -c -z", "no random offsets"),
         ("-a MPIIO -V -z", "no random offsets"),
         ("-a MPIIO -V -S -F", "leave out -F, -C and -Z, or -S"),
@@ -210,7 +217,6 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("-O nonsense=1", "nonsense: IOR has no such"),
         ("-O summaryFormat=xml", "default, JSON or CSV"),
         ("-O GPUDirect=1", "no GPU"),
-        ("-O numNodes=4", "come from the job"),
         ("-P", "do not work in IOR"),
         ("--posix.odirekt", "no such option"),
         ("--posix.odirect=1", "takes no value"),
@@ -227,6 +233,33 @@ def test_refusals_name_option_value_and_what_would_be_right(line: str, words: st
         parse_arguments(line.split())
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_ior_repeats_the_api_as_typed() -> None:
+    test = one("-a mpiio")
+    assert (test.api, test.api_as_typed) == ("MPIIO", "mpiio")
+
+
+def test_delays_of_dummy_are_typed_in_microseconds() -> None:
+    test = one("-a dummy --dummy.delay-create=1000 --dummy.delay-xfer 5 --dummy.delay-only-rank0")
+    assert (test.dummy_create, test.dummy_transfer) == (pytest.approx(1e-3), pytest.approx(5e-6))
+    assert test.dummy_first_only
+
+
+def test_of_seconds_ior_reads_what_stands_before_the_point() -> None:
+    command = parse_arguments(["-w", "-d", "1.9"])
+    assert command.tests[0].delay == 1
+    assert command.notes == ("-d 1.9: IOR takes whole seconds, and so reads 1.",)
+
+
+def test_a_dash_between_letters_is_passed_over() -> None:
+    assert one("-r -z-k") == one("-r -z -k")
+
+
+def test_more_tasks_than_ranks_are_all_ranks() -> None:
+    assert one("-N 64").tasks_of(16) == 16
+    assert one("-N 4").tasks_of(16) == 4
+    assert one("-N 64").bytes_to_move(2) == one("").bytes_to_move(2)
 
 
 _WORDS = st.one_of(

@@ -46,6 +46,8 @@ class ApartBackend:
         int32 (ranks,): the node of each rank.
     """
 
+    pieces = 1
+
     def __init__(self, task: Task, inner: Backend, node: Indices) -> None:
         self._task = task
         self._inner = inner

@@ -69,13 +69,17 @@ class Backend(Protocol):
     Attributes
     ----------
     counted
-        Whether each call of a rank is one read or write of its program, so that the data plane
-        counts them; if not, every call that was asked for is made.
+        Whether each call of a rank is one read or write of its program, or so many, so that the
+        data plane counts them; if not, every call that was asked for is made.
     """
 
     @property
     def counted(self) -> bool:
         """Whether the data plane counts the calls."""
+
+    @property
+    def pieces(self) -> int:
+        """Reads and writes of a program that are one call of IOR."""
 
     def open(self, batch: Batch) -> None:
         """Open the files, or create them."""
@@ -125,6 +129,8 @@ def add_calls(
     offset: Integers,
     *,
     timers: tuple[int, int] = (0, 0),
+    piece: int | None = None,
+    reads_first: bool = False,
 ) -> None:
     """Let programs make contiguous calls by themselves.
 
@@ -133,31 +139,43 @@ def add_calls(
     batch
         Where to add them.
     task
-        Says whether each is followed by an fsync (``-Y``) or a delay.
+        Says whether each is followed by an fsync (``-Y``) or a delay, and made under a range lock.
     owner, file, offset
         int64 (calls,): who calls, on which file, and where in it, in bytes; the calls of one
         owner one behind the other.
     timers
         The timers of the calls, and of what follows each.
+    piece
+        Bytes of a read or write, of which a call may be several; the whole call unless given.
+    reads_first
+        Whether what a call writes is read first.
     """
     test, size = task.test, task.test.transfer_size
+    piece = piece or size
     kind = Op.WRITE if task.writes else Op.READ
-    between: list[Op] = []
+    locks = test.range_locks and test.api == "POSIX"
+    kinds = [Op.FLOCK, kind, Op.FUNLOCK] if locks else [kind]
     if test.fsync_per_write and task.writes:
-        between.append(Op.FSYNC)
+        kinds.append(Op.FSYNC)
     if test.call_delay:
-        between.append(Op.THINK)
-    if between:
-        kinds = [kind, *between]
-        each = np.repeat(file, len(kinds))
+        kinds.append(Op.THINK)
+    if reads_first:
+        kinds.insert(0, Op.READ)
+    if len(kinds) > 1:
+        each, place = np.repeat(file, len(kinds)), np.repeat(offset, len(kinds))
+        moves: dict[str, npt.ArrayLike] = {
+            "file": each,
+            "offset": place,
+            "length": piece,
+            "stride": piece,
+            "count": size // piece,
+            "timer": timers[0],
+        }
         columns: dict[Op, dict[str, npt.ArrayLike]] = {
-            kind: {
-                "file": each,
-                "offset": np.repeat(offset, len(kinds)),
-                "length": size,
-                "count": 1,
-                "timer": timers[0],
-            },
+            Op.READ: moves,
+            kind: moves,
+            Op.FLOCK: {"file": each, "offset": place, "length": size},
+            Op.FUNLOCK: {"file": each},
             Op.FSYNC: {"file": each, "timer": timers[1]},
             Op.THINK: {"seconds": test.call_delay, "timer": timers[1]},
         }
@@ -170,8 +188,8 @@ def add_calls(
         owner[start],
         file=file[start],
         offset=offset[start],
-        length=size,
-        stride=size,
-        count=calls,
+        length=piece,
+        stride=piece,
+        count=calls * (size // piece),
         timer=timers[0],
     )

@@ -57,6 +57,11 @@ class Ior(Workload):
         """Return the command as it was typed: IOR's defaults stay IOR's."""
         return AskedWorkload(ior=self._arguments)
 
+    @property
+    def needs_recording(self) -> bool:
+        """Whether the times of single calls are asked for (``savePerOpDataCSV``)."""
+        return any(test.call_details_file is not None for test in self.command.tests)
+
     def output_files(self) -> list[tuple[str, str]]:
         """Return the files of the summary and of the ranks' times."""
         return self.command.output_files()

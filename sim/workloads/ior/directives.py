@@ -17,8 +17,8 @@ from sim.workloads.ior.parameters import SIMULATED_APIS, IorTest
 
 # fmt: off
 _OTHER_APIS = (
-    "AIO", "CEPHFS", "CHFS", "DAOS", "DFS", "DUMMY", "FINCHFS", "GFARM", "HDFS", "IME", "LIBNFS",
-    "MMAP", "NC4", "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
+    "AIO", "CEPHFS", "CHFS", "DAOS", "DFS", "FINCHFS", "GFARM", "HDFS", "IME", "LIBNFS", "NC4",
+    "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
 )
 # fmt: on
 
@@ -50,10 +50,10 @@ def _text(text: str) -> str:
     return text
 
 
-def _api(text: str) -> str:
+def _api(text: str) -> dict[str, Any]:
     api = text.upper()
     if api in SIMULATED_APIS:
-        return api
+        return {"api": api, "api_as_typed": text}
     simulated = f"{', '.join(SIMULATED_APIS[:-1])} and {SIMULATED_APIS[-1]}"
     if api in _OTHER_APIS:
         raise ValueError(f"an API of IOR that is not simulated; {simulated} are")
@@ -76,6 +76,24 @@ def _packet_type(text: str) -> str:
 
 def _tasks(text: str) -> int | None:
     return _integer(text) or None
+
+
+def _count(text: str) -> int | None:
+    """Read a number that is left to the job if it is 0, or -1 as IOR has it."""
+    number = _integer(text)
+    return number if number > 0 else None
+
+
+def _whole_seconds(text: str) -> dict[str, Any]:
+    """Read seconds; of a number with a point IOR reads what stands before it."""
+    match = re.fullmatch(r"\s*([+-]?[0-9]+)\.[0-9]*\s*", text)
+    if match is None:
+        return {"delay": _integer(text)}
+    delay = _integer(match[1])
+    return {
+        "delay": delay,
+        "remarks": (f"-d {text.strip()}: IOR takes whole seconds, and so reads {delay}.",),
+    }
 
 
 def _microseconds(text: str) -> float:
@@ -136,16 +154,17 @@ class _Refusal:
 
 _NO_GPU = _Refusal("the compute nodes of a Cray XC40 have no GPU", ("0", "-1"))
 _NOT_LUSTRE = _Refusal("the simulated file system is Lustre", ("0", "-1"))
-_PLACEMENT = _Refusal("nodes and tasks per node come from the job, not from IOR")
 
 _DIRECTIVES: dict[str, _Setter | _Refusal] = {
-    "api": _sets("api", _api),
+    "api": _api,
     "testfile": _sets("test_file", _text),
     "blocksize": _sets("block_size", parse_size),
     "transfersize": _sets("transfer_size", parse_size),
     "segmentcount": _sets("segments", _integer),
     "repetitions": _sets("repetitions", _integer),
     "numtasks": _sets("tasks", _tasks),
+    "numnodes": _sets("nodes", _count),
+    "numtasksonnode0": _sets("tasks_on_first_node", _count),
     "writefile": _sets("write"),
     "readfile": _sets("read"),
     "checkwrite": _sets("check_write"),
@@ -163,10 +182,11 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "reordertasksrandomseed": _sets("reorder_seed", _integer),
     "randomoffset": _sets("random_offset", _level),
     "random-offset-seed": _sets("random_offset_seed", _integer),
+    "randomprefill": _sets("prefill", parse_size),
     "fsync": _sets("fsync"),
     "fsyncperwrite": _sets("fsync_per_write"),
     "intratestbarriers": _sets("barriers"),
-    "intertestdelay": _sets("delay", _integer),
+    "intertestdelay": _whole_seconds,
     "interiodelay": _sets("call_delay", _microseconds),
     "deadlineforstonewalling": _sets("deadline", _integer),
     "stonewallingwearout": _sets("wear_out"),
@@ -175,6 +195,13 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "mintimeduration": _sets("min_duration", _integer),
     "maxtimeduration": _sets("max_duration", _minutes),
     "useo_direct": _sets("direct_io"),
+    "rangelocks": _sets("range_locks"),
+    "dummydelaycreate": _sets("dummy_create", _microseconds),
+    "dummydelayclose": _sets("dummy_close", _microseconds),
+    "dummydelaysync": _sets("dummy_sync", _microseconds),
+    "dummydelayxfer": _sets("dummy_transfer", _microseconds),
+    "dummydelayonlyrank0": _sets("dummy_first_only"),
+    "mmapmadvise": _checks(_flag),
     "lustrestripecount": _sets("stripe_count", _integer),
     "lustrestripesize": _sets("stripe_size", parse_size),
     "lustrestartost": _sets("start_ost", _integer),
@@ -201,12 +228,12 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "saveperopdatacsv": _sets("call_details_file", _text),
     "datapackettype": _checks(_packet_type),
     "debug": _checks(_text),
-    "dualmount": _checks(_flag),
+    "dualmount": _sets("dual_mount"),
     "keepfilewitherror": _checks(_flag),
     "outlierthreshold": _checks(_integer),
     "platform": _checks(_text),
     "quitonerror": _checks(_flag),
-    "settimestampsignature": _checks(_integer),
+    "settimestampsignature": _sets("signature", _integer),
     "singlexferattempt": _checks(_flag),
     "storefileoffset": _checks(_flag),
     "summaryalways": _checks(_flag),
@@ -218,11 +245,8 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "beegfschunksize": _NOT_LUSTRE,
     "gpfshintaccess": _NOT_LUSTRE,
     "gpfsreleasetoken": _NOT_LUSTRE,
-    "numnodes": _PLACEMENT,
-    "numtasksonnode0": _PLACEMENT,
+    "gpfsfinegrain": _NOT_LUSTRE,
     "dryrun": _Refusal("a simulation touches no file in any case"),
-    "rangelocks": _Refusal("fcntl range locks are not simulated"),
-    "randomprefill": _Refusal("filling the file before random access is not simulated"),
     "usesharedfilepointer": _Refusal("shared file pointers do not work in IOR either"),
 }
 
@@ -230,7 +254,7 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
 # accepted, and named to the user.
 # fmt: off
 _WITHOUT_EFFECT = frozenset({
-    "datapackettype", "debug", "dualmount", "keepfilewitherror", "outlierthreshold",
+    "datapackettype", "debug", "dualmount", "keepfilewitherror", "mmapmadvise", "outlierthreshold",
     "platform", "quitonerror", "refnum", "settimestampsignature", "singlexferattempt",
     "storefileoffset", "summaryalways", "verbose", "warningaserrors",
 })
@@ -240,11 +264,14 @@ _WITHOUT_EFFECT = frozenset({
 LONG_FLAGS = {
     "--collective": "collective",
     "--dryrun": "dryrun",
+    "--dummy.delay-only-rank0": "dummydelayonlyrank0",
     "--gpudirect": "gpudirect",
     "--hdf5.collectivemetadata": "collectivemetadata",
     "--hdf5.individualdatasets": "individualdatasets",
     "--hdf5.nofill": "nofill",
     "--hdf5.showhints": "showhints",
+    "--mmap.madv_dont_need": "mmapmadvise",
+    "--mmap.madv_pattern": "mmapmadvise",
     "--mpiio.preallocate": "preallocate",
     "--mpiio.showhints": "showhints",
     "--mpiio.usefileview": "usefileview",
@@ -253,6 +280,10 @@ LONG_FLAGS = {
     "--ncmpi.showhints": "showhints",
     "--ncmpi.usefileview": "usefileview",
     "--ncmpi.usestrideddatatype": "usestrideddatatype",
+    "--posix.gpfs.finegrainreadsharing": "gpfsfinegrain",
+    "--posix.gpfs.finegrainwritesharing": "gpfsfinegrain",
+    "--posix.gpfs.hintaccess": "gpfshintaccess",
+    "--posix.gpfs.releasetoken": "gpfsreleasetoken",
     "--posix.lustre.ignorelocks": "lustreignorelocks",
     "--posix.odirect": "useo_direct",
     "--posix.rangelocks": "rangelocks",
@@ -260,11 +291,17 @@ LONG_FLAGS = {
 }
 LONG_VALUES = {
     "--datapackettype": "datapackettype",
+    "--dummy.delay-close": "dummydelayclose",
+    "--dummy.delay-create": "dummydelaycreate",
+    "--dummy.delay-sync": "dummydelaysync",
+    "--dummy.delay-xfer": "dummydelayxfer",
     "--hdf5.chunksize": "chunksize",
     "--hdf5.hintsfilename": "hintsfilename",
     "--hdf5.setalignment": "setalignment",
     "--mpiio.hintsfilename": "hintsfilename",
     "--ncmpi.hintsfilename": "hintsfilename",
+    "--posix.beegfs.chunksize": "beegfschunksize",
+    "--posix.beegfs.numtargets": "beegfsnumtargets",
     "--posix.lustre.pool": "lustrepool",
     "--posix.lustre.startost": "lustrestartost",
     "--posix.lustre.stripecount": "lustrestripecount",
@@ -316,6 +353,8 @@ def apply(test: IorTest, name: str, value: str, spelled: str) -> IorTest:
         raise InputError(f"{spelled}: {value!r} is {error}") from None
     if key in _WITHOUT_EFFECT:
         fields["without_effect"] = (*test.without_effect, spelled)
+    if "remarks" in fields:
+        fields["remarks"] = (*test.remarks, *fields["remarks"])
     return replace(test, **fields)
 
 

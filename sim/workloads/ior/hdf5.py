@@ -45,6 +45,7 @@ class Hdf5Backend:
     """
 
     counted = False
+    pieces = 1
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting

@@ -128,6 +128,8 @@ class MpiioBackend:
         The phase.
     """
 
+    pieces = 1
+
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting
         self._task = setting.task

@@ -44,6 +44,7 @@ class NcmpiBackend:
     """
 
     counted = False
+    pieces = 1
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting

@@ -100,6 +100,7 @@ _GRAMMAR = Grammar(
 )
 
 SUMMARY_OPTION, RANKS_OPTION = "summaryFile", "saveRankPerformanceDetailsCSV"
+CALLS_OPTION, STATUS_OPTION = "savePerOpDataCSV", "stoneWallingStatusFile"
 """The options that name files."""
 
 
@@ -132,9 +133,15 @@ class IorCommand:
         return self.tests[-1].summary_format
 
     def output_files(self) -> list[tuple[str, str]]:
-        """Return the files that the command writes, each with the option that names it."""
+        """Return the files that the command writes, each with the option that names it.
+
+        Of the times of single calls, of which there are as many files as ranks, it is the first.
+        """
         found = [(self.summary_file, SUMMARY_OPTION)]
         found += [(test.rank_details_file, RANKS_OPTION) for test in self.tests]
+        found += [(test.stonewall_file, STATUS_OPTION) for test in self.tests if test.write]
+        prefixes = [test.call_details_file for test in self.tests]
+        found += [(call_file(prefix, 0, 0), CALLS_OPTION) for prefix in prefixes if prefix]
         return [(path, option) for path, option in found if path is not None]
 
 
@@ -167,6 +174,11 @@ def parse_arguments(argv: Sequence[str]) -> IorCommand:
             base = _set(base, spelled, value)
     tests = (checked(base),) if script is None else parse_script(script, base)
     return IorCommand(tests, _notes(tests), " ".join([program, *words]))
+
+
+def call_file(prefix: str, repetition: int, rank: int) -> str:
+    """Return the name of the file with the times of a rank's calls in a repetition, both from 0."""
+    return f"{prefix}-{repetition}-{rank:05d}.csv"
 
 
 def with_option(argv: Sequence[str], name: str, value: object) -> tuple[str, ...]:
@@ -220,8 +232,9 @@ def _set(test: IorTest, spelled: str, value: str) -> IorTest:
 
 
 def _notes(tests: tuple[IorTest, ...]) -> tuple[str, ...]:
-    """Name each option without effect once, in the order of its first appearance."""
+    """Name each option without effect once, in the order of appearance; add what IOR remarks."""
+    remarks = tuple(dict.fromkeys(remark for test in tests for remark in test.remarks))
     names = list(dict.fromkeys(name for test in tests for name in test.without_effect))
     if not names:
-        return ()
-    return (f"Accepted, but without effect in a simulation: {', '.join(names)}.",)
+        return remarks
+    return (f"Accepted, but without effect in a simulation: {', '.join(names)}.", *remarks)

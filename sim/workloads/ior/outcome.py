@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sim.machine.filesystem import FileSet
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.phases import PhaseRecord
+from sim.workloads.ior.phases import PhaseRecord, Removal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,6 +26,8 @@ class FinishedTest:
         What the ranks noted in each phase, in order.
     files
         Those of the latest phase.
+    removals
+        Of the files, after each repetition, unless they were kept.
     """
 
     test: IorTest
@@ -33,6 +35,7 @@ class FinishedTest:
     started: float
     records: tuple[PhaseRecord, ...]
     files: FileSet
+    removals: tuple[Removal, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

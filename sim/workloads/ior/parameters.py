@@ -14,10 +14,17 @@ from typing import Literal
 
 from sim.config.errors import InputError
 
-SIMULATED_APIS = ("POSIX", "MPIIO", "HDF5", "NCMPI")
+SIMULATED_APIS = ("POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI", "DUMMY")
+
+WITHOUT_MPI = ("POSIX", "MMAP", "DUMMY")
+"""The APIs that know nothing of MPI-IO and its hints."""
 
 ELEMENT = 8
 """Bytes of the words that IOR fills its buffers with; block and transfer are multiples of it."""
+
+
+PAGE = 4096
+"""Bytes of a page of memory."""
 
 
 class Access(StrEnum):
@@ -44,12 +51,15 @@ class IorTest:
     """
 
     api: str = "POSIX"  # -a
+    api_as_typed: str = field(default="POSIX", compare=False)  # IOR repeats it so
     test_file: str = "testFile"  # -o; with -F, names separated by @ are used in turn
     block_size: int = 1 << 20  # -b
     transfer_size: int = 256 << 10  # -t
     segments: int = 1  # -s
     repetitions: int = 1  # -i
     tasks: int | None = None  # -N; None is every rank of the job
+    nodes: int | None = None  # numNodes; None as the job has it
+    tasks_on_first_node: int | None = None  # numTasksOnNode0; None as the job has it
 
     write: bool = False  # -w
     read: bool = False  # -r
@@ -69,6 +79,7 @@ class IorTest:
     reorder_seed: int = 0  # -X; a negative one changes with the repetition
     random_offset: int = 0  # -z: 1 every offset once, shuffled; -z -z: 2 blocks at random
     random_offset_seed: int = -1  # --random-offset-seed; -1 leaves it to the run
+    prefill: int = 0  # --randomPrefill: bytes of the calls that fill the file first
 
     fsync: bool = False  # -e
     fsync_per_write: bool = False  # -Y
@@ -84,6 +95,7 @@ class IorTest:
     max_duration: int = 0  # -T (typed in minutes); 0 is no limit
 
     direct_io: bool = False  # --posix.odirect, -B
+    range_locks: bool = False  # --posix.rangelocks: fcntl locks around each call
     stripe_count: int = 0  # --posix.lustre.stripecount; 0 inherits, -1 is all OSTs
     stripe_size: int = 0  # --posix.lustre.stripesize; 0 inherits
     start_ost: int = -1  # --posix.lustre.startost; -1 leaves it to Lustre
@@ -103,10 +115,18 @@ class IorTest:
     chunk_size: int = 0  # --hdf5.chunkSize, in elements of 8 bytes; 0 is a contiguous dataset
     collective_metadata: bool = False  # --hdf5.collectiveMetadata
 
+    dummy_create: float = 0.0  # --dummy.delay-create (typed in microseconds, as the next three)
+    dummy_close: float = 0.0  # --dummy.delay-close
+    dummy_sync: float = 0.0  # --dummy.delay-sync
+    dummy_transfer: float = 0.0  # --dummy.delay-xfer
+    dummy_first_only: bool = False  # --dummy.delay-only-rank0
+
     node_memory: int = 0  # -M as a size
     node_memory_percent: int = 0  # -M as a share of the node's memory
     task_memory: int = 0  # memoryPerTask
 
+    dual_mount: bool = False  # -y
+    signature: int = field(default=0, compare=False)  # -G
     reference_number: int = 0  # -A
     verbose: int = 0  # -v
     summary_file: str | None = None  # summaryFile
@@ -116,6 +136,9 @@ class IorTest:
 
     without_effect: tuple[str, ...] = field(default=(), compare=False)
     """The accepted options that cannot matter in a simulation, as the user spelled them."""
+
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+    """What IOR reads otherwise than it looks: a sentence each."""
 
     @property
     def strided(self) -> bool:
@@ -147,10 +170,14 @@ class IorTest:
         """Bytes that ``tasks`` ranks move in one phase, and what their file or files hold."""
         return self.block_size * self.segments * tasks
 
+    def tasks_of(self, ranks: int) -> int:
+        """Return how many ranks of a job take part: IOR goes on with all where more are asked."""
+        return min(self.tasks or ranks, ranks)
+
     def bytes_to_move(self, ranks: int) -> int:
         """Bytes that all phases move in a job of so many ranks, if nothing stops them early."""
         phases = self.repetitions * len(self.phases)
-        return phases * self.aggregate_bytes(self.tasks or ranks)
+        return phases * self.aggregate_bytes(self.tasks_of(ranks))
 
     def occupied_memory(self, node_memory: int, tasks: int) -> int:
         """Bytes that IOR occupies of a node's memory, with so many tasks there.
@@ -158,8 +185,14 @@ class IorTest:
         IOR allocates and touches so much before a test, to make a node's page cache small ("hogs"
         it).
         """
-        share = node_memory * self.node_memory_percent // 100
-        return self.task_memory * tasks or self.node_memory or share
+        of_node = self.memory_per_node(node_memory)
+        if self.tasks_on_first_node:  # by which IOR divides it
+            of_node = of_node * tasks // self.tasks_on_first_node
+        return self.task_memory * tasks or of_node
+
+    def memory_per_node(self, node_memory: int) -> int:
+        """Return what ``-M`` asks to occupy of a node's memory, in bytes."""
+        return self.node_memory or node_memory * self.node_memory_percent // 100
 
 
 _Rule = tuple[Callable[[IorTest], bool], str]
@@ -187,11 +220,20 @@ _RULES: tuple[_Rule, ...] = (
         "-b {t.block_size} is not a multiple of -t {t.transfer_size}: "
         "a block holds one or more whole transfers",
     ),
-    (lambda t: t.segments < 1, "-s {t.segments}: there must be at least 1 segment"),
+    (lambda t: t.segments < 0, "-s {t.segments}: the number of segments must not be negative"),
     (lambda t: t.repetitions < 1, "-i {t.repetitions}: there must be at least 1 repetition"),
     (
         lambda t: t.tasks is not None and t.tasks < 1,
         "-N {t.tasks}: the number of tasks must be at least 1, or 0 for all of them",
+    ),
+    (
+        lambda t: t.check_read and not t.write and not t.signature,
+        "-R without -w needs -G: what is read can be checked only by the signature that the write "
+        "had; right would be -G NUMBER, or -w as well",
+    ),
+    (
+        lambda t: t.dual_mount and not t.file_per_process,
+        "-y is for a file per process: right would be -F as well",
     ),
     (lambda t: t.task_offset < 0, "-Q {t.task_offset}: the task offset must not be negative"),
     (lambda t: t.random_offset_seed < -1, "--random-offset-seed must be -1 or more"),
@@ -232,6 +274,14 @@ _RULES: tuple[_Rule, ...] = (
         "-z shuffles the transfers of a block, so -b must be larger than -t {t.transfer_size}",
     ),
     (
+        lambda t: t.prefill < 0 or (t.prefill > 0 and t.block_size % t.prefill != 0),
+        "--randomPrefill={t.prefill}: -b {t.block_size} must be a multiple of it",
+    ),
+    (
+        lambda t: t.prefill > 0 and not t.random_offset,
+        "--randomPrefill={t.prefill} fills a file before it is accessed at random: it needs -z",
+    ),
+    (
         lambda t: t.random_offset > 0 and t.check_read and t.random_offset_seed == -1,
         "-z with -R needs --random-offset-seed=N, so that the read repeats the write's offsets",
     ),
@@ -263,6 +313,10 @@ _RULES: tuple[_Rule, ...] = (
     (
         lambda t: t.alignment < 0 or (t.api == "HDF5" and t.alignment == 0),
         "-J {t.alignment}: the alignment must be at least 1 byte",
+    ),
+    (
+        lambda t: t.api == "MMAP" and t.fsync_per_write and t.transfer_size % PAGE != 0,
+        "-Y with MMAP: -t {t.transfer_size} must be a multiple of the page, 4096 bytes",
     ),
     (lambda t: t.chunk_size < 0, "--hdf5.chunkSize={t.chunk_size} must not be negative"),
     (

@@ -71,19 +71,20 @@ def pretend_ranks(
     ndarray of int64, shape (tasks,)
     """
     own = np.arange(tasks, dtype=np.int64)
+    per_node = test.tasks_on_first_node or tasks_per_node
     if access is Access.WRITE:
         return own
     if test.reorder_constant:
         nodes_away = test.task_offset + (access is Access.WRITE_CHECK)
-        ranks_away = nodes_away * (tasks_per_node if block_mapping else 1)
+        ranks_away = nodes_away * (per_node if block_mapping else 1)
         return (own + ranks_away) % tasks
     if test.reorder_random and access is not Access.WRITE_CHECK:
         seed = test.reorder_seed if test.reorder_seed >= 0 else repetition - test.reorder_seed
         stream = _stream(seed, _REORDER)
         if test.reorder_random > 1:
             return stream.permutation(own)
-        nodes = -(-tasks // tasks_per_node)
-        nearest = min(test.task_offset, nodes - 1) * tasks_per_node
+        nodes = test.nodes or -(-tasks // tasks_per_node)
+        nearest = min(min(test.task_offset, nodes - 1) * per_node, tasks - 1)
         return (own + stream.integers(nearest, tasks, size=tasks)) % tasks
     return own
 

@@ -7,7 +7,7 @@ and after the phase, and with ``-g`` also before and after the transfers (IOR 4.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,8 @@ from sim.machine.filesystem import FileSystem
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.attribution import stretch_of
-from sim.workloads.ior.backend import Backend, Task
+from sim.workloads.ior.backend import Backend, Task, add_calls
+from sim.workloads.ior.pattern import offsets
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.job import Waiting
 from sim.workloads.settling import Settling
@@ -79,9 +80,11 @@ class Phase:
             yield from self._do(batch)
             batch = ranks.batch()
         self._mark(batch, _IO_START)
+        if test.prefill and self.task.writes:
+            batch = yield from self._prefilled(batch)
         batch = yield from self._transfers(batch, np.zeros_like(self._calls), self._all_calls())
         if test.min_duration:
-            self._repeat(batch)
+            batch = yield from self._repeated(batch)
         if test.wear_out:
             self._mark(batch, _IO_END)
             yield from self._do_until_settled(batch)
@@ -120,15 +123,40 @@ class Phase:
             mpi=self.backend.record(self._timers() - self._timed),
         )
 
-    def _repeat(self, batch: Batch) -> None:
+    def _prefilled(self, batch: Batch) -> Filling:
+        """Let every rank fill its own blocks in order, in calls of another size; then they meet.
+
+        IOR does that within the time of the transfers, but does not count the bytes.
+        """
+        task = self.task
+        in_order = replace(task.test, transfer_size=task.test.prefill, random_offset=0)
+        filling = replace(
+            task, test=in_order, pattern=offsets(in_order, task.access, task.ranks.all)
+        )
+        calls = np.diff(filling.pattern.first)
+        rank, _, offset = filling.calls(np.zeros_like(calls), calls)
+        add_calls(batch, filling, rank, task.file[rank], offset)
+        yield from self._do(batch)
+        self._calls[:] = 0
+        return task.ranks.batch()
+
+    def _repeated(self, batch: Batch) -> Filling:
         """Let every rank make its calls again and again until the test has taken long enough.
 
-        Whoever has none waits as long.
+        Whoever has none waits as long, and so does who may begin none any more: after a deadline
+        that comes first.
         """
-        seconds, has_calls = self.task.test.min_duration, self._all_calls() > 0
-        ranks = self.task.ranks.all
+        test, ranks, has_calls = self.task.test, self.task.ranks.all, self._all_calls() > 0
+        seconds = min(test.min_duration, test.deadline or test.min_duration)
         batch.add(Op.REPEAT, ranks[has_calls], mark=_IO_START, seconds=seconds)
-        batch.add(Op.THINK, ranks[~has_calls], seconds=seconds)
+        batch.add(Op.THINK, ranks[~has_calls], seconds=test.min_duration)
+        if seconds == test.min_duration:
+            return batch
+        yield from self._do(batch)
+        began = self.filesystem.marks(self.task.ranks.programs)[:, _IO_START]
+        batch = self.task.ranks.batch()
+        batch.add(Op.UNTIL, ranks, seconds=began + test.min_duration)
+        return batch
 
     def _mark(self, batch: Batch, column: int) -> None:
         """Let every rank note the time."""
@@ -143,7 +171,8 @@ class Phase:
         yield self.filesystem.run(batch)
         if self.backend.counted:
             calls, ranks = self.filesystem.calls(batch.programs), len(self.task.ranks)
-            self._calls += calls[:ranks] + calls[ranks:].reshape(ranks, -1).sum(axis=1)
+            made = calls[:ranks] + calls[ranks:].reshape(ranks, -1).sum(axis=1)
+            self._calls += made // self.backend.pieces
 
     def _do_until_settled(self, batch: Batch) -> Waiting:
         """Run a batch and count its calls; end it before its deadline if it has settled."""

@@ -45,6 +45,22 @@ class Stonewall:
     bytes_mean: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """The removal of the files of one repetition.
+
+    Attributes
+    ----------
+    repetition
+        Counted from 0.
+    seconds
+        From when all ranks begin until the last one is done.
+    """
+
+    repetition: int
+    seconds: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PhaseRecord:
     """One phase of one repetition, as the simulator hands it over.

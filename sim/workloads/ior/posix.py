@@ -23,6 +23,7 @@ class PosixBackend:
 
     def __init__(self, task: Task) -> None:
         self._task = task
+        self.pieces = 1
 
     def open(self, batch: Batch) -> None:
         """Let every rank open its file; whoever is first to open a new one creates it."""

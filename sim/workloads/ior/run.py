@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import simpy
 
-from sim.config.errors import InputError
 from sim.machine.filesystem import FileSet
 from sim.mpi.collectives import Collectives
 from sim.plane.batch import Batch
@@ -17,18 +16,29 @@ from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.command import Ior
 from sim.workloads.ior.contents import Contents
+from sim.workloads.ior.dummy import DummyBackend
 from sim.workloads.ior.hints import IorHints, hints_of, striping_of
+from sim.workloads.ior.mapped import MappedBackend
 from sim.workloads.ior.memory import occupy
 from sim.workloads.ior.names import file_name
+from sim.workloads.ior.options import STATUS_OPTION
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
 from sim.workloads.ior.phase import Phase
-from sim.workloads.ior.phases import PhaseRecord
+from sim.workloads.ior.phases import PhaseRecord, Removal
 from sim.workloads.ior.posix import PosixBackend
 from sim.workloads.ior.rows import row_of
 from sim.workloads.job import Job, Waiting
 from sim.workloads.settling import Settling
+from sim.workloads.stonewall_file import read_status
+
+_WITHOUT_MPI: dict[str, Callable[[Task], Backend]] = {
+    "POSIX": PosixBackend,
+    "MMAP": MappedBackend,
+    "DUMMY": DummyBackend,
+}
+"""The backends of the APIs below MPI-IO."""
 
 
 @dataclass
@@ -115,13 +125,14 @@ class _TestRun:
         self._filesystem = job.filesystem
         self._number = number
         self._test = test
-        self._ranks = job.all_ranks.first(test.tasks or job.ranks)
+        self._ranks = job.all_ranks.first(test.tasks_of(job.ranks))
         self._namespace = namespace
         self._settling = settling
         self._listed = listed
         self._world = job.world.part(self._ranks.all, job.filesystem.meetings())
         self._inner_meeting = job.filesystem.meetings()
         self._records: list[PhaseRecord] = []
+        self._removals: list[Removal] = []
         self._files: FileSet | None = None
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
@@ -141,6 +152,7 @@ class _TestRun:
             started=started,
             records=tuple(self._records),
             files=self._files,
+            removals=tuple(self._removals),
         )
 
     def _repetitions(self) -> Waiting:
@@ -177,7 +189,9 @@ class _TestRun:
         phase = Phase(
             filesystem=self._filesystem,
             task=task,
-            backend=PosixBackend(task) if hints is None else self._backend(task, hints, repetition),
+            backend=_WITHOUT_MPI[test.api](task)
+            if hints is None
+            else self._backend(task, hints, repetition),
             decision=Collectives(self._job.machine.mpi, world.nodes, world.size).bcast(4),
             meeting=world.meeting,
             call_limit=self._call_limit(access),
@@ -198,9 +212,9 @@ class _TestRun:
             job.mpi_records.append((step, record.mpi))
 
     def _hints(self, repetition: int) -> IorHints | None:
-        """Return the hints of the test's files; POSIX has none."""
+        """Return the hints of the test's files; where MPI-IO takes no part there are none."""
         job = self._job
-        if self._test.api == "POSIX":
+        if self._test.api in _WITHOUT_MPI:
             return None
         return hints_of(
             self._test, job.striping, job.environment, job.machine, repetition=repetition
@@ -248,7 +262,8 @@ class _TestRun:
             shared_directory=not test.unique_directory,
         )
         self._namespace.files[name] = files
-        self._job.files[file_name(test, 0, repetition)] = files
+        if test.api != "DUMMY":
+            self._job.files[file_name(test, 0, repetition)] = files
         self._namespace.contents[name] = Contents(test.api if access is Access.WRITE else "")
         return files, access is Access.WRITE
 
@@ -258,9 +273,11 @@ class _TestRun:
         if name is None or access is Access.WRITE:
             return None
         if name not in self._namespace.stonewall_calls:
-            raise InputError(
-                f"stoneWallingStatusFile={name}: no earlier test of this command wrote with it; "
-                "write with -D SECONDS -k and stoneWallingWearOut=1 first"
+            return read_status(
+                name,
+                STATUS_OPTION,
+                "an earlier test, or an earlier run, with -w -D SECONDS -k and "
+                "stoneWallingWearOut=1",
             )
         return self._namespace.stonewall_calls[name]
 
@@ -270,8 +287,16 @@ class _TestRun:
         return f"{name} and the others" if self._test.file_per_process else name
 
     def _remove(self, repetition: int) -> Waiting:
-        """Unlink the files, each by the rank that made it."""
+        """Unlink the files, each by the rank that made it; DUMMY has none."""
         files = self._namespace.files.pop(self._name(repetition))
+        clock = self._filesystem.environment
+        started = float(clock.now)
+        if self._test.api != "DUMMY":
+            yield from self._unlink(files)
+        seconds = float(clock.now) - started
+        self._removals.append(Removal(repetition=repetition, seconds=seconds))
+
+    def _unlink(self, files: FileSet) -> Waiting:
         batch = Batch(self._ranks.programs[: len(files.osts)])
         batch.add(Op.UNLINK, file=files.first + np.arange(len(batch.programs)))
         yield self._filesystem.run(batch)
