@@ -9,6 +9,7 @@ from sim.cli.compare import compare
 from sim.cli.compile import compile_core
 from sim.cli.explain import explain
 from sim.cli.face import Face
+from sim.cli.h5bench import h5bench
 from sim.cli.io500 import io500
 from sim.cli.ior import ior
 from sim.cli.kernel import kernel
@@ -40,6 +41,7 @@ def cli(context: click.Context) -> None:
 _COMMANDS = (
     ior,
     mdtest,
+    h5bench,
     io500,
     kernel,
     replay,

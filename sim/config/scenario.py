@@ -45,7 +45,7 @@ from sim.config.units import Count, Load, Seconds, Size, format_bytes
 Seed = Annotated[int, Field(ge=0)]
 
 _HINTS_FILE = "ROMIO_HINTS"
-_KERNEL_FILES = ("name", "trace", "files")
+_KERNEL_FILES = ("name", "trace", "files", "config")
 
 
 def _node_list(value: object) -> object:

@@ -18,7 +18,7 @@ def format_kernel(result: Result) -> str:
     ``longest`` what the slowest rank took. Below stand the totals: of each kind of phase if one of
     them has several rows, and of all; ``time`` is then the time in which any rank was at it.
     """
-    parts = [f"Kernel {result.workload.name}: {format_options(result)}\n", _table(result.rows)]
+    parts = [f"Kernel {result.workload.name}: {format_options(result)}\n", format_rows(result.rows)]
     if len(result.rows) > 1 and (added := totals(result)):
         parts.append(_totals(added))
     return "\n".join(parts)
@@ -30,8 +30,8 @@ def format_options(result: Result) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items()) or "all defaults"
 
 
-def _table(rows: Sequence[Row]) -> str:
-    """Return the table, with a column for each figure that one of the rows has."""
+def format_rows(rows: Sequence[Row]) -> str:
+    """Return the table of some rows, with a column for each figure that one of the rows has."""
     figures = list(dict.fromkeys(name for row in rows for name in row.figures))
     head = ["step", "phase", "start (s)", "time (s)", "longest (s)", "data", "rate", *figures]
     return format_columns([head, *(_cells(row, figures) for row in rows)], left=(0, 1))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sim.results.h5bench_output import H5benchOutput
 from sim.results.io500_output import Io500Output
 from sim.results.ior_output import IorOutput
 from sim.results.kernel_output import KernelOutput
 from sim.results.mdtest_output import MdtestOutput
 from sim.results.output import Output
 from sim.run.result import Result
+from sim.workloads.h5bench.outcome import H5benchOutcome
 from sim.workloads.io500.outcome import Io500Outcome
 from sim.workloads.ior.outcome import IorOutcome
 from sim.workloads.mdtest.outcome import MdtestOutcome
 
 _OWN: Mapping[type, type[Output]] = {
+    H5benchOutcome: H5benchOutput,
     Io500Outcome: Io500Output,
     IorOutcome: IorOutput,
     MdtestOutcome: MdtestOutput,

@@ -45,6 +45,7 @@ _RECORDS = {
     "sim.workloads.activity": "Activity",
     "sim.workloads.darshan_log.log": "Unreplayed",
     "sim.workloads.darshan_log.recorded": "Layer Measured Phase",
+    "sim.workloads.h5bench.outcome": "H5benchOutcome PatternTimes StressTimes",
     "sim.workloads.ior.options": "IorCommand",
     "sim.workloads.io500.outcome": "Io500Outcome Io500Phase",
     "sim.workloads.ior.outcome": "FinishedTest IorOutcome",

@@ -33,6 +33,11 @@ WRITTEN = {
         "Exerciser",
         "HDF5: hyperslabs of a dataset, written and read in many ways.",
     ),
+    "h5bench": Written(
+        "sim.workloads.h5bench.kernel",
+        "H5bench",
+        "h5bench: the HDF5 benchmarks that its JSON lists.",
+    ),
     "replay": Written(
         "sim.workloads.replay",
         "Replay",

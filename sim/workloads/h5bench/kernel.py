@@ -1,0 +1,148 @@
+"""h5bench as a kernel: the benchmarks of a configuration, one after the other."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field, PrivateAttr
+
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.workloads.exerciser import Exerciser
+from sim.workloads.h5bench.configuration import Configuration, read_configuration
+from sim.workloads.h5bench.pattern import PARTICLE, Pattern
+from sim.workloads.h5bench.stress import Stress
+from sim.workloads.kernel import Kernel
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.workloads.job import Job
+
+_MOST_STEPS = 10_000
+_MOST_PIECES = 20_000_000
+"""Chunks of a dataset, or pieces of it that one transfer moves: each takes some 100 bytes."""
+
+
+class H5bench(Kernel):
+    """The benchmarks that a configuration of h5bench lists, on the model of HDF5.
+
+    The ranks are those of the job: nodes times ranks on each. ``xc40io h5bench FILE.json`` takes
+    them from the configuration.
+    """
+
+    name: ClassVar[str] = "h5bench"
+    runtime: ClassVar[str] = "sim.workloads.h5bench.run"
+
+    config: str = Field(description="The configuration: FILE.json.")
+    results: str | None = Field(
+        None, description="A folder for the CSV files of the benchmarks; none are written without."
+    )
+
+    _read: Any = PrivateAttr(None)
+
+    @property
+    def configuration(self) -> Configuration:
+        """What the file asks for.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
+        if self._read is None:
+            self._read = read_configuration(self.config)
+        read: Configuration = self._read
+        return read
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the job can do all benchmarks."""
+        ranks = scenario.nodes * scenario.ppn
+        for number, benchmark in enumerate(self.configuration.benchmarks):
+            place, task = f"{self.config}.benchmarks[{number}].configuration", benchmark.task
+            if isinstance(task, Exerciser):
+                task.check(scenario, machine)
+            elif isinstance(task, Stress):
+                _check_stress(task, ranks, machine, place)
+            else:
+                _check_pattern(task, scenario, machine, place)
+        self.configuration.striping.check(machine.lustre.osts)
+
+    def bytes_to_move(self, ranks: int) -> int:
+        """Return the bytes that all benchmarks write and read."""
+        return sum(_moved(benchmark.task, ranks) for benchmark in self.configuration.benchmarks)
+
+    def csv_path(self, number: int) -> str | None:
+        """Return where the CSV of a benchmark goes, by its number from 0; None: nowhere."""
+        benchmark = self.configuration.benchmarks[number]
+        if self.results is None or isinstance(benchmark.task, Exerciser):
+            return None
+        name = benchmark.task.csv_file
+        return None if name is None else f"{self.results}/{number + 1}-{benchmark.name}-{name}"
+
+    def output_files(self) -> list[tuple[str, str]]:
+        """Return the CSV files."""
+        paths = map(self.csv_path, range(len(self.configuration.benchmarks)))
+        return [(path, "CSV_FILE") for path in paths if path is not None]
+
+    def notes(self, job: Job) -> tuple[str, ...]:
+        """Say what of the configuration is otherwise here."""
+        notes, asked = list(super().notes(job)), self.configuration
+        if asked.ranks != job.ranks:
+            notes.append(f"mpi starts {asked.ranks} ranks; the job has {job.ranks}.")
+        tasks = [benchmark.task for benchmark in asked.benchmarks]
+        if any(isinstance(task, Pattern) and task.compress for task in tasks):
+            notes.append(
+                "COMPRESS = YES: data lie in chunks and go collectively, but as they are: what "
+                "gzip takes and saves depends on their values."
+            )
+        return tuple(notes)
+
+
+def _moved(task: Pattern | Stress | Exerciser, ranks: int) -> int:
+    if isinstance(task, Exerciser):
+        return task.bytes_to_move(ranks)
+    return ranks * task.moved * (2 if isinstance(task, Stress) else task.steps)
+
+
+def _check_pieces(pieces: int, place: str) -> None:
+    if pieces > _MOST_PIECES:
+        raise InputError(
+            f"{place}: a dataset, or what is moved of it, is in {pieces:,} pieces; right would be "
+            f"at most {_MOST_PIECES:,}: larger chunks or blocks, or fewer of them"
+        )
+
+
+def _check_stress(task: Stress, ranks: int, machine: Machine, place: str) -> None:
+    if task.process_rows * task.process_columns != ranks:
+        raise InputError(
+            f"{place}: process-rows x process-columns = {task.process_rows} x "
+            f"{task.process_columns}; right would be {ranks}, the ranks of the job"
+        )
+    if task.moved * ranks > machine.lustre.capacity:
+        raise InputError(
+            f"{place}: the arrays take {task.moved * ranks / 1e15:.1f} PB; the file system of "
+            f"{machine.name} holds {machine.lustre.capacity / 1e15:.1f} PB"
+        )
+    _check_pieces(ranks * task.steps * task.arrays * task.tile[0], place)
+
+
+def _check_pattern(task: Pattern, scenario: Scenario, machine: Machine, place: str) -> None:
+    ranks = scenario.nodes * scenario.ppn
+    held = ranks * task.particles * PARTICLE * task.steps
+    if held > machine.lustre.capacity:
+        raise InputError(
+            f"{place}: {task.steps} time steps of {task.particles:,} particles on {ranks} ranks "
+            f"take {held / 1e15:.1f} PB; the file system of {machine.name} holds "
+            f"{machine.lustre.capacity / 1e15:.1f} PB"
+        )
+    node = task.particles * PARTICLE * scenario.ppn
+    if node > machine.nodes.memory:
+        raise InputError(
+            f"{place}: the particles of a node take {node / 2**30:.1f} GiB; a node of "
+            f"{machine.name} has {machine.nodes.memory / 2**30:.1f} GiB"
+        )
+    if task.steps > _MOST_STEPS:
+        raise InputError(f"{place}.TIMESTEPS = {task.steps}: right would be at most {_MOST_STEPS}")
+    chunks = task.particles // prod(task.chunk) if task.chunk else 0
+    _check_pieces(ranks * max(chunks, task.blocks if task.file == "STRIDED" else 0), place)

@@ -1,0 +1,225 @@
+"""A pattern of h5bench at work: time step after time step.
+
+Ranks meet at the end of each time step here, which h5bench leaves to the calls themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import simpy
+
+from sim.engine.types import Floats
+from sim.libraries.hdf5 import Dataset, Hdf5Properties
+from sim.libraries.hdf5_objects import Group
+from sim.libraries.hdf5_transfer import TransferProperties
+from sim.libraries.selections import Hyperslab
+from sim.plane.batch import Batch
+from sim.workloads.h5bench.files import OpenFile, Written
+from sim.workloads.h5bench.outcome import PatternTimes
+from sim.workloads.h5bench.pattern import ELEMENT, PARTICLE, VARIABLES, Pattern
+from sim.workloads.job import Job, Waiting
+from sim.workloads.row import Figure
+
+_CONVERTED = (1 << 20) // PARTICLE
+"""Particles whose type is converted at a time: HDF5's buffer for that is 1 MiB by default."""
+
+_MEASURED = Generator[simpy.Event, Any, tuple[PatternTimes, Written]]
+
+
+def run_pattern(
+    task: Pattern, job: Job, file: OpenFile, step: str, before: Written | None
+) -> _MEASURED:
+    """Run one benchmark; return its times, and what is in the file now.
+
+    Parameters
+    ----------
+    task, job, file, step
+        What to do, where, with which file, and what its rows are called.
+    before
+        What an earlier benchmark has written.
+    """
+    return (yield from _PatternRun(task, job, file, step, before).run())
+
+
+class _PatternRun:
+    """One benchmark of particles at work."""
+
+    def __init__(
+        self, task: Pattern, job: Job, file: OpenFile, step: str, before: Written | None
+    ) -> None:
+        self._task, self._job, self._open, self._step = task, job, file, step
+        self._makes = task.operation in ("write", "write-unlimited")
+        self._writes = task.operation != "read"
+        if self._makes or before is None:
+            before = Written(file.library(_properties(task)))
+        else:
+            before.file.properties = _properties(task)
+            before.file.attach(file.mpi)
+        self._written, self._file = before, before.file
+        self._raw = self._metadata = 0.0
+
+    def run(self) -> _MEASURED:
+        """Open or create, go through the time steps, flush and close."""
+        task, job, file = self._task, self._job, self._open
+        began = float(job.filesystem.environment.now)
+        yield from file.do([self._begin, file.barrier], "metadata")
+        create = self._row("H5Fcreate" if self._makes else "H5Fopen", file.seconds(1)[:, 0])
+        for number in range(task.steps):
+            yield from self._time_step(number)
+        yield from file.do([self._flush, self._file.close, file.barrier], "metadata")
+        spans = file.seconds(3)
+        flush = self._row("H5Fflush", spans[:, 0]) if self._makes else 0.0
+        close = self._row("H5Fclose", spans[:, 1])
+        file.tell(self._step, writing=self._writes)
+        times = PatternTimes(
+            size=task.steps * task.moved * job.ranks,
+            raw=self._raw,
+            metadata=self._metadata,
+            create=create,
+            flush=flush,
+            close=close,
+            observed=float(job.filesystem.environment.now) - began,
+        )
+        return times, self._written
+
+    def _begin(self, batch: Batch) -> None:
+        if self._makes:
+            self._file.create(batch)
+        else:
+            self._file.open(batch, writing=self._writes)
+
+    def _flush(self, batch: Batch) -> None:
+        """Flush what was written, and meet, as the benchmarks that create files do."""
+        if self._makes:
+            self._file.flush(batch)
+            self._open.barrier(batch)
+
+    def _time_step(self, number: int) -> Waiting:
+        """Make or open group and datasets, and move the data."""
+        task = self._task
+        group, datasets = (None, []) if self._makes else self._written.steps[number]
+
+        def prepare(batch: Batch) -> None:
+            nonlocal group, datasets
+            if group is None:
+                group = self._file.create_group(batch, f"Timestep_{number:05d}")
+                datasets = self._datasets(batch, group)
+                self._written.steps.append((group, datasets))
+                return
+            self._file.open_group(batch, group)
+            for dataset in datasets:
+                self._file.open_dataset(batch, dataset)
+
+        last = number + 1 == task.steps
+        yield from self._open.do(
+            [prepare, lambda batch: self._move(batch, datasets)],
+            "write" if self._writes else "read",
+            0.0 if last else task.compute,
+        )
+        spans = self._open.seconds(2)
+        self._metadata += self._row(f"metadata {number}", spans[:, 0], quiet=True)
+        name = "H5Dwrite" if self._writes else "H5Dread"
+        self._raw += self._row(name, spans[:, 1], task.moved * self._job.ranks, skip=spans[:, 0])
+
+    def _datasets(self, batch: Batch, group: Group) -> list[Dataset]:
+        """Create the datasets of a time step."""
+        task = self._task
+        dims = (task.dims[0] * self._job.ranks, *task.dims[1:])
+        apart = task.datasets > 1
+        names = sorted(VARIABLES) if apart else ["particles"]
+        size = ELEMENT if apart else PARTICLE
+        return [
+            self._file.create_dataset(batch, name, dims, size, chunk=task.chunk, group=group)
+            for name in names
+        ]
+
+    def _move(self, batch: Batch, datasets: list[Dataset]) -> None:
+        """Write or read the datasets.
+
+        Where the types of memory and file differ, HDF5 converts a buffer at a time, which it does
+        in independent transfers only. A single variable of a particle in the file is written by
+        reading whole particles, and writing them again.
+        """
+        task, file = self._task, self._file
+        if task.memory == task.file or task.file == "STRIDED":
+            for dataset in datasets:
+                self._transfer(batch, dataset, self._selection())
+            return
+        pieces, kept = self._in_buffers(), file.properties
+        alone = replace(kept.transfer, collective=False)
+        file.properties = replace(kept, transfer=alone)
+        for dataset in datasets * (len(VARIABLES) if task.datasets == 1 else 1):
+            if task.datasets == 1:
+                file.read(batch, dataset, pieces)
+            file.write(batch, dataset, pieces)
+        file.properties = kept
+
+    def _transfer(self, batch: Batch, dataset: Dataset, selection: Hyperslab) -> None:
+        move = self._file.write if self._writes else self._file.read
+        move(batch, dataset, selection)
+
+    def _selection(self) -> Hyperslab:
+        """Return what each rank takes of a dataset."""
+        task, ranks = self._task, self._job.ranks
+        start = np.zeros((ranks, len(task.dims)), np.int64)
+        first = self._written_dims()
+        start[:, 0] = np.arange(ranks) * first
+        if task.file == "STRIDED":
+            return Hyperslab.of(start, task.block, stride=task.stride, count=task.blocks)
+        block = (task.partial,) if task.partial else task.dims
+        return Hyperslab.of(start, np.array(block))
+
+    def _written_dims(self) -> int:
+        """Return the particles along the first dimension that lie between two ranks."""
+        if self._makes or len(self._task.dims) > 1:
+            return self._task.dims[0]
+        return self._written.steps[0][1][0].storage.dims[0] // self._job.ranks
+
+    def _in_buffers(self) -> Hyperslab:
+        """Return the same as :meth:`_selection`, in rows of as much as one buffer converts."""
+        task, ranks = self._task, self._job.ranks
+        rows, inner = task.dims[0], prod(task.dims[1:])
+        each = max(_CONVERTED // inner, 1)
+        begin = np.arange(0, rows, each)
+        start = np.zeros((ranks, len(begin), len(task.dims)), np.int64)
+        start[:, :, 0] = np.arange(ranks)[:, None] * rows + begin
+        block = np.empty_like(start)
+        block[:] = task.dims
+        block[:, :, 0] = np.minimum(rows - begin, each)
+        shape = (-1, len(task.dims))
+        rank = np.repeat(np.arange(ranks), len(begin))
+        return Hyperslab.of(start.reshape(shape), block.reshape(shape), rank=rank)
+
+    def _row(
+        self,
+        name: str,
+        seconds: Floats,
+        moved: int = 0,
+        *,
+        skip: Floats | None = None,
+        quiet: bool = False,
+    ) -> float:
+        """Add a row, unless ``quiet``; return what rank 0 has measured, in seconds."""
+        if not quiet:
+            began = self._job.marks()[:, 0] + (0.0 if skip is None else skip)
+            rate = Figure(moved / float(seconds.max()), "bytes/s") if moved else None
+            figures = {"raw rate": rate} if rate else None
+            self._job.record(self._step, name, began, began + seconds, moved, figures)
+        return float(seconds[0])
+
+
+def _properties(task: Pattern) -> Hdf5Properties:
+    """Return how the benchmark has HDF5 access the file."""
+    return Hdf5Properties(
+        release="1.10.2",
+        alignment=task.alignment,
+        alignment_threshold=task.threshold,
+        collective_metadata_reads=task.collective_metadata or task.operation == "overwrite",
+        collective_metadata_writes=task.collective_metadata or task.operation == "overwrite",
+        transfer=TransferProperties(collective=task.collective and task.operation != "overwrite"),
+    )

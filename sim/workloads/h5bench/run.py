@@ -1,0 +1,48 @@
+"""h5bench at work: the benchmarks of a configuration, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import simpy
+
+from sim.machine.filesystem import FileSet
+from sim.workloads.exerciser import Exerciser
+from sim.workloads.exerciser_run import ExerciserRun
+from sim.workloads.h5bench.files import OpenFile, Written
+from sim.workloads.h5bench.kernel import H5bench
+from sim.workloads.h5bench.outcome import H5benchOutcome, PatternTimes, StressTimes
+from sim.workloads.h5bench.pattern import Pattern
+from sim.workloads.h5bench.pattern_run import run_pattern
+from sim.workloads.h5bench.stress_run import run_stress
+from sim.workloads.job import Job
+
+
+def run(kernel: H5bench, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome]:
+    """Do all benchmarks: a SimPy process."""
+    configuration = kernel.configuration
+    places: dict[str, FileSet] = {}
+    written: dict[str, Written] = {}
+    times: list[PatternTimes | StressTimes | None] = []
+    rows: list[int] = []
+    for number, benchmark in enumerate(configuration.benchmarks):
+        task, step = benchmark.task, f"{number + 1} {benchmark.name}"
+        if isinstance(task, Exerciser):
+            yield from ExerciserRun(task, job).run()
+            times.append(None)
+        else:
+            file = OpenFile(job, configuration, benchmark.file, places.get(benchmark.file))
+            places[benchmark.file] = file.files
+            if isinstance(task, Pattern):
+                before = written.get(benchmark.file)
+                measured, written[benchmark.file] = yield from run_pattern(
+                    task, job, file, step, before
+                )
+                times.append(measured)
+            else:
+                times.append((yield from run_stress(task, job, file, step)))
+        rows.append(len(job.rows))
+    return H5benchOutcome(
+        config=kernel.config, results=kernel.results, times=tuple(times), rows=tuple(rows)
+    )

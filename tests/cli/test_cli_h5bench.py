@@ -1,0 +1,257 @@
+"""``xc40io h5bench``: its own files in, its own lines out; what is wrong in one sentence."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim.config.errors import InputError
+from sim.workloads.h5bench.configuration import read_configuration
+
+WRITE = {
+    "MEM_PATTERN": "CONTIG",
+    "FILE_PATTERN": "CONTIG",
+    "TIMESTEPS": "2",
+    "DELAYED_CLOSE_TIMESTEPS": "2",
+    "COLLECTIVE_DATA": "YES",
+    "COLLECTIVE_METADATA": "YES",
+    "EMULATED_COMPUTE_TIME_PER_TIMESTEP": "3 s",
+    "NUM_DIMS": "1",
+    "DIM_1": "64 K",
+    "DIM_2": "1",
+    "DIM_3": "1",
+    "MODE": "SYNC",
+    "CSV_FILE": "output.csv",
+}
+STRESS = {
+    "version": "0",
+    "steps": "2",
+    "arrays": "3",
+    "rows": "4",
+    "columns": "8",
+    "process-rows": "2",
+    "process-columns": "2",
+    "scaling": "weak",
+    "dataset-rank": "4",
+    "slowest-dimension": "step",
+    "layout": "contiguous",
+    "mpi-io": "independent",
+    "csv-file": "iotest.csv",
+}
+
+
+def asked(*benchmarks: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration with some benchmarks, for 4 ranks."""
+    return {
+        "mpi": {"command": "mpirun", "ranks": "4", "configuration": "--oversubscribe"},
+        "vol": {},
+        "file-system": {"lustre": {"stripe-size": "1M", "stripe-count": "2"}},
+        "directory": "storage",
+        "benchmarks": list(benchmarks),
+    }
+
+
+def pattern(operation: str, **changed: str) -> dict[str, Any]:
+    return {
+        "benchmark": operation,
+        "file": "test.h5",
+        "configuration": {**WRITE, **changed},
+    }
+
+
+def stress(**changed: str) -> dict[str, Any]:
+    given = {name.replace("_", "-"): value for name, value in changed.items()}
+    return {"benchmark": "metadata", "file": "io.h5", "configuration": {**STRESS, **given}}
+
+
+@pytest.fixture
+def ran(xc40io, tmp_path):
+    """Run benchmarks; return what is printed."""
+
+    def run(*benchmarks: dict[str, Any], words: tuple[str, ...] = ()) -> str:
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(asked(*benchmarks)))
+        done = xc40io("h5bench", *words, str(path))
+        assert done.exit_code == 0, done.output + str(done.exception)
+        return done.stdout
+
+    return run
+
+
+def figure(text: str, label: str) -> float:
+    """Return the first number behind a label."""
+    found = re.search(rf"{re.escape(label)}\s*_?([\d.]+)", text)
+    assert found is not None, label
+    return float(found[1])
+
+
+def test_write_and_read_print_their_lines_and_files(ran, tmp_path):
+    folder = tmp_path / "figures"
+    text = ran(pattern("write"), pattern("read"), words=("--results", str(folder)))
+    written, read = text.split("h5bench [read] - Starting")
+    assert "Total number of ranks: 4\n" in written
+    assert "Total emulated compute time: 3.000 s\n" in written
+    assert "Total write size: 16.000 MB\n" in written  # 4 x 2 x 65,536 x 32 bytes
+    assert "Total read size: 16.000 MB\n" in read
+    for text, word in ((written, ""), (read, "read ")):
+        observed = figure(text, f"Observed {word}completion time:")
+        assert observed > 3.0 + figure(text, f"Raw {word or 'write '}time:")
+    raw = figure(written, "Raw write time:")
+    assert figure(written, "SYNC Raw write rate:") == pytest.approx(16 / raw, rel=0.05)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "1-write-output.csv",
+        "2-read-output.csv",
+    ]
+    lines = (folder / "1-write-output.csv").read_text().splitlines()
+    assert lines[:3] == ["metric, value, unit", "operation, write, ", "ranks, 4, "]
+    assert "total size, 16.000, MB" in lines
+
+
+def test_the_striping_of_the_file_system_is_that_of_the_files(ran):
+    text = ran(pattern("write"), words=("--getstripe",))
+    assert re.search(r"lmm_stripe_count: +2\n", text)
+    assert "storage/test.h5" in text
+    text = ran(pattern("write"), words=("--getstripe", "--stripe-count", "4"))
+    assert re.search(r"lmm_stripe_count: +4\n", text)
+
+
+@pytest.mark.parametrize(
+    ("memory", "file"),
+    [("CONTIG", "INTERLEAVED"), ("INTERLEAVED", "CONTIG"), ("INTERLEAVED", "INTERLEAVED")],
+)
+def test_where_types_differ_transfers_are_independent_and_slower(ran, memory, file):
+    small = {"DIM_1": "8 K", "TIMESTEPS": "1"}
+    plain = figure(ran(pattern("write", **small)), "Raw write time:")
+    text = ran(pattern("write", MEM_PATTERN=memory, FILE_PATTERN=file, **small))
+    assert "Total write size: 1.000 MB\n" in text
+    if memory != file:
+        assert figure(text, "Raw write time:") > plain
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"NUM_DIMS": "2", "DIM_1": "64", "DIM_2": "256"},
+        {"NUM_DIMS": "3", "DIM_1": "8", "DIM_2": "16", "DIM_3": "16", "COLLECTIVE_DATA": "NO"},
+        {"COMPRESS": "YES", "CHUNK_DIM_1": "1024", "DIM_1": "4096"},
+        {"ALIGN": "YES", "ALIGN_THRESHOLD": "0", "ALIGN_LEN": "1048576", "DIM_1": "4096"},
+    ],
+)
+def test_dimensions_chunks_and_alignment_are_written_and_read_back(ran, changed):
+    text = ran(pattern("write", **changed), pattern("overwrite", **changed))
+    assert "SYNC Observed write rate" in text
+    assert "SYNC Observed modify rate" in text
+    assert ("COMPRESS = YES" in text) == ("COMPRESS" in changed)
+
+
+def test_strided_and_partial_move_less(ran):
+    blocks = {"STRIDE_SIZE": "64", "BLOCK_SIZE": "16", "BLOCK_CNT": "32", "DIM_1": "4096"}
+    text = ran(
+        pattern("write", FILE_PATTERN="STRIDED", **blocks),
+        pattern("read", READ_OPTION="PARTIAL", TO_READ_NUM_PARTICLES="1024", DIM_1="4096"),
+    )
+    assert "Total write size: 128.000 KB\n" in text  # 4 x 2 x 16 x 32 x 32 bytes
+    assert "Total read size: 256.000 KB\n" in text
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"dataset_rank": "4", "mpi_io": "collective"},
+        {"dataset_rank": "3", "layout": "chunked"},
+        {"dataset_rank": "3", "slowest_dimension": "array"},
+        {"dataset_rank": "2", "scaling": "strong"},
+    ],
+)
+def test_the_metadata_stress_test_writes_and_reads_every_array(ran, changed):
+    text = ran(stress(**changed))
+    tiles = 4 * 2 * 3 * (2 * 4 if "scaling" in changed else 4 * 8) * 8
+    assert figure(text, "File size [B]:") > tiles
+    assert figure(text, "Write time [s]:") <= figure(text, "Wall clock [s]:")
+    assert "Read rate [MiB/s]:" in text
+
+
+def test_the_exerciser_takes_its_options_as_text(ran):
+    options = {"numdims": "2", "minels": "8 8", "dimranks": "2 2", "addattr": "true"}
+    text = ran({"benchmark": "exerciser", "configuration": options})
+    assert "H5Acreate" in text
+    assert "h5bench [exerciser] - Complete" in text
+
+
+def test_the_same_file_gives_the_same_bits(ran):
+    first, second = (re.sub(r"Wall time.*", "", ran(pattern("write"), stress())) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "said"),
+    [
+        (pattern("write", MODE="ASYNC"), "MODE = ASYNC: the VOL connectors"),
+        (pattern("write", SUBFILING="YES"), "SUBFILING = YES is not simulated"),
+        (pattern("write", TIMESTEP="2"), "did you mean TIMESTEPS?"),
+        (pattern("write", DIM_1="many"), ".DIM_1 = 'many': right would be a whole number"),
+        (pattern("write", NUM_DIMS="4"), "NUM_DIMS = 4 is none that h5bench write has"),
+        (pattern("write", EMULATED_COMPUTE_TIME_PER_TIMESTEP="5"), "with its unit"),
+        (pattern("read"), "no benchmark before it writes it"),
+        (pattern("append"), "append: it is not simulated"),
+        (pattern("write", FILE_PATTERN="STRIDED"), "must be at least 1"),
+        (pattern("write", COMPRESS="YES"), "CHUNK_DIM_1 is missing"),
+        (stress(process_rows="3"), "right would be 4, the ranks of the job"),
+        (stress(layout="tiled"), "layout = 'tiled': right would be one of contiguous, chunked"),
+        ({"benchmark": "exerciser", "configuration": {"numdim": "2"}}, "numdims"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(xc40io, tmp_path, benchmark, said):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(asked(benchmark)))
+    done = xc40io("h5bench", str(path))
+    assert done.exit_code == 2, done.output
+    assert f"{path}" in done.output
+    assert said in done.output
+
+
+def _mutated(document: dict[str, Any], chance: random.Random) -> str:
+    """Return a configuration as text with one thing in it wrong, somewhere."""
+    wrong = [None, -1, 1e400, "", "x" * 99, [], {}, [[]], True, "9" * 40, "1 Q", 0, "\0"]
+    found: list[tuple[Any, Any]] = []
+
+    def walk(node: Any) -> None:
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            found.append((node, key))
+            if isinstance(value, dict | list):
+                walk(value)
+
+    document = copy.deepcopy(document)
+    walk(document)
+    node, key = chance.choice(found)
+    if chance.random() < 0.3:
+        del node[key]
+    else:
+        node[key] = chance.choice(wrong)
+    text = json.dumps(document)
+    if chance.random() < 0.3:
+        place = chance.randrange(len(text))
+        text = text[:place] + chance.choice('{}[]",:\t\x80') + text[place + chance.randrange(3) :]
+    return text
+
+
+def test_mutated_files_raise_nothing_but_input_errors(tmp_path: Path):
+    chance = random.Random(22)
+    exerciser = {"benchmark": "exerciser", "configuration": {"numdims": "1", "minels": "8"}}
+    whole = asked(pattern("write"), pattern("read"), stress(), exerciser)
+    path, refused = tmp_path / "config.json", 0
+    for _ in range(500):
+        path.write_text(_mutated(whole, chance), encoding="utf-8")
+        try:
+            read_configuration(str(path))
+        except InputError as error:
+            refused += 1
+            assert "\n" not in str(error)
+            assert str(path) in str(error)
+    assert refused > 300
