@@ -245,13 +245,30 @@ def test_mutated_files_raise_nothing_but_input_errors(tmp_path: Path):
     chance = random.Random(22)
     exerciser = {"benchmark": "exerciser", "configuration": {"numdims": "1", "minels": "8"}}
     whole = asked(pattern("write"), pattern("read"), stress(), exerciser)
-    path, refused = tmp_path / "config.json", 0
+    path, said = tmp_path / "config.json", []
     for _ in range(500):
         path.write_text(_mutated(whole, chance), encoding="utf-8")
         try:
             read_configuration(str(path))
         except InputError as error:
-            refused += 1
-            assert "\n" not in str(error)
-            assert str(path) in str(error)
-    assert refused > 300
+            said.append(str(error))
+    assert len(said) > 300
+    assert all("\n" not in sentence and str(path) in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "said"),
+    [
+        (pattern("write", DIM_1="99 T"), "PB; the file system of theta holds"),
+        (pattern("write", DIM_1="4 G", TIMESTEPS="1"), "a node of theta has"),
+        (pattern("write", TIMESTEPS="99999"), "right would be at most 10000"),
+        (stress(rows="99999999", steps="10"), "pieces; right would be at most"),
+        (pattern("write-unlimited", CHUNK_DIM_1="1", DIM_1="64 M"), "larger chunks"),
+    ],
+)
+def test_what_would_not_end_is_refused(xc40io, tmp_path, benchmark, said):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(asked(benchmark)))
+    done = xc40io("h5bench", str(path))
+    assert done.exit_code == 2, done.output
+    assert said in done.output
