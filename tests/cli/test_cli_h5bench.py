@@ -184,6 +184,13 @@ def test_the_exerciser_takes_its_options_as_text(ran):
     assert "h5bench [exerciser] - Complete" in text
 
 
+def test_a_kept_result_needs_the_configuration_no_more(ran, xc40io, tmp_path):
+    kept = tmp_path / "kept.xc40io"
+    text = ran(pattern("write", DIM_1="1024"), stress(), words=("--save", str(kept)))
+    (tmp_path / "config.json").unlink()
+    assert xc40io("show", str(kept)).stdout.split("\n# ")[0] == text.split("\n# ")[0]
+
+
 def test_the_same_file_gives_the_same_bits(ran):
     first, second = (re.sub(r"Wall time.*", "", ran(pattern("write"), stress())) for _ in range(2))
     assert first == second

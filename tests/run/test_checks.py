@@ -12,19 +12,17 @@ from sim.config.scenario import Cores
 from sim.run.simulate import simulate
 
 REFUSED = {
-    "-w -O savePerOpDataCSV=x": "savePerOpDataCSV",
+    "-w -a HDF5 -O savePerOpDataCSV=x": "savePerOpDataCSV with -a HDF5",
     "-w --posix.lustre.ignorelocks": "--posix.lustre.ignorelocks: I/O without extent locks",
     "-w -c -D 1": "-c with -D on POSIX",
     "-w -a MPIIO -c -O minTimeDuration=1": "minTimeDuration with -c",
-    "-w -a HDF5 -O minTimeDuration=1": "POSIX and MPIIO only",
-    "-w -D 2 -O minTimeDuration=2": "a minTimeDuration below the deadline",
+    "-w -a HDF5 -O minTimeDuration=1": "POSIX, MMAP and MPIIO only",
     "-w -a HDF5 -D 1": "-D without -c on HDF5 and NCMPI",
     "-w -a MPIIO -V -S -D 1": "-S with -D",
     "-w -a MPIIO -U /nowhere/hints": "IOR -U: /nowhere/hints: there is no such file",
     "-w -a MPIIO -c -b 1g -t 1k": "10,000,000 collective ones",
     "-w -a HDF5 -b 1m --hdf5.chunkSize=2097153": "more than the 2,097,152 elements of a dataset",
     "-w -a HDF5 -F -b 1m --hdf5.chunkSize=131073": "more than the 131,072 elements of a dataset",
-    "-w -N 17": "-N 17: more than the 16 ranks of the job (4 nodes x 4)",
     "-w -O lustreStripeCount=57": "57 is more than the 56 OSTs",
     "-w -b 1t -t 1g -s 1000": "17.6 PB; the file system of theta holds 9.2 PB",
     "-w -i 999999": "-i 999999: right would be at most 100,000 repetitions",

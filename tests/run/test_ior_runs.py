@@ -203,7 +203,6 @@ def test_a_delay_passes_before_each_phase() -> None:
     ("ior", "options", "words"),
     [
         ("-w -c -D 1 -b 1m", {}, "-c"),
-        ("-w -N 17 -b 1m", {}, "-N 17"),
         ("-w -b 10t -s 100 -t 1m", {}, "PB"),
         ("-w -b 1m", {"count": 57}, "57"),
         ("-w -b 1m", {"nodes": 5000}, "5000"),

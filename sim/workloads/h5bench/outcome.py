@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sim.workloads.h5bench.pattern import Pattern
+from sim.workloads.h5bench.stress import Stress
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatternTimes:
@@ -54,20 +57,31 @@ class StressTimes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class H5benchOutcome:
-    """A finished configuration.
+class FinishedBenchmark:
+    """One benchmark that has run.
 
     Attributes
     ----------
-    config, results
-        The options of the kernel.
-    times
-        Of each benchmark, in order; None of an exerciser, whose rows tell all.
+    name, file
+        As the configuration has them.
+    task, times
+        What it did and what it measured; None of an exerciser, whose rows tell all.
+    csv_path
+        Where its figures are written to besides; None: nowhere.
     rows
-        How many rows of the table there were at the end of each.
+        How many rows of the table there were at its end.
     """
 
-    config: str
-    results: str | None
-    times: tuple[PatternTimes | StressTimes | None, ...]
-    rows: tuple[int, ...]
+    name: str
+    file: str
+    task: Pattern | Stress | None
+    times: PatternTimes | StressTimes | None
+    csv_path: str | None
+    rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class H5benchOutcome:
+    """A finished configuration: its benchmarks, in order."""
+
+    benchmarks: tuple[FinishedBenchmark, ...]

@@ -12,7 +12,12 @@ from sim.workloads.exerciser import Exerciser
 from sim.workloads.exerciser_run import ExerciserRun
 from sim.workloads.h5bench.files import OpenFile, Written
 from sim.workloads.h5bench.kernel import H5bench
-from sim.workloads.h5bench.outcome import H5benchOutcome, PatternTimes, StressTimes
+from sim.workloads.h5bench.outcome import (
+    FinishedBenchmark,
+    H5benchOutcome,
+    PatternTimes,
+    StressTimes,
+)
 from sim.workloads.h5bench.pattern import Pattern
 from sim.workloads.h5bench.pattern_run import run_pattern
 from sim.workloads.h5bench.stress_run import run_stress
@@ -24,25 +29,29 @@ def run(kernel: H5bench, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome
     configuration = kernel.configuration
     places: dict[str, FileSet] = {}
     written: dict[str, Written] = {}
-    times: list[PatternTimes | StressTimes | None] = []
-    rows: list[int] = []
+    finished: list[FinishedBenchmark] = []
     for number, benchmark in enumerate(configuration.benchmarks):
         task, step = benchmark.task, f"{number + 1} {benchmark.name}"
+        times: PatternTimes | StressTimes | None = None
         if isinstance(task, Exerciser):
             yield from ExerciserRun(task, job).run()
-            times.append(None)
         else:
             file = OpenFile(job, configuration, benchmark.file, places.get(benchmark.file))
             places[benchmark.file] = file.files
             if isinstance(task, Pattern):
                 before = written.get(benchmark.file)
-                measured, written[benchmark.file] = yield from run_pattern(
-                    task, job, file, step, before
-                )
-                times.append(measured)
+                times, after = yield from run_pattern(task, job, file, step, before)
+                written[benchmark.file] = after
             else:
-                times.append((yield from run_stress(task, job, file, step)))
-        rows.append(len(job.rows))
-    return H5benchOutcome(
-        config=kernel.config, results=kernel.results, times=tuple(times), rows=tuple(rows)
-    )
+                times = yield from run_stress(task, job, file, step)
+        finished.append(
+            FinishedBenchmark(
+                name=benchmark.name,
+                file=benchmark.file,
+                task=None if isinstance(task, Exerciser) else task,
+                times=times,
+                csv_path=kernel.csv_path(number),
+                rows=len(job.rows),
+            )
+        )
+    return H5benchOutcome(benchmarks=tuple(finished))

@@ -275,7 +275,7 @@ class _TestRun:
         if name not in self._namespace.stonewall_calls:
             return read_status(
                 name,
-                STATUS_OPTION,
+                f"{STATUS_OPTION}={name}",
                 "an earlier test, or an earlier run, with -w -D SECONDS -k and "
                 "stoneWallingWearOut=1",
             )
