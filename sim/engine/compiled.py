@@ -148,7 +148,8 @@ def symbol_of(function: Callable[..., Any]) -> str:
 def _argument(value: Any) -> list[Any]:
     """Return the words that machine code gets for an argument."""
     if isinstance(value, np.ndarray):
-        # No owner: compiled code borrows arrays and never frees one.
+        # No owner: compiled code borrows arrays and never frees one, nor does it look at steps.
+        assert value.flags.c_contiguous, "compiled code takes arrays that lie in one piece"
         size = ctypes.c_int64(value.size)
         data = ctypes.c_void_p(value.ctypes.data)
         step = ctypes.c_int64(value.itemsize)

@@ -49,7 +49,7 @@ class PlacedJob(NamedTuple):
     def ranks(self) -> Ranks:
         """All its ranks."""
         job = self.submission
-        own = self.programs[:: job.programs]
+        own = self.programs[:: job.programs].copy()  # compiled code takes what lies in one piece
         return Ranks(own, job.scenario.ppn, job.scenario.cores.threads)
 
     @property
