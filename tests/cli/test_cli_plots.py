@@ -38,9 +38,6 @@ def test_names_are_told_and_the_output_is_the_same_but_for_the_critical_path(xc4
     for document in (told, before):
         document["xc40io"].pop("wall_seconds")
     assert told["xc40io"] == before["xc40io"]
-    again = xc40io(*IOR, "--plots", str(folder), *WRITE)
-    assert again.exit_code == 0
-    assert drawn(folder) == names
 
 
 @pytest.mark.parametrize(
@@ -62,8 +59,10 @@ def test_every_command_that_runs_something_draws(xc40io, tmp_path, words):
     assert {"bandwidth.png", "ranks.png"} <= set(drawn(folder))
 
 
-def test_a_kept_result_is_drawn_the_same(xc40io, tmp_path):
+def test_a_kept_result_is_drawn_the_same_over_what_was_there(xc40io, tmp_path):
     kept, folders = tmp_path / "kept.xc40io", [tmp_path / "run", tmp_path / "shown"]
+    folders[1].mkdir()
+    (folders[1] / "bandwidth.png").write_bytes(b"of an earlier run")
     run = xc40io(*IOR, "--save", str(kept), "--plots", str(folders[0]), *WRITE)
     shown = xc40io("show", str(kept), "--plots", str(folders[1]))
     assert (run.exit_code, shown.exit_code) == (0, 0)

@@ -115,16 +115,6 @@ def test_plain_python_gives_the_very_same_result(bits: str) -> None:
 
 
 @compiled
-def test_another_kind_of_processors_gives_the_very_same_result(bits: str) -> None:
-    """Code for processors that could contract products and sums does not do it."""
-    if "x86-64" not in processor():
-        pytest.skip("these kinds are of another architecture")
-    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    newer = "x86-64-v3" if {"fma", "avx2", "bmi2"} <= set(flags.split()) else "x86-64"
-    assert python(TINY, XC40IO_PROCESSOR=newer).answer == bits
-
-
-@compiled
 def test_who_has_a_core_needs_no_compiler(bits: str) -> None:
     told = python(TINY + LOADED)
     assert told.answer == bits + "[]\n"

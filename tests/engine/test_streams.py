@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simpy_streams import Load, Station, run_by_rule, run_with_resources
 from streams import StationSpec, Streams, make_streams, run_streams
+
+from sim.compiler.processor import processor
+from sim.engine.compiled import is_compiling
 
 TICK = 2.0**-12
 """Seconds. Rates are powers of two and all else a multiple of this: sums are exact, ties are ties.
@@ -152,3 +160,31 @@ def test_parity_with_the_simulators_of_the_field(rank_step: int, bandwidth: floa
     total = plane.network.stations.bytes[:clients].sum()
     assert total == clients * 16 * 8 * mib
     assert total / plane.streams.finish.max() == pytest.approx(bandwidth, rel=0.02)
+
+
+def bits() -> str:
+    """Return what streams on a network of arbitrary numbers give, to the last bit."""
+    random = np.random.default_rng(1)
+    stations = [StationSpec(*numbers) for numbers in random.uniform(0.1, 1.0, (6, 2)).tolist()]
+    routes = [[[0, 1, 2], [3]], [[4, 5], [0]]]
+    orders = [[(i % 2, size) for i, size in enumerate(random.uniform(1, 9, 50))] for _ in range(4)]
+    plane = compiled(Load(stations, routes, orders, [3] * len(orders)))
+    return plane.streams.tobytes().hex() + plane.network.stations.tobytes().hex()
+
+
+@pytest.mark.skipif(not is_compiling(), reason="nothing is compiled")
+def test_another_kind_of_processors_gives_the_very_same_bits() -> None:
+    """Code for processors that could contract products and sums does not do it."""
+    if "x86-64" not in processor():
+        pytest.skip("these kinds are of another architecture")
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    newer = "x86-64-v3" if {"fma", "avx2", "bmi2"} <= set(flags.split()) else "x86-64"
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    told = subprocess.run(
+        [sys.executable, "-c", "from test_streams import bits; print(bits())"],
+        env=os.environ | {"PYTHONPATH": paths, "XC40IO_PROCESSOR": newer},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout.strip() == bits()

@@ -122,12 +122,12 @@ def runs(draw: st.DrawFn) -> Run:
 
 @settings(max_examples=8)
 @given(runs())
-@example(Run("theta", 4, GIB, 1, "1m", "-a POSIX -F"))
+@example(Run("theta", 2, GIB, 1, "1m", "-a POSIX -F"))
 @example(Run("theta", 1, 4 * GIB, 1, "1m", "-a POSIX --posix.odirect"))
-@example(Run("cori-knl", 1, 4 * GIB, 48, "1m", "-a POSIX"))
-@example(Run("theta", 4, GIB, 48, "1m", "-a MPIIO -c", "lustre", True, HINTS[4]))
-@example(Run("theta", 1, 4 * GIB, 1, "1m", "-a POSIX", "ssd"))
-@example(Run("cori-knl", 1, 4 * GIB, 1, "1m", "-a POSIX", "bb"))
+@example(Run("cori-knl", 1, 2 * GIB, 48, "1m", "-a POSIX"))
+@example(Run("theta", 2, GIB, 48, "1m", "-a MPIIO -c", "lustre", True, HINTS[4]))
+@example(Run("theta", 1, GIB, 1, "1m", "-a POSIX", "ssd"))
+@example(Run("cori-knl", 1, GIB, 1, "1m", "-a POSIX", "bb"))
 @example(Run("cori-knl", 2, 64 * MIB + 8, 1, "1m", "-a POSIX"))
 @example(Run("theta", 4, 64 * MIB + 8, 4, "1m", "-a MPIIO -c"))
 def test_no_call_takes_more_rows_than_there_are(run: Run) -> None:

@@ -157,31 +157,35 @@ if __name__ == "__main__":
 RUNS = 64
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Any:
-    """Start the program with a store."""
-    program = tmp_path / "program.py"
+def started(folder: Path, store: Path) -> subprocess.Popen[str]:
+    """Start the program, kept in a folder, with a store."""
+    program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
-
-    def started(store: Path) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, str(program), str(store)],
-            env=os.environ | {"PYTHONPATH": paths},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    return started
+    return subprocess.Popen(
+        [sys.executable, str(program), str(store)],
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
-def killed_at_random(start: Any, tmp_path: Path, kills: int, latest: float = 3.5) -> None:
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Let two sweeps that share a store run to their end; return it and their tables."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    both = [started(folder, folder / "store") for _ in range(2)]
+    told = [process.communicate(timeout=120)[0] for process in both]
+    return folder / "store", [table.split("\n", 1)[1] for table in told]
+
+
+def killed_at_random(tmp_path: Path, expected: str, kills: int, latest: float = 3.5) -> None:
     """Kill a sweep so many times, look at its store each time, let it end, and print the counts."""
     moments, store = random.Random(19), tmp_path / "store"
     finished: set[str] = set()
     lost = damaged = 0
     for _ in range(kills):
-        process = start(store)
+        process = started(tmp_path, store)
         time.sleep(moments.uniform(1.0, latest))
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
@@ -189,7 +193,7 @@ def killed_at_random(start: Any, tmp_path: Path, kills: int, latest: float = 3.5
         lost += len(finished - now)
         damaged += sum(Store(store).get(key) is None for key in now)
         finished = now
-    output, _ = start(store).communicate(timeout=120)
+    output, _ = started(tmp_path, store).communicate(timeout=120)
     counts, table = output.split("\n", 1)
     made, found = map(int, counts.split())
     doubled = made + found - RUNS
@@ -198,27 +202,24 @@ def killed_at_random(start: Any, tmp_path: Path, kills: int, latest: float = 3.5
         f"{lost} lost, {damaged} damaged, {doubled} made twice"
     )
     assert (lost, damaged, doubled, found) == (0, 0, 0, len(finished))
-    fresh, _ = start(tmp_path / "other").communicate(timeout=120)
-    assert fresh.split("\n", 1)[1] == table
+    assert table == expected
 
 
 def test_who_is_killed_at_any_moment_loses_nothing_that_had_finished(
-    start: Any, tmp_path: Path
+    undisturbed: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
-    killed_at_random(start, tmp_path, kills=5)
+    killed_at_random(tmp_path, undisturbed[1][0], kills=3)
 
 
 @pytest.mark.benchmark
 def test_who_is_killed_twenty_times_loses_nothing_that_had_finished(
-    start: Any, tmp_path: Path
+    undisturbed: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
-    killed_at_random(start, tmp_path, kills=20, latest=7.0)
+    killed_at_random(tmp_path, undisturbed[1][0], kills=20, latest=7.0)
 
 
-def test_two_sweeps_share_a_store(start: Any, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    both = [start(store), start(store)]
-    tables = [process.communicate(timeout=120)[0].split("\n", 1)[1] for process in both]
+def test_two_sweeps_share_a_store(undisturbed: tuple[Path, list[str]]) -> None:
+    store, tables = undisturbed
     assert tables[0] == tables[1]
     assert len(Store(store)) == RUNS
     assert {path.suffix for path in store.glob("*/*")} == {".json"}
