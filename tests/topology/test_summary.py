@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import doctest
-import importlib
 import subprocess
 import sys
 
@@ -38,15 +36,6 @@ def test_group_bandwidth_is_the_same_both_ways(theta: Fabric) -> None:
     between = group_bandwidth(theta)
     assert np.array_equal(between, between.T)
     assert not between.diagonal().any()
-
-
-@pytest.mark.parametrize(
-    "module", ["topology", "topology.dragonfly", "topology.torus", "topology.dealing"]
-)
-def test_examples_in_the_docstrings(module: str) -> None:
-    result = doctest.testmod(importlib.import_module(module))
-    assert result.attempted
-    assert not result.failed
 
 
 def test_importing_the_package_leaves_heavy_libraries_alone() -> None:
