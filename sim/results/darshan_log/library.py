@@ -17,6 +17,7 @@ from sim.results.darshan_log.job import JobHead, Mount
 from sim.results.darshan_log.lustre import Layout
 from sim.results.darshan_log.records import Records
 from sim.workloads.darshan_log.counters import Numbers
+from sim.workloads.darshan_log.libdarshan import need_libdarshan
 
 _WRITING = """
 struct name_reference { void *record; char links[128]; };
@@ -52,6 +53,7 @@ class LogFile:
     """
 
     def __init__(self, path: Path, partial: Iterable[str] = ()) -> None:
+        need_libdarshan()
         import cffi
         from darshan.backend import cffi_backend
         from darshan.discover_darshan import find_utils

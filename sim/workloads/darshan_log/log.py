@@ -23,6 +23,7 @@ from sim.config.errors import InputError
 from sim.config.files import check_is_file
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.counters import Counters, Numbers
+from sim.workloads.darshan_log.libdarshan import need_libdarshan
 from topology.text import format_count
 
 MAGIC = 6567223
@@ -241,6 +242,7 @@ def _check_header(path: Path) -> int:
 
 def _run_reader(path: Path, time_limit: float) -> dict[str, Any]:
     """Read a log in a process of its own; return its arrays, and its text as ``head``."""
+    need_libdarshan()
     reader = Path(__file__).with_name("reader.py")
     limit = time_limit * (1 + path.stat().st_size // 2**25)
     command = [sys.executable, "-P", str(reader), str(path.absolute())]
