@@ -1,11 +1,11 @@
-# make run | validate | test | lint | site | bench | soak | fuzz | docs-outputs | notebooks: each first
-# makes the environment in .venv, once.
+# make run | validate | test | lint | site | bench | soak | fuzz | docs-outputs | licences | package |
+# notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run validate test lint site format bench soak fuzz docs-outputs notebooks clean
+.PHONY: ready run validate test lint site format bench soak fuzz docs-outputs licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -49,9 +49,19 @@ docs-outputs: $(READY)
 	$(BIN)/python tests/support/docs_pictures.py
 	$(BIN)/python tests/support/assistant_page.py
 
+# Source distribution and wheel in dist/, installed in a clean environment and run from elsewhere.
+package: $(READY)
+	$(BIN)/python tests/support/package_check.py
+
+# docs/licences.md: what the installed libraries say of their licences.
+licences: $(READY)
+	$(BIN)/python tests/support/licences_page.py
+
 # The notebooks, run again and kept with what comes out: a minute or two.
 notebooks: $(READY)
 	$(BIN)/python tests/support/run_notebooks.py
+
+ready: $(READY)
 
 $(READY): setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -60,4 +70,4 @@ $(READY): setup.cfg pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

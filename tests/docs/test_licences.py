@@ -1,0 +1,48 @@
+"""docs/licences.md lists every library that is pinned, with the licence of that version."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+
+import pytest
+from licences_page import PAGE, licence, needed, pinned
+from packaging.utils import canonicalize_name
+
+ROW = re.compile(r"^\| (\S+) \| (\d\S*) \| (.+) \| (.+) \|$", re.M)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[tuple[str, ...]]:
+    return [row.groups() for row in ROW.finditer(PAGE.read_text(encoding="utf-8"))]
+
+
+def test_every_pinned_library_is_listed_once_in_its_version(rows):
+    assert [row[:2] for row in rows] == sorted(pinned().items(), key=lambda pin: pin[0].lower())
+
+
+def test_licences_are_those_of_what_is_installed(rows):
+    looked_at = 0
+    for name, version, told, _ in rows:
+        try:
+            installed = distribution(name)
+        except PackageNotFoundError:
+            continue
+        if installed.version == version:
+            assert licence(installed) == told, name
+            looked_at += 1
+    assert looked_at > 50
+
+
+def test_what_the_simulator_imports_is_needed_by_everyone(rows):
+    by = {canonicalize_name(name): whom for name, _, _, whom in rows}
+    assert {by[name] for name in ("numpy", "numba", "llvmlite", "simpy", "markupsafe")} == {
+        "xc40io"
+    }
+    assert by["optuna"] == by["alembic"] == "[tune]"
+    assert by["pytest"] == "tests"
+
+
+def test_extras_are_followed_and_markers_of_others_are_not():
+    assert "tornado" in needed(["distributed"])
+    assert needed(["numpy; python_version < '3'"]) == set()

@@ -1,0 +1,108 @@
+"""The licences of all libraries that the project stands on, as their own metadata tell them.
+
+``make licences`` runs this file, which writes ``docs/licences.md`` from what is installed in
+``.venv``: the versions of ``constraints.txt``.
+"""
+
+from __future__ import annotations
+
+from configparser import ConfigParser
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from sim.archive.files import write_whole
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "licences.md"
+
+UNTOLD = "not told: see its sources"
+
+LONGEST = 30
+"""Characters of a name of a licence; what is longer is its text."""
+
+HEAD = """\
+# Licences of what it stands on
+
+xc40io itself is under the BSD-3-Clause licence. It contains no code of other projects; these
+libraries are installed beside it, in the versions of `constraints.txt`. *Needed by* says for what:
+`xc40io` is every installation, a name in brackets an extra (`pip install 'xc40io[tune]'`), and what
+is left is for tests alone. `make licences` writes this page anew from what the installed packages
+say of themselves. Darshan's says nothing; its sources have a COPYRIGHT of the University of Chicago
+and Argonne National Laboratory, which lets everyone use, change and pass them on.
+
+| library | version | licence | needed by |
+|---|---|---|---|
+"""
+
+
+def pinned() -> dict[str, str]:
+    """Return the versions in ``constraints.txt``, by the name that stands there."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines)
+
+
+def licence(of: Distribution) -> str:
+    """Return the licence of an installed library: an SPDX expression where it has one.
+
+    Older metadata have a line of free text, which may be the whole licence, and classifiers.
+    """
+    told = of.metadata.get("License-Expression")
+    if told:
+        return str(told)
+    text = (of.metadata.get("License") or "").strip()
+    lines = [line for line in of.metadata.get_all("Classifier") or () if "License ::" in line]
+    classes = ", ".join(line.split(" :: ")[-1] for line in lines)
+    if text in ("", "UNKNOWN", "BSD") or len(text) > LONGEST:
+        return classes or text[:LONGEST] or UNTOLD
+    return text
+
+
+def needed(requirements: list[str]) -> set[str]:
+    """Return the canonical names of what some requirements lead to, over any number of steps."""
+    found: set[tuple[str, str]] = set()
+    waiting = [(Requirement(text), "") for text in requirements]
+    while waiting:
+        asked, of = waiting.pop()
+        if asked.marker is not None and not asked.marker.evaluate({"extra": of}):
+            continue
+        name = canonicalize_name(asked.name)
+        for extra in {"", *asked.extras}:
+            if (name, extra) not in found:
+                found.add((name, extra))
+                lines = distribution(name).requires or []
+                waiting += [(Requirement(line), extra) for line in lines]
+    return {name for name, _ in found}
+
+
+def users() -> dict[str, list[str]]:
+    """Return by whom each library is needed: by all who install the project, or by which extras."""
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    everyone = needed(setup["options"]["install_requires"].strip().splitlines())
+    by: dict[str, list[str]] = {name: ["xc40io"] for name in everyone}
+    for extra, text in setup["options.extras_require"].items():
+        if extra != "test":
+            for name in needed(text.strip().splitlines()) - everyone:
+                by.setdefault(name, []).append(f"[{extra}]")
+    return by
+
+
+def page() -> str:
+    """Return the page."""
+    by, lines = users(), []
+    for name, version in sorted(pinned().items(), key=lambda pin: pin[0].lower()):
+        whom = " ".join(by.get(canonicalize_name(name), ["tests"]))
+        lines.append(f"| {name} | {version} | {licence(distribution(name))} | {whom} |\n")
+    return HEAD + "".join(lines)
+
+
+def main() -> None:
+    """Write the page."""
+    write_whole(PAGE, page(), "licences")
+
+
+if __name__ == "__main__":
+    main()

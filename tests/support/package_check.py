@@ -1,0 +1,84 @@
+"""Build the packages, install the wheel where nothing else is, and simulate from another folder.
+
+``make package`` runs this file. What is built stays in ``dist/``: the source distribution, and the
+wheel that was made of it, so that a file which the former lacks is missed here. The run has no
+compiler and no Numba, nor may it leave machine code in its cache folder: what it runs came along.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+IOR = ("ior", "--nodes", "2", "--ppn", "2", "--", "-a", "POSIX", "-w", "-e", "-b", "4m", "-t", "1m")
+
+_RUN = """
+import sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None  # an import of these fails
+from sim.cli import main
+main()
+"""
+
+
+def build(into: Path) -> Path:
+    """Build both packages with what is installed here; return the wheel."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(into), str(ROOT)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (wheel,) = into.glob("*.whl")
+    return wheel
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """Install a wheel, with the libraries that it needs, in a new environment; return its Python.
+
+    The libraries are of the versions that the project is tested with.
+    """
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    pinned = ("--constraint", str(ROOT / "constraints.txt"))
+    command = [str(python), "-m", "pip", "install", "--quiet", *pinned, str(wheel)]
+    subprocess.run(command, check=True)
+    return python
+
+
+def check(python: Path, elsewhere: Path) -> None:
+    """Simulate with an installed package, from a folder without sources and with an empty cache.
+
+    Raises
+    ------
+    SystemExit
+        If the command fails, or has to compile.
+    """
+    cache = elsewhere / "cache"
+    kept = {name: os.environ[name] for name in ("LANG", "PATH") if name in os.environ}
+    environment = kept | {"HOME": str(elsewhere), "XDG_CACHE_HOME": str(cache), "CC": "/nowhere"}
+    program = python.with_name("xc40io")
+    for command in ([str(program), "--version"], [str(python), "-c", _RUN, *IOR]):
+        subprocess.run(command, check=True, cwd=elsewhere, env=environment)
+    if (cache / "xc40io" / "compiled").exists():
+        raise SystemExit("package_check: the installed package compiled what it should have had")
+
+
+def main() -> None:
+    """Do all of it; a step that fails ends it."""
+    dist = ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    wheel = build(dist)
+    with tempfile.TemporaryDirectory() as place:
+        python = install(wheel, Path(place) / "environment")
+        elsewhere = Path(place) / "elsewhere"
+        elsewhere.mkdir()
+        check(python, elsewhere)
+    for built in sorted(dist.iterdir()):
+        print(f"dist/{built.name}: {built.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
