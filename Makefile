@@ -5,7 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: ready run validate test lint site format bench soak fuzz docs-outputs licences package notebooks clean
+.PHONY: ready run validate test lint site format bench bench-details bench-quick soak fuzz docs-outputs \
+        licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -32,8 +33,15 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# Every budget of the design as one table; what it is made of, and a warning where a ratio has fallen.
 bench: $(READY)
+	$(BIN)/python tests/benchmarks/speed_table.py --keep
+
+bench-details: $(READY)
 	$(BIN)/python -m pytest tests/benchmarks -m benchmark -s -q
+
+bench-quick: $(READY)
+	$(BIN)/python tests/benchmarks/speed_table.py --quick
 
 # Random scenarios: what must hold of every run, 1,000 times. Minutes.
 soak: $(READY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -45,13 +46,13 @@ def turnover(pending: int, cycle: float) -> Turnover:
     return Turnover(calendar=calendar, delays=delays)
 
 
-def bare_loop(pending: int, cycle: float) -> float:
-    """Return the wall seconds in which ``EVENTS`` events are taken and put back."""
+def bare_loop(pending: int, cycle: float, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the seconds, by some clock, in which ``EVENTS`` events are taken and put back."""
     work = turnover(pending, cycle)
     prepare([_turn_over], work)
-    began = time.perf_counter()
+    began = clock()
     _turn_over(work)
-    return time.perf_counter() - began
+    return clock() - began
 
 
 @entry(raises=NoRowLeftError)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _CODE = """
-import json, resource, sys
+import json, resource, sys, time
 from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
 from sim.run.simulate import simulate
@@ -17,9 +17,11 @@ from sim.run.simulate import simulate
 job = json.loads(sys.argv[1])
 tiny = {**job, "nodes": 1, "ppn": 1, "workload": {"ior": "-b 1m -t 1m"}}
 simulate(Scenario.model_validate(tiny))  # compiles, or loads what is compiled
+began = time.process_time()
 result = simulate(Scenario.model_validate(job))
 print(json.dumps({
     "wall": result.wall,
+    "cpu": time.process_time() - began,
     "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     "rpcs": result.rpcs,
     "events": result.events,
@@ -33,9 +35,12 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Run:
-    """A simulated run: wall seconds, peak memory (bytes), counts, bytes/s of each phase."""
+    """A simulated run: seconds on the clock and of processors, peak memory (bytes), counts,
+    bytes/s of each phase.
+    """
 
     wall: float
+    cpu: float
     memory: int
     rpcs: int
     events: int
