@@ -1,12 +1,12 @@
-# make run | validate | test | lint | site | bench | soak | fuzz | docs-outputs | licences | package |
-# notebooks: each first makes the environment in .venv, once.
+# make run | validate | test | lint | site | coverage | bench | soak | fuzz | docs-outputs | licences |
+# package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: ready run validate test lint site format bench bench-details bench-quick soak fuzz docs-outputs \
-        licences package notebooks clean
+.PHONY: ready run validate test lint site coverage format bench bench-details bench-quick soak fuzz \
+        docs-outputs licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -28,6 +28,18 @@ lint: $(READY)
 site: $(READY)
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --jobs auto \
 	    --conf-dir docs --doctree-dir build/doctrees . build/site
+
+# Which lines the tests run. Compiled code is not seen, so the tests of its packages run as plain Python,
+# with few examples each; the others as always. Half an hour.
+UNCOMPILED := $(addprefix tests/,engine plane network node lustre storage mpi machine)
+COVER      := $(BIN)/coverage run -m pytest -q -n auto -m "not benchmark"
+
+coverage: $(READY)
+	$(BIN)/coverage erase
+	-NUMBA_DISABLE_JIT=1 $(COVER) --hypothesis-profile=coverage $(UNCOMPILED)
+	-$(COVER) --ignore=tests/notebooks --ignore=tests/docs --hypothesis-profile=coverage tests
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 format: $(READY)
 	$(BIN)/ruff format .
@@ -78,4 +90,4 @@ $(READY): setup.cfg pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # The first example of a test may have to compile or load the data plane: no deadline.
 settings.register_profile("xc40io", deadline=None)
@@ -21,6 +21,10 @@ settings.register_profile(
     derandomize=True,
     max_examples=40,
     print_blob=True,
+)
+# Which lines run at all, with the compiler off (`make coverage`).
+settings.register_profile(
+    "coverage", settings.get_profile("ci"), max_examples=4, suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "xc40io")
 
