@@ -62,7 +62,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 WRONG = {
     "calibrate --claim B999": "no claim of this id runs anything",
     "calibrate --parameter nodes.write_copy_rat": "did you mean nodes.write_copy_rate",
-    "sensitivity --parameters missing.yaml": "missing.yaml: cannot be read",
+    "sensitivity --parameters missing.yaml": "missing.yaml: there is no such file",
     "sensitivity --step 200%": "--step 200%: right would be a part of the value, as 7%",
     "sensitivity --csv /no/such/place": "no folder /no/such",
     "sensitivity --group nothing": "no claim is left",

@@ -135,6 +135,31 @@ romio_cb_write enable
 # a comment
 striping_unit 1048576
 """
+JOB_TABLE = b"""job,nodes,ranks,read,written,runtime,submit,walltime,write_seconds,call,layout,opens
+1,2,4,1 MiB,2 MiB,60 s,0 s,90 s,1.5,64 KiB,job,2
+2,1,1,0 B,1 MiB,30 s,5 s,60 s,,,rank,1
+"""
+IO500 = b"""[global]
+resultdir = results
+[debug]
+stonewall-time = 1
+[ior-easy]
+transferSize = 2m
+blockSize = 4m
+[ior-hard]
+segmentCount = 5
+[mdtest-easy]
+n = 2
+"""
+H5BENCH = b"""{
+  "mpi": {"command": "srun", "ranks": "4"},
+  "vol": {}, "file-system": {}, "directory": "out",
+  "benchmarks": [{"benchmark": "write", "file": "test.h5", "configuration": {
+    "MEM_PATTERN": "CONTIG", "FILE_PATTERN": "CONTIG", "TIMESTEPS": "2",
+    "EMULATED_COMPUTE_TIME_PER_TIMESTEP": "1 s", "NUM_DIMS": "1", "DIM_1": "64 K",
+    "DIM_2": "1", "DIM_3": "1", "MODE": "SYNC", "CSV_FILE": "output.csv"}}]
+}
+"""
 FAULTS = (
     *("OST 3 slow 5 from 0.2 s to 1 s", "OST 3 gone from 1 ms to 9 ms, recovery 2 ms"),
     *("OSS 3 down from 1 ms to 9 min, taken over after 2 ms", "node 0 evicted by OST 2 at 1 ms"),
@@ -149,6 +174,8 @@ LINES: dict[str, Line] = {
     "calibrate": ("--jobs", "1", "--claim", "none"),
     "compare": ("--jobs", "1", "theta", "cori-knl", *SMALL, "--", *IOR),
     "explain": ("--jobs", "1", *SMALL, "--", *IOR),
+    "h5bench": ("h5bench.json", *SMALL),
+    "io500": ("io500.ini", *SMALL, "--dry-run"),
     "ior": (*SMALL, "--", *IOR),
     "kernel": ("hacc-io", *SMALL),
     "machine": ("theta",),
@@ -158,6 +185,7 @@ LINES: dict[str, Line] = {
     "run": ("scenario.yaml",),
     "sensitivity": ("--jobs", "1", "--claim", "none"),
     "show": ("saved.xc40io",),
+    "stream": ("jobs.csv",),
     "sweep": ("--jobs", "1", *SMALL, "--over", "striping.count=1,2", "--", *IOR),
     "trace": ("summary", "trace.csv"),
     "tune": ("--jobs", "1", "--budget", "2", *SMALL, "--", *IOR),
@@ -201,6 +229,7 @@ def samples() -> dict[str, bytes]:
             **{name: Path(name).read_bytes() for name in made},
             **{"trace.csv": TRACE, "scenario.yaml": SCENARIO, "jobs.yaml": JOBS},
             **{"plan.yaml": PLAN, "claims.yaml": CLAIMS, "skeleton.yaml": SKELETON},
+            **{"jobs.csv": JOB_TABLE, "io500.ini": IO500, "h5bench.json": H5BENCH},
         }
 
 
@@ -412,6 +441,18 @@ SURFACES: tuple[Surface, ...] = (
             ("trace", "summary", "t.parquet"),
             ("replay", "t.parquet", "--nodes", "1", "--ppn", "2"),
         ),
+    ),
+    Surface(
+        "tables of jobs",
+        lambda: _one_file(edited_bytes([JOB_TABLE]), "j.csv", ("stream", "j.csv")),
+    ),
+    Surface(
+        "io500 files",
+        lambda: _one_file(edited_bytes([IO500]), "c.ini", ("io500", "c.ini", *SMALL, "--dry-run")),
+    ),
+    Surface(
+        "h5bench files",
+        lambda: _one_file(edited_bytes([H5BENCH]), "c.json", ("h5bench", "c.json", *SMALL)),
     ),
     Surface(
         "saved results",
