@@ -21,7 +21,7 @@ _NETWORK = "network."
 _SECTIONS = {"ssd": "ssd", "burst_buffer": "bb", "home": "home"}
 """Parts that matter only to jobs with such a target."""
 
-_WORDS = {
+NAMES = {
     "lustre.osts": "OST",
     "lnet.routers": "LNET router",
     "network.group_links": "link between two groups",
@@ -53,9 +53,9 @@ _WORDS = {
     "lustre.ost_read_rate": "rate of an OST, reading",
     "lustre.ost_request_overhead": "time of an OST for an RPC",
     "lustre.ost_write_latency": "latency of an OST, writing",
-    "lustre.ost_read_latency": "latency of an OST, reading",
     "lustre.ost_disks": "disk an OST",
-    "lustre.head_move": "seek of a disk",
+    "lustre.disk_seek": "seek of a disk",
+    "lustre.disk_turn": "turn of a disk's platter",
     "lustre.journal_commit": "commit of an OST's journal",
     "lustre.mds.mdts": "MDT",
     "lustre.mds.open_rate": "opens of an MDT",
@@ -120,7 +120,7 @@ class Hardware(NamedTuple):
 
 def hardware_of(path: str, machine: Machine) -> Hardware:
     """Return what a value of a machine is; it need not be one that is bought."""
-    words = _WORDS.get(path, path)
+    words = NAMES.get(path, path)
     if str(machine.values(units=True)[path]).endswith("B/s"):
         return Hardware(path, words, "GB/s", _GB)
     return Hardware(path, words, words if is_count(path, machine) else "", 1.0)
@@ -137,7 +137,7 @@ def all_hardware(mix: WorkloadMix) -> tuple[str, ...]:
     targets = {target for job in mix.jobs for target in _targets(job.run)}
     return tuple(
         path
-        for path in _WORDS
+        for path in NAMES
         if path in values
         and _SECTIONS.get(path.partition(".")[0], "") in {"", *targets}
         and values[path] > 0

@@ -14,7 +14,7 @@ from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.config.workload_mix import WorkloadMix, load_mix, read_mix
 from sim.run.simulate import simulate
-from sim.studies.hardware import all_hardware, doubled_and_halved, scaled
+from sim.studies.hardware import NAMES, all_hardware, doubled_and_halved, scaled
 from sim.studies.mix_runs import JobRuns, jobs_of_weights
 from sim.studies.plan import Plan, cost_of, plan
 from sim.studies.plan_text import format_plan, plan_document
@@ -166,6 +166,13 @@ def test_jobs_at_the_same_time_count_from_the_first_begin_to_the_last_end(
     assert runs.bytes == (2 * 2 * 4 + 2 * 8) << 20
     assert 2.0 < runs.mean < 4.0
     assert [bound.phase for bound in runs.bounds if bound.phase.startswith("job b")]
+
+
+def test_what_is_bought_are_values_of_machines() -> None:
+    names = {
+        path for name in ("theta", "cori-knl", "titan") for path in load_machine(name).values()
+    }
+    assert set(NAMES) <= names
 
 
 def test_without_values_each_kind_of_hardware_is_doubled_and_halved() -> None:
