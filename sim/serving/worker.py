@@ -111,10 +111,12 @@ class Worker:
         return said
 
     def end(self) -> None:
-        """End the process at once; those that it has started end when it is gone."""
+        """End the process at once; those that it has started end when it is gone.
+
+        The pipe lasts as long as somebody listens: that is where its end is heard.
+        """
         self._process.kill()
         self._process.join()
-        self._ours.close()
 
 
 def _serve(theirs: Connection, warm: str, nice: int) -> None:

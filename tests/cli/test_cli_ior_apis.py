@@ -168,7 +168,7 @@ def test_lines_of_iors_own_tests_run(ior, line):
         ("-a MPIIO -w -O savePerOpDataCSV=x", "for POSIX only"),
         ("-a MPIIO -c -w -s 0", "-s 0"),
         ("-w -z --randomPrefill=256k -D 1", "without -D and -W only"),
-        ("-a POSIX -r -k -O stoneWallingStatusFile=/nowhere/at/all", "cannot read"),
+        ("-a POSIX -r -k -O stoneWallingStatusFile=/nowhere/at/all", "there is no such file"),
     ],
 )
 def test_what_is_not_simulated_is_refused_in_a_sentence(xc40io, line, said):
