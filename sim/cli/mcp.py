@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from sim.cli.limits import limit_options
 from sim.cli.whole import Whole
 
 _HELP = """\
@@ -19,27 +20,7 @@ and is refused or ended where it costs more than the options below allow.
 
 
 @click.command(help=_HELP, short_help="Serve assistants, by the Model Context Protocol.")
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=1.0),
-    default=120.0,
-    show_default=True,
-    help="Real time of a call; then its runs are ended.",
-)
-@click.option(
-    "--rpcs",
-    type=Whole(min=1),
-    default=1_000_000,
-    show_default=True,
-    help="Bulk RPCs of a run at most, about: its bytes by the size of an RPC.",
-)
-@click.option(
-    "--ranks",
-    type=Whole(min=1),
-    default=65_536,
-    show_default=True,
-    help="Ranks of a run at most.",
-)
+@limit_options(of="a call", rpcs=1_000_000, ranks=65_536)
 @click.option(
     "--runs",
     type=Whole(min=1),

@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 import click
 
+from sim.cli.limits import limit_options
+from sim.cli.whole import Whole
+
 _HELP = """\
 Serve the explorer: a page in which one sets machine, job, stripes, cache and hints, runs it, and
 sees where the time goes.
@@ -24,7 +27,7 @@ _NEW = "new"
 
 @click.command(help=_HELP, short_help="Serve the explorer, for a browser.")
 @click.option(
-    "--port", type=click.IntRange(0, 65_535), default=5006, show_default=True, help="0: any."
+    "--port", type=Whole(min=0, max=65_535), default=5006, show_default=True, help="0: any."
 )
 @click.option("--address", default="127.0.0.1", show_default=True, help="To listen at.")
 @click.option(
@@ -45,7 +48,7 @@ _NEW = "new"
 )
 @click.option(
     "--sessions",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=40,
     show_default=True,
     help="Pages open at the same time at most.",
@@ -57,30 +60,10 @@ _NEW = "new"
     show_default=True,
     help="Minutes after which a page on which nothing happens is closed.",
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=1.0),
-    default=120.0,
-    show_default=True,
-    help="Real time of a run; then it is ended.",
-)
-@click.option(
-    "--rpcs",
-    type=click.IntRange(min=1),
-    default=300_000,
-    show_default=True,
-    help="Bulk RPCs of a run at most, about: its bytes by the size of an RPC.",
-)
-@click.option(
-    "--ranks",
-    type=click.IntRange(min=1),
-    default=16_384,
-    show_default=True,
-    help="Of a run at most.",
-)
+@limit_options(of="a run", rpcs=300_000, ranks=16_384)
 @click.option(
     "--at-once",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     help="Runs that are made at the same time; others wait.  [default: one a processor]",
 )
 @click.option("--show", is_flag=True, help="Also open it in a browser.")

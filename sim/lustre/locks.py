@@ -58,6 +58,8 @@ from sim.plane.site import Site
 MODE_PR = 0
 MODE_PW = 1
 MODE_GROUP = 2
+MODE_NAMES = {MODE_PR: "PR", MODE_PW: "PW", MODE_GROUP: "group"}
+"""What Lustre calls them."""
 
 EOF = 2**63 - 1
 """Where an extent ends that goes to the end of the object (OBD_OBJECT_EOF)."""

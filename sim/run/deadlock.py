@@ -12,13 +12,12 @@ import numpy.typing as npt
 from sim.config.errors import FailureError, InputError
 from sim.engine.pool import live_rows
 from sim.lustre.ldlm import LockState
-from sim.lustre.locks import MODE_GROUP, MODE_PR, MODE_PW
+from sim.lustre.locks import MODE_NAMES
 from sim.machine.plane import Plane
 from sim.plane.operations import Op
 from sim.run.job_run import JobRun
 from topology.text import format_count
 
-_MODES = {MODE_PR: "PR", MODE_PW: "PW", MODE_GROUP: "group"}
 _SOME = 3  # waits for locks that a sentence lists
 
 
@@ -69,17 +68,18 @@ def _locks_waited_for(plane: Plane, names: Sequence[str]) -> Iterator[str]:
     granted = locks[locks["granted"] == 1]
     for lock in locks[locks["state"] == LockState.WAITING]:
         file, stripe = _object(plane, int(lock["resource"]))
+        mode = MODE_NAMES[int(lock["mode"])]
         holders = granted[granted["resource"] == lock["resource"]]
         held = _held(holders) or "others, who wait themselves, are before it in line"
         yield (
-            f"node {lock['owner']} waits for a {_MODES[int(lock['mode'])]} lock on stripe object "
+            f"node {lock['owner']} waits for a {mode} lock on stripe object "
             f"{stripe} of {names[file]}, where {held}"
         )
 
 
 def _held(holders: npt.NDArray[Any]) -> str:
     """Say which nodes hold locks of which mode."""
-    kinds = Counter((int(lock["owner"]), _MODES[int(lock["mode"])]) for lock in holders)
+    kinds = Counter((int(lock["owner"]), MODE_NAMES[int(lock["mode"])]) for lock in holders)
     said = [f"node {owner} holds a {mode} lock" for owner, mode in sorted(kinds)]
     return " and ".join(said[:_SOME])
 

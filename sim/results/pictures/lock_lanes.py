@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MODE_NAMES = {MODE_PR: "PR", MODE_PW: "PW", MODE_GROUP: "group"}
-"""The modes of extent locks, as Lustre calls them."""
-
 _MOST_LOCKS = 400
 _MOST_ROWS, _MOST_LANES = 130, 32
 _ROW, _LANE, _LEAST = 0.045, 0.17, 1.0  # inches of a row, of a lane, and of all at least
