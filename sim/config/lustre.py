@@ -118,6 +118,11 @@ class Lustre(Model):
     readahead_alignment, readahead_whole
         A window for reading ahead ends at a multiple of so many bytes, where a BRW RPC of the
         largest size would; and bytes of a file that is read whole (max_read_ahead_whole_mb).
+    statahead_max
+        Most entries of a directory that a client asks for ahead of a process that lists it and
+        stats them in their order (llite.*.statahead_max); 0: none.
+    statahead_agl
+        Whether it asks for their sizes ahead, too (llite.*.statahead_agl).
     lock_ahead
         Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
     capacity
@@ -171,6 +176,8 @@ class Lustre(Model):
     readahead_step: Size
     readahead_alignment: Size
     readahead_whole: Bytes
+    statahead_max: Annotated[int, Field(ge=0, le=8192)] = 32
+    statahead_agl: bool = True
     lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]

@@ -34,6 +34,7 @@ HANDLE = np.dtype(  # a file as one client node knows it from the MDS
     [
         ("opens", "i4"),  # programs that have it open
         ("known", "i4"),  # which of the file's names the node knows, counted from 1; 0: none
+        ("lister", "i4"),  # of a directory: the program whose statahead goes through it, or -1
     ],
     align=True,
 )
@@ -88,6 +89,7 @@ def _handle_of(handles: Handles, program_id: int) -> int:
         put(handles.by_pair, key, row)
         handles.rows[row].opens = 0
         handles.rows[row].known = 0
+        handles.rows[row].lister = -1
     return row
 
 
@@ -139,3 +141,22 @@ def note_unlink(handles: Handles, program_id: int) -> None:
     """Note that the name of a program's file is gone: every node that knew it loses its lock."""
     program = handles.programs.rows[program_id]
     handles.files.rows[handles.programs.operations[program.op].file].unlinks += 1
+
+
+@outlined
+def begin_listing(handles: Handles, program_id: int) -> bool:
+    """Let a program go through a directory with statahead; False if a neighbour does already."""
+    handle = handles.rows[_handle_of(handles, program_id)]
+    if handle.lister >= 0 and handle.lister != program_id:
+        return False
+    handle.lister = program_id
+    return True
+
+
+@outlined
+def end_listing(handles: Handles, program_id: int, directory: int) -> None:
+    """Let others on a program's node go through a directory with statahead."""
+    key = pair_key(directory, handles.programs.rows[program_id].node)
+    row = find(handles.by_pair, key)
+    if row >= 0 and handles.rows[row].lister == program_id:
+        handles.rows[row].lister = -1

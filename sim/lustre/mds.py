@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from sim.config.mds import Mds as MdsModel
+from sim.engine.calendar import schedule
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
@@ -77,7 +78,7 @@ from sim.node.nodes import Nodes, handle_callback
 from sim.node.page_cache import PageCache
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import FULL, GO_ON, GONE, REQUEST_EVENT
+from sim.plane.events import FULL, GO_ON, GONE, REQUEST_EVENT, STATAHEAD_EVENT
 from sim.plane.files import Backend, Files
 from sim.plane.operations import Op
 from sim.plane.programs import (
@@ -108,10 +109,12 @@ MDC = np.dtype(  # of a client node, for one MDT
         ("modifying", TURN),  # of the program with an RPC in flight that modifies, or opens
         ("closing", TURN),
         ("in_flight", "i4"),  # stats that the MDT has not answered
-        ("stats", QUEUE),  # programs whose stat waits for one of these
+        ("stats", QUEUE),  # places of those whose stat waits for one of these
     ],
     align=True,
 )
+
+PLACE = np.dtype([("next", "i4")])  # in the queue of an mdc: of a program, or of its statahead
 
 
 class Mds(Component):
@@ -121,6 +124,8 @@ class Mds(Component):
     ----------
     mdcs
         ``MDC`` records: of each client node those for all MDTs.
+    places
+        ``PLACE`` records: of each program, and behind these of the statahead of each.
     mdts
         How many MDTs are in use.
     rpcs_in_flight
@@ -151,6 +156,7 @@ class Mds(Component):
     handles: Handles
     requests: Requests
     mdcs: Table
+    places: Table
     mdts: int
     rpcs_in_flight: int
     station: int
@@ -172,6 +178,7 @@ class Mds(Component):
         return site.make(
             cls,
             mdcs=mdcs,
+            places=make_table(PLACE, 2 * len(site.occupants.program_node)),
             mdts=mds.mdts,
             rpcs_in_flight=mds.max_rpcs_in_flight,
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
@@ -330,17 +337,25 @@ def _asks_a_writer(mds: Mds, request_id: int) -> bool:
     """
     mds.programs.stats[_GLIMPSES] += 1
     request = mds.requests.rows[request_id]
-    lock_id = highest_writer(mds.locks, request.object)
-    if lock_id < 0:
-        return False
-    lock = mds.locks.locks[lock_id]
-    whole = lock.start == 0 and lock.end == EOF
-    if whole and lock.owner == mds.programs.rows[request.program].node:
+    node = mds.programs.rows[request.program].node
+    writer = writer_of(mds.locks, request.object, node)
+    if writer < 0:
         return False
     mds.programs.stats[_GLIMPSE_ASTS] += 1
     request.kind = GLIMPSE_AST
-    request.node = lock.owner
+    request.node = writer
     return True
+
+
+@outlined
+def writer_of(locks: Locks, object_id: int, node: int) -> int:
+    """Return the node that has to be asked for the size of an object; -1 if nobody has to."""
+    lock_id = highest_writer(locks, object_id)
+    if lock_id < 0:
+        return -1
+    lock = locks.locks[lock_id]
+    whole = lock.start == 0 and lock.end == EOF
+    return -1 if whole and lock.owner == node else int(lock.owner)
 
 
 @outlined
@@ -381,17 +396,17 @@ def _with_objects(mds: Mds, request_id: int, done: float) -> float:
 
 
 # States of a program in an operation at the MDS.
-_REACHED = 0  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_UP; or is done
+REACHED = 0  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_UP; or is done
 _HAS_TURN = 1  # asks the MDS -> _ANSWERED
-_ANSWERED = 2  # passes the turn on: done -> _REACHED; a stat asks every object -> _SIZED
-_SIZED = 3  # knows the size of every object: done -> _REACHED
+_ANSWERED = 2  # passes the turn on: done -> REACHED; a stat asks every object -> SIZED
+SIZED = 3  # knows the size of every object: done -> REACHED
 _LOOKS_UP = 4  # has the turn to look up a name: asks -> _ANSWERED; a neighbour has: -> _OPENED
-_OPENED = 5  # has the file open with its neighbours: passes the turn on -> _REACHED
+_OPENED = 5  # has the file open with its neighbours: passes the turn on -> REACHED
 
 
 @performs(
     Mds,
-    *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR),
+    *(Op.OPEN, Op.CREATE, Op.UNLINK, Op.MKDIR, Op.RENAME),
     on=Backend.LUSTRE,
 )
 @outlined
@@ -400,7 +415,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
     kind = operation.kind
-    if program.phase == _REACHED:
+    if program.phase == REACHED:
         if _done_by_handle(mds.handles, program_id, kind):
             program.op += 1
             return GO_ON
@@ -416,20 +431,20 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         ask_mds(mds, program_id, now)
         return GONE
     if program.phase == _OPENED:
-        return _end(mds, program_id, now)
-    if program.phase == _ANSWERED and kind == _STAT and _has_objects(mds.files, operation.file):
+        return end_operation(mds, program_id, now)
+    if program.phase == _ANSWERED and kind == _STAT and has_objects(mds.files, operation.file):
         if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
             return FULL
-        _pass_place(mds, program_id, now)
+        pass_place(mds, _mdc_id(mds, program_id), now)
         charge_reply(mds.programs, program_id)
         send_to_objects(mds.requests, program_id, GLIMPSE, operation.file, now)
-        program.phase = _SIZED
+        program.phase = SIZED
         return GONE
     if program.phase == _ANSWERED and kind == _STAT:
-        _pass_place(mds, program_id, now)
+        pass_place(mds, _mdc_id(mds, program_id), now)
     charge_reply(mds.programs, program_id)
     _note_answer(mds, program_id)
-    return _end(mds, program_id, now)
+    return end_operation(mds, program_id, now)
 
 
 @outlined
@@ -443,7 +458,7 @@ def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
     looks_up = kind == _OPEN and not knows_name(mds.handles, program_id)
     program.phase = _LOOKS_UP if looks_up else _HAS_TURN
     if kind == _STAT:
-        return _takes_place(mds, program_id)
+        return takes_place(mds, _mdc_id(mds, program_id), program_id)
     if not _takes_turns(kind):
         return True
     turn = _turn(mds, program_id, kind)
@@ -451,25 +466,30 @@ def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
 
 
 @outlined
-def _takes_place(mds: Mds, program_id: int) -> bool:
-    """Take a place among the node's RPCs in flight for a stat; False if it waits for one."""
-    mdc = _mdc(mds, program_id)
+def takes_place(mds: Mds, mdc_id: int, place: int) -> bool:
+    """Take a place among the RPCs in flight of an mdc for a stat; False if it waits for one.
+
+    ``place`` says whose it is: a row of ``places``.
+    """
+    mdc = mds.mdcs[mdc_id]
     if mdc.in_flight < mds.rpcs_in_flight:
         mdc.in_flight += 1
         return True
-    join(mdc.stats, mds.programs.rows, program_id)
+    join(mdc.stats, mds.places, place)
     return False
 
 
 @outlined
-def _pass_place(mds: Mds, program_id: int, now: float) -> None:
+def pass_place(mds: Mds, mdc_id: int, now: float) -> None:
     """Give up the place of a stat that the MDT has answered; wake the next that waits for one."""
-    mdc = _mdc(mds, program_id)
-    heir = pop(mdc.stats, mds.programs.rows)
-    if heir >= 0:
+    mdc, programs = mds.mdcs[mdc_id], len(mds.programs.rows)
+    heir = pop(mdc.stats, mds.places)
+    if heir < 0:
+        mdc.in_flight -= 1
+    elif heir < programs:
         wake(mds.programs, heir, now)
     else:
-        mdc.in_flight -= 1
+        schedule(mds.network.calendar, now, STATAHEAD_EVENT, heir - programs)
 
 
 @outlined
@@ -494,7 +514,7 @@ def _done_by_handle(handles: Handles, program_id: int, kind: int) -> bool:
 
 
 @outlined
-def _end(mds: Mds, program_id: int, now: float) -> float:
+def end_operation(mds: Mds, program_id: int, now: float) -> float:
     """End an operation: pass the turn on, and go on."""
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
@@ -502,7 +522,7 @@ def _end(mds: Mds, program_id: int, now: float) -> float:
         turn = _turn(mds, program_id, operation.kind)
         pass_on(mds.programs, turn, now)
     charge(mds.programs, program_id, _METADATA, now)
-    program.phase = _REACHED
+    program.phase = REACHED
     program.op += 1
     return GO_ON
 
@@ -523,7 +543,7 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
 
 
 @outlined
-def _has_objects(files: Files, file_id: int) -> bool:
+def has_objects(files: Files, file_id: int) -> bool:
     """Tell whether OSTs have parts of a file: of a directory they have none."""
     return files.rows[file_id].stripe_count > 0
 
@@ -537,13 +557,19 @@ def _takes_turns(kind: int) -> bool:
 @njit
 def _turn(mds: Mds, program_id: int, kind: int) -> Any:
     """Return the turn that an operation of a program takes: to modify or open, or to close."""
-    mdc = _mdc(mds, program_id)
+    mdc = mds.mdcs[_mdc_id(mds, program_id)]
     return mdc.closing if kind == _CLOSE else mdc.modifying
 
 
 @njit
-def _mdc(mds: Mds, program_id: int) -> Any:
+def _mdc_id(mds: Mds, program_id: int) -> int:
     """Return the mdc of a program's node for the MDT of the file that it is at."""
-    program = mds.programs.rows[program_id]
-    operation = mds.programs.operations[program.op]
-    return mds.mdcs[program.node * mds.mdts + mds.files.rows[operation.file].mdt]
+    file_id = mds.programs.operations[mds.programs.rows[program_id].op].file
+    return mdc_of(mds, program_id, file_id)
+
+
+@njit
+def mdc_of(mds: Mds, program_id: int, file_id: int) -> int:
+    """Return the mdc of a program's node for the MDT of a file."""
+    node, mdt = mds.programs.rows[program_id].node, mds.files.rows[file_id].mdt
+    return int(node * mds.mdts + mdt)

@@ -6,10 +6,12 @@ last reply has come.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
+from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component, Demands
 from sim.engine.network import Network
 from sim.engine.pool import Pool, make_pool, next_row, reserve, take
@@ -19,6 +21,7 @@ from sim.lustre.server.oss import OssThreads
 from sim.plane.events import REQUEST_EVENT
 from sim.plane.files import Files
 from sim.plane.programs import Programs, wait_for
+from sim.plane.recorder import Recorder
 from sim.plane.site import Site
 
 # What a request asks for.
@@ -119,17 +122,24 @@ def add_request(
     requests: Requests, request_id: int, station: int, arrived: float, begun: float, ended: float
 ) -> None:
     """Record a request that a station has served, or will have by the time ``ended``."""
-    request, recorder = requests.rows[request_id], requests.programs.recorder
-    row = recorder.requests[next_row(recorder.spare_requests, len(recorder.requests))]
-    row.program = request.program
-    row.kind = request.kind
-    row.op = requests.programs.operations[requests.programs.rows[request.program].op].kind
+    request, programs = requests.rows[request_id], requests.programs
+    row = record_request(programs.recorder, request.program, request.kind, request.object)
+    row.op = programs.operations[programs.rows[request.program].op].kind
     row.station = station
-    row.target = request.object
     row.sent = request.sent
     row.arrived = arrived
     row.begun = begun
     row.ended = ended
+
+
+@njit
+def record_request(recorder: Recorder, program_id: int, kind: int, target: int) -> Any:
+    """Begin the record of a request about a file or an object; the caller writes the rest."""
+    row = recorder.requests[next_row(recorder.spare_requests, len(recorder.requests))]
+    row.program = program_id
+    row.kind = kind
+    row.target = target
+    return row
 
 
 @outlined

@@ -23,6 +23,7 @@ from sim.lustre.server.disks import Disks
 from sim.lustre.server.journal import Journals
 from sim.lustre.server.oss import OssThreads
 from sim.lustre.server.syncs import Syncs
+from sim.lustre.statahead import Statahead
 from sim.mpi.exchange import Exchange
 from sim.network.aries import Aries
 from sim.node.extents import Extents
@@ -77,6 +78,7 @@ class Tables(Component):
     precreation: Precreation
     handles: Handles
     mds: Mds
+    statahead: Statahead
     readahead: Readahead
     client: Client
     exchange: Exchange

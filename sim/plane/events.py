@@ -12,6 +12,9 @@ BACKGROUND_EVENT = 5
 FLUSHER_EVENT = 6  # of a node's SSD
 EXPIRY_EVENT = 7  # dirty pages of a node before its SSD may be old
 SSD_READ_EVENT = 8  # a window has been read from an SSD
+# 9 is left to a component of the reader: the example of docs/architecture.md takes it.
+STATAHEAD_EVENT = 10  # the statahead thread of a program
+ENTRY_EVENT = 11  # an entry of a directory that such a thread asks for
 
 # What a message belongs to: each has a handler (``sim.plane.registry.on_message``).
 BRW, PEER, DVS = 0, 1, 2

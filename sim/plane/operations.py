@@ -46,7 +46,8 @@ class Op(IntEnum):
     ITEM = 27  # count a call; leave out this and the next `count` operations if `seconds` have
     # passed since `mark`
     WRITE_OUT = 28  # write back what is dirty of `count` files from `file` on (sync)
-    READDIR = 29  # read `count` names of the directory `file`
+    READDIR = 29  # read `count` names of the directory `file`, all of which are
+    # the `entries` files from `first_entry` on, in this order; none: nobody looks at them
 
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
@@ -84,7 +85,7 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.RENAME: ("file",),
         Op.ITEM: ("mark", "seconds", "count"),
         Op.WRITE_OUT: ("file", "count"),
-        Op.READDIR: ("file", "count"),
+        Op.READDIR: ("file", "count", "first_entry", "entries"),
     }.items()
 }
 """The columns of each operation; those of other operations mean nothing in it."""
@@ -105,6 +106,8 @@ _COLUMNS = {
 }
 _IN_PLACE_OF = {  # columns of operations that are no calls, and where they lie
     "mark": "offset",
+    "first_entry": "offset",
+    "entries": "length",
     "group": "offset",
     "meeting": "file",
     "members": "count",

@@ -71,6 +71,8 @@ class Step(NamedTuple):
     sent: int = 0
     sent_first: int = 0
     mark: int = 0
+    first_entry: int = 0
+    entries: int = 0
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the operation, and whatever else has been given."""
