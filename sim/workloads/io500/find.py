@@ -3,7 +3,8 @@
 Its rules (pfind.c): whoever has a directory reads all its names, whoever has no work takes half of
 another's. A file whose name does not match is counted and no more is done with it; of the others,
 which any rank may get, the size and the time are asked for. Here the directories, and the files
-that match, are dealt to the ranks in turn.
+that match, are dealt to the ranks in turn. The directory is closed by then, and the first name that
+matches is hardly ever its first one: no statahead (sim.lustre.statahead).
 """
 
 from __future__ import annotations
@@ -14,13 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Integers
-from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.job import Job, Waiting
-
-_NAMES_A_REQUEST = 16_000
-"""Names that a client gets in one request: 1 MiB (ll_md_brw_size of Lustre 2.7) in pages of 4 KiB,
-each with some 63 entries of 64 bytes (lu_dirent, with a name of up to 24 letters)."""
+from sim.workloads.listing import NAMES_A_REQUEST, add_reading
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,7 +96,8 @@ class Pfind:
         if self.shares_directory:
             directory, names = self._shared(directory, names)
         for turn, (file, count) in enumerate(zip(directory, names, strict=True)):
-            self._read(batch, job, np.array([turn % self.processes]), int(file), int(count))
+            rank = np.array([turn % self.processes])
+            add_reading(batch, rank, int(file), int(count), job.machine.nodes.name_time)
         matching = np.concatenate([each.matching for each in folders])
         order = np.argsort(np.arange(len(matching)) % self.processes, kind="stable")
         rank = (np.arange(len(matching)) % self.processes)[order]
@@ -108,18 +106,7 @@ class Pfind:
 
     def _shared(self, directory: Integers, names: Integers) -> tuple[Integers, Integers]:
         """Return directories with more names than one request brings as parts of them."""
-        parts = np.minimum(-(-names // _NAMES_A_REQUEST), self.processes)
+        parts = np.minimum(-(-names // NAMES_A_REQUEST), self.processes)
         part = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
         each, rest = np.divmod(np.repeat(names, parts), np.repeat(parts, parts))
         return np.repeat(directory, parts), each + (part < rest)
-
-    @staticmethod
-    def _read(batch: Batch, job: Job, rank: Integers, file: int, names: int) -> None:
-        """Let a rank open a directory, read its names, request after request, and close it."""
-        each = job.machine.nodes.name_time
-        batch.add(Op.OPEN, rank, file=file)
-        for first in range(0, names, _NAMES_A_REQUEST):
-            count = min(_NAMES_A_REQUEST, names - first)
-            batch.add(Op.READDIR, rank, file=file, count=count)
-            batch.add(Op.THINK, rank, seconds=count * each)
-        batch.add(Op.CLOSE, rank, file=file)

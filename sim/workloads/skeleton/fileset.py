@@ -13,7 +13,8 @@ from sim.mpi.accesses import Accesses
 from sim.mpi.runs import runs_of
 from sim.plane.operations import Op
 from sim.workloads.job import Job
-from sim.workloads.skeleton.model import Files, Move, OnFile, Open, Phase
+from sim.workloads.listing import add_reading
+from sim.workloads.skeleton.model import Files, Listing, Move, OnFile, Open, Phase
 from sim.workloads.skeleton.places import Places, Sharing, place
 from sim.workloads.skeleton.scope import Scope
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sim.plane.batch import Batch
 
 _MOST_FILES = 5_000_000
+_MOST_STATS = 5_000_000
 
 
 class FileGroups(ABC):
@@ -189,6 +191,8 @@ class FileGroups(ABC):
 class PosixFiles(FileGroups):
     """Files that every rank uses by itself, through POSIX."""
 
+    _directory: int | None = None
+
     def act(self, batch: Batch, phase: Phase) -> int:
         """Add a phase to a batch; return the bytes that it moves."""
         what, verb = phase.what, phase.verb
@@ -198,6 +202,9 @@ class PosixFiles(FileGroups):
             self.begin(creating=verb == "create")
         self.make()
         chosen = self.scope.true(what.only)
+        if isinstance(what, Listing):
+            self._list(batch, np.flatnonzero(chosen))
+            return 0
         file = self.file(what)
         numbers, ranks = self.files.first + file, np.flatnonzero(chosen)
         if verb == "create":
@@ -210,6 +217,21 @@ class PosixFiles(FileGroups):
         kinds |= {"unlink": Op.UNLINK, "mkdir": Op.MKDIR}
         batch.add(kinds[verb], ranks, file=numbers[ranks])
         return 0
+
+    def _list(self, batch: Batch, ranks: Integers) -> None:
+        """Let ranks list the directory of all files."""
+        files = len(self.position)
+        if self.scope.word(self.spec.directory) != "shared":
+            raise InputError(f"{self.where} has directory: own; right would be shared")
+        if len(ranks) * files > _MOST_STATS:
+            raise InputError(
+                f"{len(ranks):,} ranks list {files:,} files; right would be at most "
+                f"{_MOST_STATS:,} in all"
+            )
+        if self._directory is None:
+            self._directory = self.job.filesystem.allocate_names(1)
+        each = self.job.machine.nodes.name_time
+        add_reading(batch, ranks, self._directory, files, each, entries=self.files.first)
 
     def _move(self, batch: Batch, what: Move, *, writing: bool) -> int:
         """Let every rank make its calls."""

@@ -190,6 +190,21 @@ class OnFile(Model):
     only: Number | None = None
 
 
+class Listing(Model):
+    """List the directory of a set of files.
+
+    Attributes
+    ----------
+    file
+        The name of the set.
+    only
+        For which ranks it is: those where this is true.
+    """
+
+    file: Name
+    only: Number | None = None
+
+
 class Open(OnFile):
     """Open or create a file.
 
@@ -332,6 +347,8 @@ class Phase(Model):
         Make a file, and open it; or open one that there is.
     close, fsync, stat, unlink, mkdir
         What POSIX calls so.
+    list
+        Read the names of a set's directory, and stat each file in its order, as ``ls -l`` does.
     write, read
         Move bytes.
     group, dataset
@@ -357,6 +374,7 @@ class Phase(Model):
     stat: OnFile | None = None
     unlink: OnFile | None = None
     mkdir: OnFile | None = None
+    list: Listing | None = None
     write: Move | None = None
     read: Move | None = None
     group: MakeGroup | None = None

@@ -87,6 +87,8 @@ class MpiFiles(FileGroups):
     def act(self, batch: Batch, phase: Phase) -> int:
         """Add a phase to a batch; return the bytes that it moves."""
         what, verb = phase.what, phase.verb
+        if verb == "list":
+            raise InputError(f"files {self.name} have api: mpiio or hdf5; right would be posix")
         if not isinstance(what, Move) and getattr(what, "only", None) is not None:
             raise InputError("only: all ranks that share the file must take part")
         if isinstance(what, Open):
