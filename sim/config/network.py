@@ -31,6 +31,9 @@ class NetworkBase(Model):
         Routers that a small message between a node and a server passes.
     nic_rate, nic_latency
         Payload bytes/s into or out of one node, and seconds through its NIC.
+    nic_both_rate
+        Payload bytes/s into and out of one node together, while both go on; none where each
+        direction has its full rate whatever the other does.
     message_latency
         Seconds of software at both ends of a small message between a node and a server, one way.
         With ``lnet.router_latency`` and the wires it makes the round trip.
@@ -46,7 +49,15 @@ class NetworkBase(Model):
     message_hops: Few
     nic_rate: Rate
     nic_latency: Seconds
+    nic_both_rate: Rate | None = None
     message_latency: Seconds
+
+    @property
+    def opposed(self) -> float:
+        """How many times as long a NIC moves a byte while bytes go the other way too."""
+        if self.nic_both_rate is None:
+            return 1.0
+        return max(1.0, 2.0 * self.nic_rate / self.nic_both_rate)
 
 
 class Dragonfly(NetworkBase):

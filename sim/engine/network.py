@@ -10,6 +10,9 @@ whether or not its tail has left. With ``start = max(head arrival, station free)
 at ``max(start + held, tail arrival + latency)``. Between segments a message is stored and
 forwarded: the next segment sees it when its tail has arrived.
 
+A station may have an *opposite*, the other direction of one interface. While both serve, both are
+slower.
+
 The rule and its parameters are the only things that this module knows; which stations there are
 and how messages find their way is decided above it.
 """
@@ -34,7 +37,8 @@ STATION = np.dtype(  # 64 bytes, as a message has: every hop waits for one line 
         ("bytes", "f8"),  # served so far
         ("busy", "f8"),  # seconds of service so far
         ("waiting", "f8"),  # seconds that messages queued here, summed
-        ("requests", "i8"),
+        ("requests", "i4"),
+        ("opposite", "i4"),  # how far on the station of the other direction is; 0: there is none
         ("kind", "i4"),  # what it is: an index that the builder of the network chose
         ("row", "i4"),  # its row in the time bins, or -1
     ],
@@ -81,7 +85,8 @@ class Network(Component):
     ``path`` (int32) lists the stations of every segment end to end; ``spent`` (messages, meters)
     holds the seconds that each message has spent at stations of each kind, and behind these what
     its sender meters besides; ``first`` (stations,) when the first service of each began, which is
-    infinity before that.
+    infinity before that. ``opposed`` (1,) is how many times as long a station serves while the one
+    of the other direction does too.
     """
 
     calendar: Calendar
@@ -92,6 +97,7 @@ class Network(Component):
     spent: Floats
     spare_messages: Pool
     bins: Bins
+    opposed: Floats
 
     def pending(self) -> int:
         """Return the most events that can be pending: one a message."""
@@ -124,10 +130,13 @@ def make_network(*, meters: int, messages: int) -> Network:
         spent=np.zeros((messages, meters)),
         spare_messages=make_pool(messages),
         bins=_make_bins(2, 2, 1.0),
+        opposed=np.ones(1),
     )
 
 
-def set_stations(network: Network, stations: Table, *, bins: int, bin_width: float) -> None:
+def set_stations(
+    network: Network, stations: Table, *, bins: int, bin_width: float, opposed: float = 1.0
+) -> None:
     """Give a network its stations.
 
     Parameters
@@ -138,8 +147,11 @@ def set_stations(network: Network, stations: Table, *, bins: int, bin_width: flo
         Table of ``STATION`` records with rates, latencies, kinds and rows filled in.
     bins, bin_width
         Number of time bins and their width at the start in seconds.
+    opposed
+        How many times as long a station serves while the one of the other direction does too.
     """
     network.stations = stations
+    network.opposed = np.array([opposed])
     network.first = np.full(len(stations), np.inf)
     # Two rows at least: an array of one row is in C order too, which Numba takes for another type.
     network.bins = _make_bins(max(int(stations.row.max(initial=-1)) + 1, 2), bins, bin_width)
@@ -256,6 +268,21 @@ def station_ahead(network: Network, message_id: int) -> int:
 
 
 @inlined
+def _held_beside(network: Network, station_id: int, held: float, start: float) -> float:
+    """Return how long a service from ``start`` takes that alone would take ``held`` seconds.
+
+    It is slower until the station of the other direction has served all that it has accepted. What
+    that one accepts later finds this one busy, and is slower in its turn.
+    """
+    opposite = network.stations[station_id + network.stations[station_id].opposite]
+    beside = opposite.free - start
+    if beside <= 0.0:
+        return held
+    slower = network.opposed[0]
+    return min(held * slower, held + beside * (1.0 - 1.0 / slower))
+
+
+@inlined
 def hop(network: Network, message_id: int, now: float) -> float:
     """Serve a message, whose head is here ``now``, at the next station of its segment.
 
@@ -266,6 +293,8 @@ def hop(network: Network, message_id: int, now: float) -> float:
     station_id = station_ahead(network, message_id)
     station = network.stations[station_id]
     held = message.bytes * station.inverse_rate
+    if station.opposite != 0:
+        held = _held_beside(network, station_id, held, max(now, station.free))
     start = serve(network, station_id, now, message.bytes, held)
     network.spent[message_id, station.kind] += start - now
     # The tail leaves when all is served, and not before it has come: after a slow station a fast

@@ -65,7 +65,8 @@ def assemble(
     for part in annotated(Tables).values():
         if part is not Network:
             part.build(site)
-    set_stations(network, site.book.table(), bins=_BINS, bin_width=_BIN_WIDTH)
+    stations, opposed = site.book.table(), machine.network.opposed
+    set_stations(network, stations, bins=_BINS, bin_width=_BIN_WIDTH, opposed=opposed)
     tables = site.make(Tables)
     peers = PeerRoutes(
         fabric,

@@ -60,10 +60,13 @@ class Aries(Component):
             latency=fabric.link_latency,
         )
         row = np.unique(fabric.node_router[nodes], return_inverse=True)[1]
+        nic_out = site.add_interfaces(len(nodes), lambda i: f"NIC out of {name(i)}")
+        nic_in = site.add_interfaces(len(nodes), lambda i: f"NIC into {name(i)}")
+        site.book.oppose(nic_out, nic_in, len(nodes))
         return site.make(
             cls,
-            nic_out=site.add_interfaces(len(nodes), lambda i: f"NIC out of {name(i)}"),
-            nic_in=site.add_interfaces(len(nodes), lambda i: f"NIC into {name(i)}"),
+            nic_out=nic_out,
+            nic_in=nic_in,
             first_link=first_link,
             router_index=row.astype(np.int32),
             peers=np.zeros((0, MINIMAL + VALIANT, 2), np.int32),

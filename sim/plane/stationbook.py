@@ -35,6 +35,7 @@ class StationBook:
         self._tables: list[Table] = []
         self._watched = 0
         self._count = 0
+        self._opposed: list[tuple[int, int, int]] = []
 
     def add(
         self,
@@ -71,11 +72,25 @@ class StationBook:
         self._tables.append(table)
         return first
 
+    def oppose(self, first: int, other: int, count: int) -> None:
+        """Make stations the two directions of so many interfaces: a row of one, a row of the other.
+
+        Parameters
+        ----------
+        first, other
+            The first station of each row.
+        count
+            Stations of a row.
+        """
+        self._opposed += [(first, other, count), (other, first, count)]
+
     def table(self) -> Table:
         """Return all stations as one table of ``STATION`` records."""
         table = make_table(STATION, self._count)
         for section, part in zip(self.sections, self._tables, strict=True):
             table[section.first : section.first + section.size] = part
+        for first, other, count in self._opposed:
+            table.opposite[first : first + count] = other - first
         return table
 
     def name(self, station: int) -> str:

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.engine.network import STATION, Network, make_network, serve, set_stations
+from sim.engine.network import (
+    STATION,
+    Network,
+    begin_segment,
+    hop,
+    make_network,
+    serve,
+    set_stations,
+)
 from sim.engine.pool import FREE, Pool, enlarge_pool, give, make_pool, take
 from sim.engine.types import make_table
 
@@ -104,3 +112,25 @@ def test_a_larger_pool_keeps_rows_in_use_apart(data: st.DataObject, size: int, m
 
 def _rest(pool: Pool) -> list[int]:
     return [take(pool) for _ in range(int(pool.counts[FREE]))]
+
+
+@pytest.mark.parametrize(
+    ("now", "tail"),
+    [
+        (10.0, 20.0),  # the other way is idle again
+        (4.0, 17.0),  # 3 of its 10 bytes in the 6 s in which both serve, and 7 in as many seconds
+        (0.0, 15.0),
+    ],
+)
+def test_a_station_is_slower_while_its_opposite_serves(now: float, tail: float) -> None:
+    stations = make_table(STATION, 2)
+    stations.inverse_rate = 1.0
+    stations.opposite = [1, -1]
+    stations.row = -1
+    network = make_network(meters=1, messages=2)
+    set_stations(network, stations, bins=BINS, bin_width=WIDTH, opposed=2.0)
+    for message_id, start in enumerate((0.0, now)):
+        network.messages[message_id].bytes = 10.0
+        begin_segment(network, message_id, start, message_id, 0, 0, -1)
+        hop(network, message_id, start)
+    assert network.messages.tail.tolist() == [10.0, tail]

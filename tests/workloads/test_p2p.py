@@ -18,10 +18,17 @@ THETA = load_machine("theta")
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def run(nodes: int = 2, ppn: int = 1, machine: str = "theta", **options: Any) -> Result:
+def run(
+    nodes: int = 2,
+    ppn: int = 1,
+    machine: str = "theta",
+    changes: dict[str, str] | None = None,
+    **options: Any,
+) -> Result:
     scenario = Scenario.model_validate(
         {
             "machine": machine,
+            "changes": changes or {},
             "nodes": nodes,
             "ppn": ppn,
             "workload": {"kernel": {"name": "p2p"} | options},
@@ -60,6 +67,13 @@ def test_a_stream_of_large_messages_fills_the_interface() -> None:
     row = only_row(run(mode="one-way", size=MIB))
     assert row.bandwidth == pytest.approx(THETA.network.nic_rate, rel=0.05)
     assert row.bytes == 256 * MIB
+
+
+@pytest.mark.parametrize(("both", "rate"), [("16 GB/s", 16e9), ("40 GB/s", 20.4e9)])
+def test_the_two_ways_of_an_interface_share_what_it_moves_both_ways(both: str, rate: float) -> None:
+    changes = {"network.nic_both_rate": both}
+    row = only_row(run(ppn=8, changes=changes, mode="both-ways", size=MIB, messages=16))
+    assert row.bandwidth == pytest.approx(rate, rel=0.05)
 
 
 def test_ranks_of_a_node_share_its_interface() -> None:

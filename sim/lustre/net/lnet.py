@@ -107,10 +107,13 @@ class Lnet(Component):
 
         # What a router does with a message delays it, but the next message need not wait for it:
         # a latency on the way out of the router.
+        lnet_in = interfaces("from", 0.0)
+        lnet_out = interfaces("to", lnet.router_latency)
+        book.oppose(lnet_in, lnet_out, lnet.routers)
         return site.make(
             cls,
-            lnet_in=interfaces("from", 0.0),
-            lnet_out=interfaces("to", lnet.router_latency),
+            lnet_in=lnet_in,
+            lnet_out=lnet_out,
             ib_out=links("to", lnet.router_latency),
             ib_in=links("from", 0.0),
             ib_links=lnet.ib_links_per_router,

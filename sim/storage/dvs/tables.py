@@ -118,6 +118,7 @@ class Dvs(Component):
                 StationKind.STORE, len(names), lambda i: f"disks of {names[i]}", watched=True
             ),
         }
+        book.oppose(stations["server_in"], stations["server_out"], len(names))
         behind = book.add(StationKind.STORE, len(shared), lambda i: shared[i], watched=True)
         rows = site.rows if services else 1
         return site.make(
