@@ -135,3 +135,27 @@ def test_every_byte_passes_both_network_interfaces() -> None:
     plane.run([[Step(Op.READ, file, 0, 4 * MIB), Step(Op.WRITE, file, 0, 64 * KIB)]])
     nics = plane.served(StationKind.NIC)
     assert nics[nics > 0].tolist() == [64 * KIB, 4 * MIB, 64 * KIB, 4 * MIB]
+
+
+def test_readers_that_begin_on_one_service_node_come_to_keep_all_busy() -> None:
+    # Blocks of whole turns around the service nodes: all processes begin on the first of these.
+    # Who is served first there goes ahead, and has the next one for itself.
+    servers, readers = 8, 64
+
+    def busy(turns: int) -> float:
+        """Return which share of the time the service nodes serve."""
+        plane = Remote(nodes=4, per_node=readers // 4)
+        block = turns * servers * MIB
+        (file,) = plane.add_remote([list(range(servers))], size=readers * block)
+        step = 128 * KIB
+        calls = block // step
+        took = plane.run(
+            [[Step(Op.READ, file, rank * block, step, calls, step)] for rank in range(readers)]
+        )
+        share = readers * turns * MIB
+        assert plane.served(StationKind.STORE)[:servers].tolist() == [share] * servers
+        return share / took.max() / plane.machine.home.read_rate
+
+    short, long = busy(1), busy(16)
+    assert short < 0.5, "one turn around is the way of a convoy"
+    assert long > 0.75, "which dissolves when it goes around again and again"
