@@ -16,6 +16,8 @@ from sim.config.errors import InputError, shown
 from sim.config.provenance import Provenance
 from sim.config.yaml_text import parse_value
 
+_NOTHING = "nothing"  # of a value that a machine has no need to name
+
 
 def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
     """Read changes as they are typed: ``lustre.osts=112``, ``lustre.oss_rate=8 GB/s``.
@@ -89,11 +91,12 @@ def provenance_of_changes(
         The paths of those that were to be changed.
     """
     provenance = {}
-    for path in before:
+    for path in {**before, **after}:
+        old, new = before.get(path, _NOTHING), after.get(path, _NOTHING)
         if path in changes:
-            source = f"what if: {after[path]} in place of {before[path]}"
+            source = f"what if: {new} in place of {old}"
             provenance[path] = Provenance(source=source, firm="assumed")
-        elif before[path] != after[path]:
-            source = f"follows from the changes; was {before[path]}"
+        elif old != new:
+            source = f"follows from the changes; was {old}"
             provenance[path] = Provenance(source=source, firm="derived")
     return provenance

@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from sim.config.errors import InputError, naming
+from sim.config.errors import InputError, naming, shown
 from sim.config.model import Model
 from sim.config.units import Seconds, format_seconds, parse_seconds
 
@@ -186,7 +186,7 @@ def parse_fault(value: object) -> Any:
     found = _SENTENCE.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise InputError(
-            f"{value!r} is no fault; right would be one of {'; '.join(_examples(*FORMS))}"
+            f"{shown(value)} is no fault; right would be one of {'; '.join(_examples(*FORMS))}"
         )
     with naming(f"{text!r}"):
         fault = _fault(found)

@@ -222,6 +222,13 @@ def test_a_change_is_made_and_what_follows_follows(theta: Machine) -> None:
     assert theta.lustre.osts == 56
 
 
+def test_a_value_that_a_machine_need_not_name_can_be_taken_away_and_given(theta: Machine) -> None:
+    nameless = theta.with_changes({"nodes.names": None})
+    assert nameless.provenance["nodes.names"].source.startswith("what if: nothing in place of")
+    named = nameless.with_changes({"nodes.names": "nid{:05d}"})
+    assert named.provenance["nodes.names"].source == "what if: nid{:05d} in place of nothing"
+
+
 def test_routers_follow_their_groups_and_groups_their_routers(theta: Machine) -> None:
     room = {"home.nodes": 40}  # of the 108 service nodes
     assert theta.with_changes(room | {"lnet.routers_per_group": 4}).lnet.routers == 58

@@ -38,6 +38,7 @@ MEMORY = 1 << 30
 """Bytes that one input may take beyond what the process had before."""
 
 LONGEST_SENTENCE = 1500
+_WARNINGS = re.compile(r"^(xc40io: warning: .*\n)+")
 _OTHERS_WORDS = re.compile(
     r"pydantic|Errno|Traceback|errors\.pydantic|NoneType|<class|object at 0x"
 )
@@ -129,7 +130,11 @@ def _run(words: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _unclear(said: str) -> str:
-    """Return what is wrong with the sentence for bad input; nothing if it is one."""
+    """Return what is wrong with the sentence for bad input; nothing if it is one.
+
+    Warnings may come before it.
+    """
+    said = _WARNINGS.sub("", said)
     if not said.startswith("xc40io: ") or said.count("\n") != 1:
         return "not one sentence"
     if len(said) > LONGEST_SENTENCE:

@@ -80,6 +80,11 @@ def test_a_stride_leaves_no_use_for_the_locks_of_the_node_that_wrote() -> None:
     assert other.stats[Stat.GLIMPSE_ASTS] == ALL
 
 
+def test_a_stride_counts_as_far_as_it_shifts_anything() -> None:
+    long, short = (run(f"-n {ITEMS} -F -C -T -N {stride}") for stride in (2**63 - 1, 1))
+    assert long.simulated == short.simulated
+
+
 def test_bytes_travel_through_lustre_as_they_are_written_and_read() -> None:
     written = run(f"-n {ITEMS} -F -C -w 4k -Y")
     assert written.bulk_bytes == 4096 * ALL

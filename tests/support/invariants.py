@@ -47,10 +47,11 @@ def stations_keep_their_rates(result: Result) -> None:
     assert result.plane is not None
     seconds_a_byte = result.plane.stations.inverse_rate
     ssd, background = result.machine.ssd, result.scenario.background
-    dead = tuple(f"{fault.part} " for fault in result.scenario.faults if fault.kind == "down")
+    away = ("down", "gone")
+    dead = tuple(f"{fault.part} " for fault in result.scenario.faults if fault.kind in away)
     for use in result.stations():
         if (background.read or background.write) and dead and use.name.startswith(dead):
-            continue  # what others had before it counts, though it died before it served that
+            continue  # what others want of it counts, though it may not be back in time to serve it
         assert use.waiting >= 0.0, use
         assert use.busy <= (use.last - use.first) * (1 + _SLACK) + _ROUNDING, use
         least = use.bytes * seconds_a_byte[use.number]

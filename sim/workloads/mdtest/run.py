@@ -125,7 +125,7 @@ class _Run:
         self._job = job
         self._test = test
         self._part = part
-        self._stride = stride
+        self._stride = stride % tasks  # as far as it shifts anything
         self._namespace = made
         self._settling = settling
         self._ranks = job.all_ranks.first(tasks)
