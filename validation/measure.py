@@ -101,6 +101,14 @@ def _raw(record: RunRecord, access: str) -> float:
     return max(rates)
 
 
+def _slowest(record: RunRecord, access: str) -> float:
+    """Return the best rate by the calls of the slowest rank."""
+    rates = [told.slowest_rate for told in _library(record) if told.access == access]
+    if not any(rates):
+        raise InputError(f"no rank of the run makes calls to {access}")
+    return max(rates)
+
+
 def _library(record: RunRecord) -> tuple[Library, ...]:
     """Return what MPI-IO had to tell of the files."""
     if not record.library:
@@ -163,6 +171,16 @@ FUNCTIONS = {
     ),
     "raw_read": Function(
         RATE, lambda run: _raw(run, "read"), "bytes/s of the aggregators' own read calls"
+    ),
+    "slowest_write": Function(
+        RATE,
+        lambda run: _slowest(run, "write"),
+        "bytes/s by the write calls of the slowest rank, as Darshan tells them",
+    ),
+    "slowest_read": Function(
+        RATE,
+        lambda run: _slowest(run, "read"),
+        "bytes/s by the read calls of the slowest rank, as Darshan tells them",
     ),
     "time": Function(
         SECONDS, lambda run, phase="write": _seconds(run, phase), "IOR: seconds, the least"

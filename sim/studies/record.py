@@ -63,6 +63,10 @@ class Library:
     raw_rate
         Bytes/s of the aggregators' own calls to the file system, as Cray's library prints it: the
         bytes of all over the mean time of those that made such calls; 0 without any.
+    slowest_rate
+        Bytes/s, as Darshan tells them (``agg_perf_by_slowest``): the bytes over the time of the
+        rank that spent most of it in its own calls to the file system. What ranks wait for each
+        other, and send each other, is not in it; 0 without such calls.
     aggregators
         Ranks that wrote or read for others in collective calls.
     timers
@@ -75,6 +79,7 @@ class Library:
     access: str
     step: str
     raw_rate: float
+    slowest_rate: float
     aggregators: int
     timers: dict[str, float]
     collective: int = 0
@@ -284,13 +289,16 @@ def _library(told: MpiRecord, step: str) -> Library:
     """Return what MPI-IO had to tell of a file."""
     from sim.mpi.timers import Timer
 
+    own_calls = [Timer.MODIFY_READ, Timer.INDEPENDENT, Timer.SYNC]
     counted = told.counts.writes if told.writing else told.counts.reads
     raw = told.timers[:, Timer.RAW_WRITE if told.writing else Timer.RAW_READ]
+    own = raw + told.timers[:, own_calls].sum(axis=1)
     means = told.timers.mean(axis=0)
     return Library(
         access="write" if told.writing else "read",
         step=step,
         raw_rate=counted.system_bytes / float(raw[raw > 0].mean()) if raw.any() else 0.0,
+        slowest_rate=counted.bytes / float(own.max()) if own.any() else 0.0,
         aggregators=len(told.aggregators),
         timers={
             timer.name.lower(): float(means[timer])

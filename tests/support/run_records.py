@@ -25,7 +25,7 @@ def record(write: float = 1e9, *more: Phase) -> RunRecord:
     """A run that wrote at some rate, and did more."""
     return RunRecord(
         phases=(phase("write", write, open=0.5, io=2.0, close=0.25), *more),
-        library=(Library("write", "0", 2 * write, 8, {"exchange": 0.5}),),
+        library=(Library("write", "0", 2 * write, write, 8, {"exchange": 0.5}),),
         bounds=(Bound("write", "bound by OST 3", "OST 3", 0.9, "queues at OSTs", 0.5),),
         stats={"enqueues": 12},
         waits={"lock": 0.125},

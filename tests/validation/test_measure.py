@@ -22,6 +22,7 @@ FOUND = {
     ("write",): 8e9,
     ("read",): 4e9,
     ("raw_write",): 1e10,
+    ("slowest_write",): 5e9,
     ("time",): 1.25,
     ("time", "read"): 2.5,
     ("open",): 0.25,

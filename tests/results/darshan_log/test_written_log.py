@@ -24,6 +24,7 @@ from sim.results.darshan_log.write import write
 from sim.run.jobs import simulate_jobs
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.studies.record import record_of
 from sim.workloads.darshan_log.counters import SHARED
 from sim.workloads.darshan_log.dxt import between_pauses
 from sim.workloads.darshan_log.log import DarshanLog, read_log
@@ -115,6 +116,20 @@ def test_mpiio_and_what_it_made_of_its_calls_are_as_mpi_counts_them(logged: Logg
         assert above.total(f"INDEP_{name}") == sum(way.independent for way in ways)
         assert below.total(name) == sum(way.system for way in ways)
     assert above.total("COLL_OPENS") == len(counts) * len(logged.result.waits)
+
+
+@pytest.mark.parametrize("api", ["MPIIO -c", "MPIIO", "HDF5 -c"])
+def test_a_record_of_a_run_has_the_rate_by_the_slowest_rank(tmp_path: Path, api: str) -> None:
+    result = simulate(
+        scenario(workload={"ior": f"-a {api} -w -b 4m -t 1m -e"}, striping={"count": 8}),
+        record=True,
+    )
+    write(result, str(tmp_path / "x.darshan"), "--darshan")
+    posix = read_log(tmp_path / "x.darshan").posix
+    (told,) = record_of(result).library
+    calls = sum(row.bytes for row in result.rows) / told.slowest_rate
+    slowest = float(posix["F_SLOWEST_RANK_TIME"].max())
+    assert calls <= slowest * (1 + 1e-6) <= calls + float(posix["F_META_TIME"].sum()) + 1e-3
 
 
 def test_files_that_all_ranks_opened_have_one_record(logged: Logged) -> None:
