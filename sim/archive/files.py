@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import platform
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sim.config.errors import InputError, shown_path
 
@@ -72,28 +74,45 @@ def replacing(path: str | Path, option: str) -> Iterator[Path]:
     """Give the path of a new file; when the block has ended well, it takes the place of ``path``.
 
     If the block fails, nothing is left behind and a former file stays as it was. What is no
-    ordinary file, such as ``/dev/stdout``, is written directly.
+    ordinary file, such as ``/dev/stdout``, is never replaced: it is written to when all is there.
 
     Raises
     ------
     InputError
         If the system refuses to write; `option` says where the user named the file.
     """
-    special = _is_special(Path(path))
-    target = Path(path) if special else Path(path).resolve()
-    draft = target if special else _draft(target, os.getpid())
-    if not special:
-        _forget_stale_drafts(target)
     try:
-        yield draft
-        if not special:
-            draft.replace(target)
+        with _special(Path(path)) if _is_special(Path(path)) else _ordinary(Path(path)) as draft:
+            yield draft
     except OSError as error:
         raise InputError(f"{option}: {path} cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _ordinary(path: Path) -> Iterator[Path]:
+    """Give a draft beside a file, which takes its place in the end."""
+    target = path.resolve()
+    draft = _draft(target, os.getpid())
+    _forget_stale_drafts(target)
+    try:
+        yield draft
+        draft.replace(target)
     finally:
-        if not special:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _special(path: Path) -> Iterator[Path]:
+    """Give a draft elsewhere, whose bytes are written to a device or a pipe in the end.
+
+    Libraries would remove the device itself when writing to it fails.
+    """
+    with TemporaryDirectory() as folder:
+        draft = Path(folder) / path.name
+        yield draft
+        with draft.open("rb") as written, path.open("wb") as device:
+            shutil.copyfileobj(written, device)
 
 
 def _draft(target: Path, process: int | str) -> Path:

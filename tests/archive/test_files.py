@@ -93,3 +93,13 @@ def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
     target = tmp_path / ("n" * 255)
     write_whole(target, "whole", "--save")
     assert target.read_text() == "whole"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk of Linux")
+def test_what_a_library_does_with_a_draft_is_nothing_to_a_device() -> None:
+    with replacing("/dev/full", "--darshan") as draft:
+        assert not draft.is_relative_to("/dev")
+        draft.write_bytes(b"")
+        draft.unlink()
+        draft.write_bytes(b"")
+    assert Path("/dev/full").is_char_device()
