@@ -9,6 +9,7 @@ from sim.cli.environment import inherited, variables_of
 from sim.cli.job import describe
 
 if TYPE_CHECKING:
+    from sim.config.lustre import Lustre
     from sim.config.scenario import Scenario
     from sim.results.replay_report import ReplayReport
     from sim.run.result import Result
@@ -168,7 +169,7 @@ class LogReplay:
 
         place, shape = self.place, self.shape
         nodes = f"nodes x ranks on each: {shape.nodes:,} x {shape.ppn:,} ({shape.why})"
-        nodes = "; ".join([nodes, *fitted_rates(self.facts, self.log)])
+        nodes = "; ".join([nodes, *fitted_rates(self.facts, self.log, self._lustre)])
         if place.known:
             return f"Replayed on {place.machine} ({place.why}); {nodes}"
         return (
@@ -260,12 +261,17 @@ class LogReplay:
         return scenario
 
     def _slow(self) -> dict[str, float]:
-        """Return the OSTs that are known to have been slow."""
-        from sim.config.machine import load_machine
-        from sim.workloads.darshan_log.facts import slowed_osts
+        """Return the OSTs and OSSs that are known to have been slow."""
+        from sim.workloads.darshan_log.facts import slowed_parts
 
-        lustre = load_machine(self.place.machine).lustre
-        return slowed_osts(self.facts, self.log, lustre.ost_write_rate, lustre.osts)
+        return slowed_parts(self.facts, self.log, self._lustre)
+
+    @property
+    def _lustre(self) -> Lustre:
+        """The file system of the machine that the job is replayed on."""
+        from sim.config.machine import load_machine
+
+        return load_machine(self.place.machine).lustre
 
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:

@@ -75,8 +75,8 @@ def _defaults_from_log(command: Command) -> Command:
     multiple=True,
     metavar="KEY=VALUE",
     help="What you know of the recorded run and its Darshan log does not say: machine, nodes, ppn, "
-    "striping.count, striping.size, striping.offset, hints, or ost.N.rate, of an OST that was "
-    "slow: a rate, or 'fitted' to the log. May be repeated.",
+    "striping.count, striping.size, striping.offset, hints, or ost.N.rate and oss.N.rate, of an "
+    "OST or OSS that was slow: a rate, or 'fitted' to the log. May be repeated.",
 )
 @click.option("--explain", is_flag=True, help="Also print how the calls were reconstructed.")
 @options.changes

@@ -47,6 +47,7 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
             "elsewhere": list(log.elsewhere),
             "last_call": log.last_call,
             "slow_osts": list(log.slow),
+            "slow_servers": list(log.slow_servers),
         },
         "where": report.where,
         "known": report.known,

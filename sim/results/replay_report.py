@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from sim.config.lustre import Lustre
 from sim.config.scenario import Workload
 from sim.results.replay_times import FileTimes, file_times
 from sim.run.result import Result
 from sim.workloads.darshan_log.log import DarshanLog, Unreplayed
 from sim.workloads.darshan_log.mounts import described, elsewhere, file_systems
-from sim.workloads.darshan_log.osts import slow_sentences
 from sim.workloads.darshan_log.reconstruction import Reconstruction
 from sim.workloads.darshan_log.recorded import last_call
+from sim.workloads.darshan_log.slow_parts import ost_sentences, server_sentences, slow_parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,8 @@ class ReplayedLog:
         When its last call ended, in seconds since the job began; 0 if unknown.
     slow
         Which OSTs were slow: a sentence each.
+    slow_servers
+        Which OSSs were, with all their OSTs: a sentence each.
     """
 
     path: str
@@ -55,6 +58,7 @@ class ReplayedLog:
     elsewhere: tuple[str, ...]
     last_call: float
     slow: tuple[str, ...]
+    slow_servers: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -131,7 +135,7 @@ def replay_report(
     """
     path = str(found.log.path)
     return ReplayReport(
-        log=_replayed(found.log),
+        log=_replayed(found.log, runs[0].machine.lustre if known else None),
         where=where,
         known=known,
         told=told,
@@ -145,7 +149,8 @@ def replay_report(
     )
 
 
-def _replayed(log: DarshanLog) -> ReplayedLog:
+def _replayed(log: DarshanLog, lustre: Lustre | None) -> ReplayedLog:
+    slow = slow_parts(log, lustre)
     return ReplayedLog(
         path=str(log.path),
         version=log.version,
@@ -157,7 +162,8 @@ def _replayed(log: DarshanLog) -> ReplayedLog:
         lost=log.lost,
         unreplayed=log.unreplayed,
         last_call=last_call(log),
-        slow=tuple(slow_sentences(log)),
+        slow=tuple(ost_sentences(slow)),
+        slow_servers=tuple(server_sentences(slow)),
         elsewhere=tuple(described(system) for system in elsewhere(file_systems(log))),
     )
 

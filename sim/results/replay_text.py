@@ -74,7 +74,7 @@ def _head(report: ReplayReport) -> Iterator[str]:
             f"Ranks, {format_count(len(files), 'file')}, opens, stats, reads, writes and "
             f"{moved / 1e9:,.6g} GB: {'as far as the log tells' if log.lost else 'as recorded'}."
         )
-    for warning in (*log.slow, *warnings_of(below_mpi(files))):
+    for warning in (*log.slow_servers, *log.slow, *warnings_of(below_mpi(files))):
         yield f"Warning: {warning}"
     yield end_line(report.runs, log.last_call)
 

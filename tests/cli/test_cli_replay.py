@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from darshan_logs import collective_writes, posix_writes, write_log
+from darshan_logs import collective_writes, file_per_ost, posix_writes, write_log
 
 MIB = 2**20
 SIZE = 2 * MIB
@@ -95,6 +95,22 @@ def test_a_slow_ost_is_told_of_and_replayed(xc40io, tmp_path):
     seconds = {file["name"]: file["phases"][-1]["runs"][0]["seconds"] for file in document["files"]}
     assert seconds["/lus/theta-fs0/5"] > 10 * seconds["/lus/theta-fs0/0"]
     assert document["where"].endswith("OST 5 at 419 kB/s: 0.008389 GB in 20 s by the log")
+
+
+def test_a_slow_server_is_told_of_and_replayed(xc40io, tmp_path):
+    took = dict.fromkeys((0, 1, 21, 22), 1.0) | {14: 40.0, 15: 40.0}
+    path = file_per_ost(tmp_path / "bad.darshan", took, mount="/lustre/atlas", synced=True)
+    usual = xc40io("replay", str(path)).stdout
+    assert "\nWarning: OSS 2 was slow by the log, with 2 of its 7 OSTs" in usual
+    words = ("replay", str(path), "--recorded", "oss.2.rate=fitted")
+    slowed = json.loads(xc40io(*words, "--json").stdout)
+    assert slowed["where"].endswith("OSS 2 at 3.36 MB/s: 0.1342 GB in 40 s by the log")
+    assert set(slowed["runs"][0]["xc40io"]["scenario"]["slow"]) == {"OSS 2"}
+    writes = {file["name"]: file["phases"][-1]["runs"][0]["seconds"] for file in slowed["files"]}
+    assert writes["/lustre/atlas/4"] == pytest.approx(40.0, rel=0.05)
+    assert writes["/lustre/atlas/0"] < 1.5
+    assert len(slowed["log"]["slow_servers"]) == 1
+    assert slowed["log"]["slow_osts"] == []
 
 
 def test_a_what_if_stands_beside_the_replay(xc40io, shared_log):

@@ -199,3 +199,39 @@ def collective_writes(ranks: int, calls: int, size: int, **more: Any) -> dict[st
         "F_META_TIME": 0.1 * ranks,
         **more,
     }
+
+
+def file_per_ost(
+    path: Path,
+    seconds: Mapping[int, float],
+    *,
+    mount: str = "/lus/theta-fs0",
+    synced: bool = False,
+    **more: Any,
+) -> Path:
+    """Write a log of ranks that each wrote 64 MiB to a file on an OST of its own.
+
+    ``seconds`` says for each OST how long that took: in writes, or with ``synced`` in a sync after
+    them, of which Darshan counts the time but has no timestamp. ``more`` are counters of all.
+    """
+    records = []
+    for rank, took in enumerate(seconds.values()):
+        times = {"F_WRITE_END_TIMESTAMP": 1.0 + took}
+        if synced:
+            times = {"F_WRITE_END_TIMESTAMP": 1.01, "F_WRITE_TIME": took, "FSYNCS": 1}
+        closed = {"F_CLOSE_START_TIMESTAMP": 1.0 + took, "F_CLOSE_END_TIMESTAMP": 1.1 + took}
+        records.append(posix_writes(rank, 64, 2**20, **times, **closed, **more) | {"id": 1 + rank})
+    layouts = [
+        {"id": 1 + rank, "rank": rank, "size": 2**20, "osts": [ost]}
+        for rank, ost in enumerate(seconds)
+    ]
+    names = {1 + rank: f"{mount}/{rank}" for rank in range(len(seconds))}
+    return write_log(
+        path,
+        ranks=len(seconds),
+        seconds=1000,
+        names=names,
+        mounts={mount: "lustre"},
+        POSIX=records,
+        LUSTRE=layouts,
+    )

@@ -155,6 +155,24 @@ class Counters:
         return found
 
 
+class ByFile:
+    """The records of a module, found by the number of their file."""
+
+    def __init__(self, counters: Counters) -> None:
+        self._counters = counters
+        self._order = np.argsort(counters.number, kind="stable")
+        self.numbers, first = np.unique(counters.number[self._order], return_index=True)
+        self._bounds = np.append(first, len(counters))
+        self._place = {int(number): place for place, number in enumerate(self.numbers)}
+
+    def of(self, number: int) -> Counters:
+        """Return the records of a file; none if there are none."""
+        place = self._place.get(number)
+        if place is None:
+            return self._counters.take(np.zeros(0, np.int64))
+        return self._counters.take(self._order[self._bounds[place] : self._bounds[place + 1]])
+
+
 def bin_of(size: int) -> int:
     """Return the class that a size belongs to."""
     return int(np.searchsorted(BIN_LOW, size, side="right")) - 1

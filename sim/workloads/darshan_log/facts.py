@@ -8,22 +8,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sim.config.errors import InputError, naming
+from sim.config.lustre import Lustre
 from sim.config.striping import StripeRequest
 from sim.config.units import format_rate, parse_bytes, parse_rate
 from sim.workloads.darshan_log.log import DarshanLog
-from sim.workloads.darshan_log.osts import ost_uses
+from sim.workloads.darshan_log.osts import Kind, Part, Use, oss_uses, ost_uses
+from topology.text import format_count
 
 FITTED = "fitted"
-"""The rate of an OST that follows from the log."""
+"""The rate of an OST or OSS that follows from the log."""
 
 KEYS = (
     *("machine", "nodes", "ppn"),
     *("striping.count", "striping.size", "striping.offset"),
-    *("hints", "ost.N.rate"),
+    *("hints", "ost.N.rate", "oss.N.rate"),
 )
 """What can be told."""
 
-_RATE_OF = re.compile(r"ost\.(\d{1,6})\.rate", re.ASCII)
+_RATE_OF = re.compile(r"(ost|oss)\.(\d{1,6})\.rate", re.ASCII)
+_KINDS: dict[str, Kind] = {"ost": "OST", "oss": "OSS"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Facts:
     hints
         Of MPI-IO, as ``MPICH_MPIIO_HINTS`` has them.
     rates
-        At how many bytes/s the disks of slow OSTs wrote, by index; None: as the log shows.
+        At how many bytes/s the disks of slow OSTs wrote, and slow OSSs moved data; None: as the log
+        shows.
     told
         All of it, as typed.
     """
@@ -49,7 +53,7 @@ class Facts:
     ppn: int | None = None
     striping: StripeRequest = field(default_factory=StripeRequest)
     hints: str | None = None
-    rates: Mapping[int, float | None] = field(default_factory=dict)
+    rates: Mapping[Part, float | None] = field(default_factory=dict)
     told: tuple[str, ...] = ()
 
     def as_typed(self) -> str:
@@ -81,7 +85,8 @@ def _with(facts: Facts, key: str, value: str) -> Facts:
     """Return facts with another one."""
     found = _RATE_OF.fullmatch(key)
     if found:
-        return replace(facts, rates={**facts.rates, int(found[1]): _rate(value)})
+        part = Part(_KINDS[found[1]], int(found[2]))
+        return replace(facts, rates={**facts.rates, part: _rate(value)})
     fact: dict[str, Any]
     match key:
         case "machine" | "hints":
@@ -100,7 +105,7 @@ def _with(facts: Facts, key: str, value: str) -> Facts:
 
 
 def _rate(value: str) -> float | None:
-    """Read the rate of an OST; None if it is to be fitted."""
+    """Read the rate of an OST or OSS; None if it is to be fitted."""
     if value == FITTED:
         return None
     rate = parse_rate(value)
@@ -116,17 +121,16 @@ def _whole(value: str, least: int) -> int:
     return int(value)
 
 
-def slowed_osts(facts: Facts, log: DarshanLog, usual: float, osts: int) -> dict[str, float]:
-    """Return how many times as long as usual the OSTs take whose rates are told.
+def slowed_parts(facts: Facts, log: DarshanLog, lustre: Lustre) -> dict[str, float]:
+    """Return how many times as long as usual the OSTs and OSSs take whose rates are told.
 
     Parameters
     ----------
     facts, log
         What was told, and the log from which rates follow that are to be fitted.
-    usual
-        Bytes/s at which the disks of an OST of the machine write.
-    osts
-        How many it has.
+    lustre
+        The file system: how many of them it has, and how fast the disks of an OST usually write,
+        and an OSS moves data.
 
     Returns
     -------
@@ -136,33 +140,41 @@ def slowed_osts(facts: Facts, log: DarshanLog, usual: float, osts: int) -> dict[
     Raises
     ------
     InputError
-        If there is no such OST, or the log does not tell how fast it was.
+        If there is no such part, or the log does not tell how fast it was.
     """
-    known = {use.ost: use for use in ost_uses(log)} if None in facts.rates.values() else {}
+    usual = {"OST": lustre.ost_write_rate, "OSS": lustre.oss_rate}
+    counts = {"OST": lustre.osts, "OSS": lustre.oss_count}
+    known = {use.part: use for use in _fitted(facts, log, lustre)}
     slow: dict[str, float] = {}
-    for ost, rate in facts.rates.items():
-        place = f"--recorded ost.{ost}.rate"
-        if ost >= osts:
+    for part, rate in facts.rates.items():
+        place, count = f"--recorded {part.key}", counts[part.kind]
+        if part.number >= count:
             raise InputError(
-                f"{place}: the machine has {osts} OSTs; right would be one of 0 to {osts - 1}"
+                f"{place}: the machine has {format_count(count, part.kind)}; right would be one of "
+                f"0 to {count - 1}"
             )
-        if rate is None:
-            if ost not in known:
-                raise InputError(
-                    f"{place}={FITTED}: no file of the log was on this OST alone or with others as "
-                    "far as it tells; right would be a rate, as 200 MB/s"
-                )
-            rate = known[ost].rate
-        slow[f"OST {ost}"] = usual / rate
+        if rate is None and part not in known:
+            raise InputError(
+                f"{place}={FITTED}: the log tells of no file that lay on {part} and moved bytes; "
+                "right would be a rate, as 200 MB/s"
+            )
+        slow[str(part)] = usual[part.kind] / (known[part].rate if rate is None else rate)
     return slow
 
 
-def fitted_rates(facts: Facts, log: DarshanLog) -> list[str]:
+def fitted_rates(facts: Facts, log: DarshanLog, lustre: Lustre) -> list[str]:
     """Return what was fitted to the log, in words."""
-    wanted = [ost for ost, rate in facts.rates.items() if rate is None]
     return [
-        f"OST {use.ost} at {format_rate(use.rate, 3)}: {use.bytes / 1e9:,.4g} GB in "
+        f"{use.part} at {format_rate(use.rate, 3)}: {use.bytes / 1e9:,.4g} GB in "
         f"{use.seconds:,.4g} s by the log"
-        for use in (ost_uses(log) if wanted else [])
-        if use.ost in wanted
+        for use in _fitted(facts, log, lustre)
     ]
+
+
+def _fitted(facts: Facts, log: DarshanLog, lustre: Lustre) -> list[Use]:
+    """Return what the log tells of the parts whose rates are to be fitted."""
+    wanted = {part for part, rate in facts.rates.items() if rate is None}
+    kinds = {part.kind for part in wanted}
+    uses = ost_uses(log) if "OST" in kinds else []
+    uses += oss_uses(log, lustre.osts_per_oss) if "OSS" in kinds else []
+    return [use for use in uses if use.part in wanted]

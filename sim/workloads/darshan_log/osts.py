@@ -1,44 +1,54 @@
-"""How fast the OSTs were by a log, and which of them was slow.
+"""How fast the OSTs, and the OSSs that serve them, were by a log.
 
 What a file wrote, or if it wrote nothing read, lay on its OSTs in even parts, and took from the
-first call's begin to the last one's end.
+first call's begin to the last one's end, syncs of a writer included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.config.units import format_rate
-from sim.workloads.darshan_log.counters import Direction
+from sim.workloads.darshan_log.counters import SHARED, ByFile, Counters, Direction
 from sim.workloads.darshan_log.log import DarshanLog
-from topology.text import format_count
 
-_FEWEST = 4
-"""OSTs without which none can be told to be slower than the others."""
-
-_SLOW = 0.5
-"""Of the median rate: what is slower is told of."""
+Kind = Literal["OST", "OSS"]
 
 
-class OstUse(NamedTuple):
-    """What a job moved through an OST.
+class Part(NamedTuple):
+    """An OST or an OSS of the file system, by its number."""
+
+    kind: Kind
+    number: int
+
+    def __str__(self) -> str:
+        """Return its name, as reports and scenarios have it: ``OST 17``."""
+        return f"{self.kind} {self.number}"
+
+    @property
+    def key(self) -> str:
+        """What tells how fast it was: ``ost.17.rate``."""
+        return f"{self.kind.lower()}.{self.number}.rate"
+
+
+class Use(NamedTuple):
+    """What a job moved through an OST, or an OSS.
 
     Attributes
     ----------
-    ost
-        Its index.
+    part
+        Which of them.
     files, bytes
-        Files that had a part on it, and the bytes of these parts.
+        Files that had a share on it, and the bytes of these shares.
     seconds
         From the first call on them to the end of the last one.
     of_a_file
-        The median of the bytes/s of one file's part.
+        The median of the bytes/s of one file's share.
     """
 
-    ost: int
+    part: Part
     files: int
     bytes: float
     seconds: float
@@ -50,63 +60,68 @@ class OstUse(NamedTuple):
         return self.bytes / max(self.seconds, 1e-9)
 
 
-class _Part(NamedTuple):
+class _Moved(NamedTuple):
+    """What a file moved on each of its OSTs, and when; seconds."""
+
+    osts: tuple[int, ...]
     bytes: float
     begin: float
     end: float
 
 
-def ost_uses(log: DarshanLog) -> list[OstUse]:
+def ost_uses(log: DarshanLog) -> list[Use]:
     """Return what a job moved through each OST of which the log knows, by index."""
-    parts: dict[int, list[_Part]] = {}
-    for number, osts in zip(log.layouts.number, log.layouts.osts, strict=True):
-        records = log.posix.take(log.posix.number == number)
+    return _uses(log, "OST", 1)
+
+
+def oss_uses(log: DarshanLog, osts_per_oss: int) -> list[Use]:
+    """Return the same of each OSS: its OSTs, of which it has so many, taken together."""
+    return _uses(log, "OSS", osts_per_oss)
+
+
+def _uses(log: DarshanLog, kind: Kind, osts_of_each: int) -> list[Use]:
+    """Return what moved through parts that have some OSTs each, one after the other."""
+    shares: dict[int, list[_Moved]] = {}
+    for moved in _files(log):
+        parts, on_part = np.unique(np.array(moved.osts) // osts_of_each, return_counts=True)
+        for part, count in zip(parts.tolist(), on_part.tolist(), strict=True):
+            shares.setdefault(part, []).append(moved._replace(bytes=moved.bytes * count))
+    return [_use(Part(kind, number), of) for number, of in sorted(shares.items())]
+
+
+def _use(part: Part, shares: Iterable[_Moved]) -> Use:
+    """Add up the shares of files on a part."""
+    moved, begin, end = np.array([share[1:] for share in shares]).T
+    seconds = float(end.max() - begin.min())
+    of_a_file = float(np.median(moved / (end - begin)))
+    return Use(part, len(moved), float(moved.sum()), seconds, of_a_file)
+
+
+def _files(log: DarshanLog) -> Iterator[_Moved]:
+    """Yield what each file moved of which the log knows where it lay."""
+    posix = ByFile(log.posix)
+    for number, osts in zip(log.layouts.number.tolist(), log.layouts.osts, strict=True):
+        records = posix.of(number)
         way: Direction = "WRITE" if records.total("BYTES_WRITTEN") else "READ"
         moved = records.total("BYTES_WRITTEN" if way == "WRITE" else "BYTES_READ")
         window = records.window(way)
-        if not moved or window is None or window[1] <= window[0]:
+        if not moved or window is None:
             continue
-        for ost in osts.tolist():
-            parts.setdefault(ost, []).append(_Part(moved / len(osts), *window))
-    return [_use(ost, of) for ost, of in sorted(parts.items()) if ost >= 0]
+        end = max(window[1], _synced(records, log.ranks) if way == "WRITE" else 0.0)
+        known = tuple(ost for ost in osts.tolist() if ost >= 0)
+        if known and end > window[0]:
+            yield _Moved(known, moved / len(osts), window[0], end)
 
 
-def _use(ost: int, parts: Sequence[_Part]) -> OstUse:
-    """Add up the parts of files on an OST."""
-    rates = [part.bytes / (part.end - part.begin) for part in parts]
-    return OstUse(
-        ost,
-        len(parts),
-        sum(part.bytes for part in parts),
-        max(part.end for part in parts) - min(part.begin for part in parts),
-        float(np.median(rates)),
-    )
+def _synced(records: Counters, ranks: int) -> float:
+    """Return when the writer who took longest can have been done with syncs, at the earliest.
 
-
-def slow_osts(uses: Sequence[OstUse]) -> tuple[list[OstUse], float]:
-    """Return the OSTs that were slow, the slowest first, and the median bytes/s of all.
-
-    A slow one took longer for the part of a file than others did, and not because it had more of
-    them: all it did together was slower, too. What moved less than half of what others did tells
-    nothing.
+    Darshan counts the time of a sync as one of writing, but keeps no timestamp of it: what is
+    cached takes its time after the last write. Of a record of all ranks the mean of them counts.
     """
-    enough = float(np.median([use.bytes for use in uses])) / 2 if uses else 0.0
-    told = [use for use in uses if use.bytes >= enough]
-    if len(told) < _FEWEST:
-        return [], 0.0
-    usual = float(np.median([use.rate for use in told]))
-    of_a_file = float(np.median([use.of_a_file for use in told]))
-    slow = [use for use in told if use.rate < _SLOW * usual and use.of_a_file < _SLOW * of_a_file]
-    return sorted(slow, key=lambda use: use.rate), usual
-
-
-def slow_sentences(log: DarshanLog) -> list[str]:
-    """Say which OSTs were slow by a log, and how to replay them so."""
-    slow, usual = slow_osts(ost_uses(log))
-    return [
-        f"OST {use.ost} was slow by the log: {use.bytes / 1e9:,.4g} GB of "
-        f"{format_count(use.files, 'file')} took it {use.seconds:,.4g} s, at "
-        f"{format_rate(use.rate, 3)} where the median of the OSTs is {format_rate(usual, 3)}; "
-        f"--recorded ost.{use.ost}.rate=fitted replays it so"
-        for use in slow
-    ]
+    took = records["F_WRITE_TIME"] / np.where(records.rank == SHARED, ranks, 1)
+    there = records["F_WRITE_END_TIMESTAMP"] > 0.0
+    ended = records["F_WRITE_START_TIMESTAMP"] + took
+    closed = records["F_CLOSE_END_TIMESTAMP"]
+    ended = np.where(closed > 0.0, np.minimum(ended, closed), ended)
+    return float(ended[there].max(initial=0.0))

@@ -21,7 +21,7 @@ from sim.engine.types import Integers
 from sim.workloads.darshan_log import explanation
 from sim.workloads.darshan_log.aggregators import unbuffered_directions
 from sim.workloads.darshan_log.around import rows_around
-from sim.workloads.darshan_log.counters import SHARED, Counters
+from sim.workloads.darshan_log.counters import SHARED, ByFile, Counters
 from sim.workloads.darshan_log.dxt import (
     Segments,
     mark_collective,
@@ -97,23 +97,6 @@ class Reconstruction:
     stories: Sequence[tuple[str, ...]]
 
 
-class _ByFile:
-    """The records of a module, found by the number of their file."""
-
-    def __init__(self, counters: Counters) -> None:
-        self._counters = counters
-        self._order = np.argsort(counters.number, kind="stable")
-        self.numbers, first = np.unique(counters.number[self._order], return_index=True)
-        self._bounds = np.append(first, len(counters))
-        self._place = {int(number): place for place, number in enumerate(self.numbers)}
-
-    def of(self, number: int) -> Counters:
-        place = self._place.get(number)
-        if place is None:
-            return self._counters.take(np.zeros(0, np.int64))
-        return self._counters.take(self._order[self._bounds[place] : self._bounds[place + 1]])
-
-
 def reconstruct(
     log: DarshanLog,
     nodes: int | None = None,
@@ -135,7 +118,7 @@ def reconstruct(
         If it has more calls than fit into memory.
     """
     _check_length(log)
-    posix, mpiio = _ByFile(log.posix), _ByFile(log.mpiio)
+    posix, mpiio = ByFile(log.posix), ByFile(log.mpiio)
     segments = Segments(log.dxt_posix, mpi=False), Segments(log.dxt_mpiio, mpi=True)
     through_mpi = {int(number) for number in mpiio.numbers}
     alone = [int(number) for number in posix.numbers if int(number) not in through_mpi]
