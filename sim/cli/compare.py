@@ -12,7 +12,14 @@ from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
 from sim.cli.plot import kind_of_plot, plot_option
-from sim.cli.subject import is_kept, scenario_of_name, typed_options, workload_of_words
+from sim.cli.subject import (
+    is_kept,
+    is_log,
+    refuse_facts,
+    scenario_of_name,
+    typed_options,
+    workload_of_words,
+)
 from sim.cli.what_if import WhatIfs, print_sides, what_if_options
 
 if TYPE_CHECKING:
@@ -61,6 +68,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 @form_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
+@options.recorded
 @what_if_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[A B ...] [-- COMMAND]")
 @click.pass_context
@@ -73,12 +81,15 @@ def compare(
     html: str | None,
     as_json: bool,
     assignments: tuple[str, ...],
+    recorded: tuple[str, ...],
     arguments: tuple[str, ...],
     **others: Any,
 ) -> None:
     """Compare what is named, or targets."""
     forms = Forms(plots, html)
     names, words = _split(arguments)
+    if not any(map(is_log, names)):
+        refuse_facts(recorded, *names[:1])
     of_targets = {name: others.pop(name) for name in _OF_TARGETS}
     if not names and not asked.texts:
         if asked.any:
@@ -95,7 +106,7 @@ def compare(
     from sim.studies.side import sides_of
 
     _refuse_targets(context)
-    first, *rest = _sides(context, names, words, assignments, others)
+    first, *rest = _sides(context, names, words, assignments, others, recorded)
     if not rest and not asked.texts:
         raise click.UsageError(
             f"{names[0]} beside what? Right would be another one, or --what-if", context
@@ -129,6 +140,7 @@ def _sides(
     words: tuple[str, ...],
     assignments: tuple[str, ...],
     job: dict[str, Any],
+    recorded: tuple[str, ...],
 ) -> list[Side]:
     """Return what is to be run: a command line on each machine, or each of what is named."""
     from sim.config.scenario import machine_of
@@ -136,7 +148,7 @@ def _sides(
 
     workload = workload_of_words(words) if words else None
     if workload is None:
-        return [_side(context, name, assignments, job) for name in names]
+        return [_side(context, name, assignments, job, recorded) for name in names]
     scenario = describe(workload, assignments, job)
     if not names:
         return [Side(AS_IT_IS, scenario)]
@@ -147,7 +159,11 @@ def _sides(
 
 
 def _side(
-    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+    context: click.Context,
+    name: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...],
 ) -> Side:
     """Return what is named; of a kept result what came of it, if nothing was typed beside it."""
     from sim.studies.side import Side, side_of_content
@@ -156,7 +172,8 @@ def _side(
         from sim.run.saving import load
 
         return side_of_content(name, load(name))
-    return Side(name, scenario_of_name(context, name, assignments, job))
+    facts = recorded if is_log(name) else ()
+    return Side(name, scenario_of_name(context, name, assignments, job, facts))
 
 
 def _compare_targets(

@@ -10,7 +10,7 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
-from sim.cli.subject import scenario_of_name, workload_of_words
+from sim.cli.subject import refuse_facts, scenario_of_name, workload_of_words
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ help: other striping, hints, nodes, hardware. Of several jobs also without each 
 @click.command(help=_HELP, short_help="Say what bounds a run and what would help.")
 @described
 @options.changes
+@options.recorded
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @form_options
 @click.option("--jobs", type=Whole(min=1), help="Processes to run in.  [default: one a processor]")
@@ -55,6 +56,7 @@ def explain(
     /,
     *,
     assignments: tuple[str, ...],
+    recorded: tuple[str, ...],
     as_json: bool,
     plots: str | None,
     html: str | None,
@@ -69,7 +71,7 @@ def explain(
     from sim.studies.explanation import explain as explain_run
     from sim.studies.explanation_text import explanation_document, format_explanation
 
-    scenario = _scenario(context, assignments, job, arguments)
+    scenario = _scenario(context, assignments, job, arguments, recorded)
     forms = Forms(plots, html)
     forms.check()
     with ProgressBar("runs") as progress:
@@ -107,12 +109,14 @@ def _scenario(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     arguments: tuple[str, ...],
+    recorded: tuple[str, ...],
 ) -> Scenario | JobsScenario:
     """Return the scenario that is asked for: of a file, or of an IOR command line."""
     from sim.config.errors import InputError
 
     workload = workload_of_words(arguments)
     if workload is not None:
+        refuse_facts(recorded)
         return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
@@ -120,4 +124,4 @@ def _scenario(
             f"explain {name} {' '.join(rest)}: right would be one scenario, log or result, or a "
             "command line behind a double dash"
         )
-    return scenario_of_name(context, name, assignments, job)
+    return scenario_of_name(context, name, assignments, job, recorded)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from sim.cli import options
+
 _HELP = """\
 Propose the skeleton that resembles a job: a kernel to publish in place of an application.
 
@@ -29,7 +31,8 @@ found, and how good it is, stands above the skeleton as comments.
     type=click.Path(dir_okay=False),
     help="Write the skeleton there; it is printed unless this is given.",
 )
-def fit(*, log: str, output: str | None) -> None:
+@options.recorded
+def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
     """Print the skeleton that resembles a job, or write it."""
     from sim.archive.files import check_writable, write_whole
     from sim.config.errors import InputError
@@ -41,7 +44,7 @@ def fit(*, log: str, output: str | None) -> None:
         if not output.endswith((".yaml", ".yml")):
             raise InputError(f"--output {output}: right would be a name that ends in .yaml")
         check_writable(output, "--output")
-    trace = open_trace(log)
+    trace = open_trace(log, recorded=recorded)
     for warning in trace.warnings:
         click.echo(f"warning: {warning}", err=True)
     proposal = propose(trace, kernel_name(log))

@@ -30,53 +30,6 @@ _CHANGES = {
 }
 
 
-def spread(
-    ranks: int,
-    cores: int,
-    nodes: int | None,
-    ppn: int | None,
-    *,
-    option: str = "--",
-    idle: bool = False,
-) -> tuple[int, int]:
-    """Return nodes and ranks on each: as typed, or as full as the cores allow.
-
-    `option` is what stands before their names where they were typed; with `idle` there may be nodes
-    without any rank.
-
-    Raises
-    ------
-    InputError
-        If the ranks cannot be dealt so.
-    """
-    from sim.config.errors import InputError
-    from sim.workloads.darshan_log.nodes import dealt
-
-    if nodes is None and ppn is None:
-        return dealt(ranks, cores)
-    nodes = nodes or -(-ranks // (ppn or 1))
-    ppn = ppn or -(-ranks // nodes)
-    least = 0 if idle else (nodes - 1) * ppn
-    if not least < ranks <= nodes * ppn:
-        raise InputError(
-            f"{option}nodes {nodes} with {option}ppn {ppn}: the job has {ranks:,} ranks; right "
-            f"would be nodes and ranks on each that have room for {ranks:,}"
-            f"{'' if idle else ', and leave no node without any'}"
-        )
-    return nodes, ppn
-
-
-def _shape(log: DarshanLog, facts: Facts, cores: int) -> Shape:
-    """Return on which nodes the job ran: as told, else as the log shows."""
-    from sim.workloads.darshan_log.nodes import Shape, shape_of
-
-    if facts.nodes is None and facts.ppn is None:
-        return shape_of(log, cores)
-    nodes, ppn = spread(log.ranks, cores, facts.nodes, facts.ppn, option="--recorded ")
-    words = " ".join(text for text in facts.told if text.startswith(("nodes=", "ppn=")))
-    return Shape(nodes, ppn, f"--recorded {words}")
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogReplay:
     """A replay of a log, ready to run.
@@ -123,20 +76,17 @@ class LogReplay:
         InputError
             If the log cannot be read, or something that was typed cannot be.
         """
-        from sim.config.machine import load_machine
         from sim.workloads.darshan_log.facts import facts_of
         from sim.workloads.darshan_log.log import read_log
-        from sim.workloads.darshan_log.place import guess_machine
+        from sim.workloads.darshan_log.ran import where_it_ran
 
         facts = facts_of(recorded)
         log = read_log(path)
-        place = guess_machine(log, job["machine"], facts.machine)
-        machine = load_machine(place.machine)
-        facts.striping.check(machine.lustre.osts)
+        ran = where_it_ran(log, facts, job["machine"])
         return LogReplay(
             log=log,
-            place=place,
-            shape=_shape(log, facts, machine.nodes.cores),
+            place=ran.place,
+            shape=ran.shape,
             timing=timing,
             assignments=assignments,
             job=job,
@@ -148,7 +98,7 @@ class LogReplay:
         from sim.results.replay_report import replay_report
         from sim.workloads.darshan_log.reconstruction import reconstruct
 
-        change = self._change()
+        change = self.change
         jobs = [self._scenario(self._recorded_job(), ())]
         if change:  # may be refused: before the first of the two takes its time
             jobs.append(self._scenario(self._what_if_job(), self.assignments))
@@ -157,13 +107,13 @@ class LogReplay:
         return replay_report(
             found,
             runs,
-            where=self._where(),
+            where=self.where(),
             known=self.place.known,
-            told=self.facts.as_typed(),
+            facts=self.facts,
             change=change,
         )
 
-    def _where(self) -> str:
+    def where(self) -> str:
         """Say where the job ran, and where it is replayed; first of all if that is unknown."""
         from sim.workloads.darshan_log.facts import fitted_rates
 
@@ -177,16 +127,24 @@ class LogReplay:
             f"stand-in, so that its times are no test against the log's; {nodes}"
         )
 
+    def slow_sentences(self) -> list[str]:
+        """Say which OSSs and OSTs were slow by the log."""
+        from sim.workloads.darshan_log.slow_parts import slow_sentences
+
+        lustre = self._lustre if self.place.known else None
+        return slow_sentences(self.log, lustre, self.facts.rates)
+
     def scenario(self) -> Scenario:
         """Return the job as recorded, with the changes that were typed; it names the log."""
         from sim.config.scenario import Workload
 
-        job = self._what_if_job() if self._change() else self._recorded_job()
+        job = self._what_if_job() if self.change else self._recorded_job()
         scenario = self._scenario(job, self.assignments)
         kernel = (scenario.workload.kernel or {}) | {"trace": str(self.log.path)}
         return scenario.model_copy(update={"workload": Workload(kernel=kernel)})
 
-    def _change(self) -> str:
+    @property
+    def change(self) -> str:
         """Return what is to be different from what was recorded, as typed."""
         job = self.job
         recorded = {
@@ -217,6 +175,7 @@ class LogReplay:
     def _what_if_job(self) -> dict[str, Any]:
         """Return the job with its changes."""
         from sim.config.machine import load_machine
+        from sim.workloads.darshan_log.nodes import dealt_to
 
         job = dict(self.job)
         job["machine"] = job["machine"] or self.place.machine
@@ -224,7 +183,7 @@ class LogReplay:
         nodes, ppn = job["nodes"], job["ppn"]
         if nodes is None and ppn is None and self.shape.ppn <= cores:
             nodes, ppn = self.shape.nodes, self.shape.ppn
-        job["nodes"], job["ppn"] = spread(self.log.ranks, cores, nodes, ppn)
+        job["nodes"], job["ppn"] = dealt_to(self.log.ranks, cores, nodes, ppn)
         job["hints"] = self._hints(job["hints"])
         return job | self._told_striping(job)
 
@@ -253,8 +212,10 @@ class LogReplay:
         """Return the scenario of a job, without the trace that it is to replay."""
         from sim.config.scenario import Workload, machine_of
 
-        workload = Workload(kernel={"name": "replay", "timing": self.timing})
-        scenario = describe(workload, assignments, job)
+        kernel: dict[str, Any] = {"name": "replay", "timing": self.timing}
+        if told := self.facts.of_striping():  # what the calls are put together by
+            kernel["recorded"] = list(told)
+        scenario = describe(Workload(kernel=kernel), assignments, job)
         if job["machine"] == self.place.machine:  # another one has other OSTs
             scenario = scenario.model_copy(update={"slow": self._slow()})
         machine_of(scenario)  # raises InputError if the machine cannot run it

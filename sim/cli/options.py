@@ -31,6 +31,15 @@ faults = click.option(
     "rebuilding, gone, down, paused, lost, hung, evicted (docs/faults.md). May be repeated.",
 )
 
+recorded = click.option(
+    "--recorded",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What you know of the recorded run and its Darshan log does not say: machine, nodes, ppn, "
+    "striping.count, striping.size, striping.offset, hints, or ost.N.rate and oss.N.rate, of an "
+    "OST or OSS that was slow: a rate, or 'fitted' to the log. May be repeated.",
+)
+"""The facts of :mod:`sim.workloads.darshan_log.facts`, for each command that takes a log."""
 
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),

@@ -10,7 +10,7 @@ import click
 from sim.cli import options
 from sim.cli.exports import write_exports
 from sim.cli.job import describe, described
-from sim.cli.log_replay import LogReplay, spread
+from sim.cli.log_replay import LogReplay
 from sim.cli.options import Command
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
@@ -70,14 +70,7 @@ def _defaults_from_log(command: Command) -> Command:
     "do everything as soon as possible.",
 )
 @click.option("--files", metavar="FILE.yaml", help="Says more of the files of a trace table.")
-@click.option(
-    "--recorded",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="What you know of the recorded run and its Darshan log does not say: machine, nodes, ppn, "
-    "striping.count, striping.size, striping.offset, hints, or ost.N.rate and oss.N.rate, of an "
-    "OST or OSS that was slow: a rate, or 'fitted' to the log. May be repeated.",
-)
+@options.recorded
 @click.option("--explain", is_flag=True, help="Also print how the calls were reconstructed.")
 @options.changes
 @what_if_options
@@ -96,10 +89,11 @@ def replay(
 ) -> None:
     """Replay a log or a trace and print what came of it."""
     from sim.cli.running import check_keep, in_turn, run_and_print, save_result
+    from sim.workloads.darshan_log.facts import check_no_facts
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
-        _check_no_facts(recorded)
+        check_no_facts(recorded, log)
         scenario = _table_scenario(log, timing, files, assignments, job)
         if not compared(scenario, asked, view, keep):
             run_and_print(scenario, view, keep)
@@ -122,18 +116,6 @@ def replay(
         lambda: print_replay(report, view),
         lambda: write_exports(report, keep.exports),
     )
-
-
-def _check_no_facts(recorded: tuple[str, ...]) -> None:
-    """Raise InputError if something is told of the run that a trace table was recorded of."""
-    from sim.config.errors import InputError
-
-    if recorded:
-        raise InputError(
-            f"--recorded {recorded[0]}: a trace table has no recorded run beside it; right would "
-            "be --recorded with a Darshan log, or --machine, --nodes, --ppn or --stripe-count with "
-            "this table"
-        )
 
 
 def print_log_warnings(warnings: Iterable[str]) -> None:
@@ -182,8 +164,15 @@ def _print_more(result: Result, view: View) -> None:
         click.echo(format_file_stats(result), nl=False)
 
 
-def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]) -> Scenario:
+def scenario_of_log(
+    path: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...] = (),
+) -> Scenario:
     """Return the scenario in which a log or a trace table is replayed.
+
+    Of a log it is said where the job ran, as far as that is known, and what was slow.
 
     Parameters
     ----------
@@ -193,6 +182,8 @@ def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]
         Changes of the machine, as typed.
     job
         The options that describe the job; None: as the log tells.
+    recorded
+        What is known of the recorded run, as typed.
 
     Raises
     ------
@@ -201,9 +192,12 @@ def scenario_of_log(path: str, assignments: tuple[str, ...], job: dict[str, Any]
     """
     if path.lower().endswith(TABLES):
         return _table_scenario(path, "think", None, assignments, job)
-    replayed = LogReplay.of(path, "think", assignments, job)
-    print_log_warnings(replayed.log.warnings)
-    return replayed.scenario()
+    replayed = LogReplay.of(path, "think", assignments, job, recorded)
+    scenario = replayed.scenario()
+    what_if = f"; what-if: {replayed.change}" if replayed.change else ""
+    click.echo(f"xc40io: {path}: {replayed.where()}{what_if}", err=True)
+    print_log_warnings((*replayed.log.warnings, *replayed.slow_sentences()))
+    return scenario
 
 
 def _table_scenario(
@@ -216,6 +210,7 @@ def _table_scenario(
     """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
     from sim.config.machine import DEFAULT_MACHINE, load_machine
     from sim.config.scenario import Workload
+    from sim.workloads.darshan_log.nodes import dealt_to
     from sim.workloads.trace_opening import open_trace
 
     machine = job["machine"] or DEFAULT_MACHINE
@@ -224,7 +219,7 @@ def _table_scenario(
     nodes, ppn = job["nodes"], job["ppn"]
     if nodes is None and ppn is None:
         nodes, ppn = trace.nodes, trace.ppn
-    nodes, ppn = spread(trace.ranks, cores, nodes, ppn, idle=True)
+    nodes, ppn = dealt_to(trace.ranks, cores, nodes, ppn, idle=True)
     kernel: dict[str, Any] = {"name": "replay", "trace": path, "timing": timing}
     if files is not None:
         kernel["files"] = files

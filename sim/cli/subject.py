@@ -46,8 +46,25 @@ def is_kept(name: str) -> bool:
     return Path(name).is_file() and is_zipfile(name)
 
 
+def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> None:
+    """Raise InputError if --recorded was typed beside what is no log."""
+    if recorded:
+        from sim.workloads.darshan_log.facts import check_no_facts
+
+        check_no_facts(recorded, subject)
+
+
+def is_log(name: str) -> bool:
+    """Tell whether a name is that of a Darshan log."""
+    return name.lower().endswith(".darshan")
+
+
 def scenario_of_name(
-    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+    context: click.Context,
+    name: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...] = (),
 ) -> Scenario | JobsScenario:
     """Return the scenario that is named: by its name, its file, a log, or a kept result.
 
@@ -61,6 +78,8 @@ def scenario_of_name(
         Changes of the machine, as typed.
     job
         The options that describe a job.
+    recorded
+        What is known of the run that a log is of, as typed.
 
     Raises
     ------
@@ -73,9 +92,11 @@ def scenario_of_name(
     from sim.config.jobs import load_jobs
 
     given = typed_options(context, job)
-    if name.lower().endswith((".darshan", *TABLES)):
+    if not is_log(name):
+        refuse_facts(recorded, name)
+    if is_log(name) or name.lower().endswith(TABLES):
         told = dict.fromkeys(_FROM_LOG - given)
-        return scenario_of_log(name, assignments, job | told)
+        return scenario_of_log(name, assignments, job | told, recorded)
     if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
         raise InputError(
             f"{context.info_name} {name} with --{wrong[0].replace('_', '-')}: what describes the "

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sim.cli import options
+
 if TYPE_CHECKING:
     from sim.workloads.trace.block import Trace
 
@@ -33,7 +35,8 @@ def trace() -> None:
     metavar="FILES.yaml",
     help="What else is known of a table's files: striping, size.",
 )
-def convert(source: str, target: str, files: str | None) -> None:
+@options.recorded
+def convert(source: str, target: str, files: str | None, recorded: tuple[str, ...]) -> None:
     """Write TRACE (a Darshan log, CSV or Parquet) as TABLE, which ends in .csv or .parquet.
 
     What a table has no columns for, the striping and the sizes of the files, goes to a file beside
@@ -53,7 +56,7 @@ def convert(source: str, target: str, files: str | None) -> None:
         check_writable(path, "TABLE")
     with ProgressBar() as progress:
         progress.say("read")
-        opened = open_trace(source, files, progress)
+        opened = open_trace(source, files, progress, recorded)
         _warn(opened)
         with replacing(target, "TABLE") as draft:
             rows = write_table(opened, draft, Path(target).suffix)
@@ -69,8 +72,9 @@ def convert(source: str, target: str, files: str | None) -> None:
     metavar="FILES.yaml",
     help="What else is known of a table's files: striping, size.",
 )
+@options.recorded
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def summary(source: str, files: str | None, as_json: bool) -> None:
+def summary(source: str, files: str | None, recorded: tuple[str, ...], as_json: bool) -> None:
     """Print what TRACE (CSV, Parquet or a Darshan log) amounts to."""
     from sim.results.progress import ProgressBar
     from sim.results.trace_text import format_summary, format_summary_json
@@ -79,7 +83,7 @@ def summary(source: str, files: str | None, as_json: bool) -> None:
 
     with ProgressBar() as progress:
         progress.say("read")
-        opened = open_trace(source, files, progress)
+        opened = open_trace(source, files, progress, recorded)
         _warn(opened)
         found = summarise(opened)
     text = format_summary_json(found) if as_json else format_summary(found, source)

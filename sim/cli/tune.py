@@ -10,7 +10,7 @@ from sim.cli import options
 from sim.cli.face import INTERRUPTED
 from sim.cli.job import describe, described
 from sim.cli.plot import kind_of_plot, plot_option
-from sim.cli.subject import scenario_of_name, workload_of_words
+from sim.cli.subject import refuse_facts, scenario_of_name, workload_of_words
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 @plot_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
+@options.recorded
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def tune(
@@ -102,6 +103,7 @@ def tune(
     plot: str | None,
     as_json: bool,
     assignments: tuple[str, ...],
+    recorded: tuple[str, ...],
     arguments: tuple[str, ...],
     **job: Any,
 ) -> int:
@@ -132,7 +134,7 @@ def tune(
         check_writable(plot, "--plot")
     if store is not None:
         make_folder(store, "--store")
-    scenario = _scenario(context, assignments, job, arguments)
+    scenario = _scenario(context, assignments, job, arguments, recorded)
     kept = Store(None if store is None else Path(store))
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), kept, progress)
@@ -181,6 +183,7 @@ def _scenario(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     arguments: tuple[str, ...],
+    recorded: tuple[str, ...],
 ) -> Scenario:
     """Return the job: what is named, or a command line."""
     from sim.config.errors import InputError
@@ -188,6 +191,7 @@ def _scenario(
 
     workload = workload_of_words(arguments)
     if workload is not None:
+        refuse_facts(recorded)
         return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
@@ -195,7 +199,7 @@ def _scenario(
             f"tune {name} {' '.join(rest)}: right would be one scenario, log or result, or an IOR "
             "command line behind a double dash"
         )
-    scenario = scenario_of_name(context, name, assignments, job)
+    scenario = scenario_of_name(context, name, assignments, job, recorded)
     if not isinstance(scenario, Scenario):
         raise InputError(
             f"tune {name}: it has several jobs; right would be a scenario of a single one"

@@ -11,6 +11,7 @@ from sim.config.lustre import Lustre
 from sim.config.scenario import Workload
 from sim.results.replay_times import FileTimes, file_times
 from sim.run.result import Result
+from sim.workloads.darshan_log.facts import Facts
 from sim.workloads.darshan_log.log import DarshanLog, Unreplayed
 from sim.workloads.darshan_log.mounts import described, elsewhere, file_systems
 from sim.workloads.darshan_log.reconstruction import Reconstruction
@@ -120,8 +121,8 @@ def replay_report(
     runs: Sequence[Result],
     *,
     where: str,
+    facts: Facts,
     known: bool = True,
-    told: str = "",
     change: str = "",
 ) -> ReplayReport:
     """Return what there is to tell of a replay.
@@ -130,15 +131,17 @@ def replay_report(
     ----------
     found
         The log, and the trace that was made of it.
-    runs, where, known, told, change
+    runs, where, known, change
         As :class:`ReplayReport` has them.
+    facts
+        What the user knows of the recorded run.
     """
     path = str(found.log.path)
     return ReplayReport(
-        log=_replayed(found.log, runs[0].machine.lustre if known else None),
+        log=_replayed(found.log, runs[0].machine.lustre if known else None, facts),
         where=where,
         known=known,
-        told=told,
+        told=facts.as_typed(),
         files=tuple(file_times(found, runs)),
         reconstructed=tuple(
             Reconstructed(file.name, tuple(story))
@@ -149,7 +152,7 @@ def replay_report(
     )
 
 
-def _replayed(log: DarshanLog, lustre: Lustre | None) -> ReplayedLog:
+def _replayed(log: DarshanLog, lustre: Lustre | None, facts: Facts) -> ReplayedLog:
     slow = slow_parts(log, lustre)
     return ReplayedLog(
         path=str(log.path),
@@ -162,8 +165,8 @@ def _replayed(log: DarshanLog, lustre: Lustre | None) -> ReplayedLog:
         lost=log.lost,
         unreplayed=log.unreplayed,
         last_call=last_call(log),
-        slow=tuple(ost_sentences(slow)),
-        slow_servers=tuple(server_sentences(slow)),
+        slow=tuple(ost_sentences(slow, facts.rates)),
+        slow_servers=tuple(server_sentences(slow, facts.rates)),
         elsewhere=tuple(described(system) for system in elsewhere(file_systems(log))),
     )
 

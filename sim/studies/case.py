@@ -41,13 +41,15 @@ def _workload(scenario: Scenario) -> Workload:
     """Return the workload of a scenario; a log that is replayed is read once in each process."""
     workload = workload_of(scenario.workload)
     if isinstance(workload, Replay) and str(workload.trace).endswith(".darshan"):
-        return workload.model_copy(update={"trace": _log(str(workload.trace))})
+        return workload.model_copy(
+            update={"trace": _log(str(workload.trace), workload.recorded or ())}
+        )
     return workload
 
 
 @lru_cache(maxsize=1)
-def _log(path: str) -> Trace:
-    return open_trace(path)
+def _log(path: str, recorded: tuple[str, ...]) -> Trace:
+    return open_trace(path, recorded=recorded)
 
 
 class Phase(NamedTuple):

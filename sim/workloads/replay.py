@@ -38,6 +38,11 @@ class Replay(Kernel):
     files: str | None = Field(
         None, description="A YAML file that says more of the files: striping, size."
     )
+    recorded: tuple[str, ...] | None = Field(
+        None,
+        description="Of a Darshan log: what is known of the striping and it does not say, as "
+        "striping.count=8, or a list with striping.size and striping.offset, too.",
+    )
     timing: Literal["think", "start", "asap"] = Field(
         "think",
         description="Between calls: compute as long as recorded, begin no call before its recorded "
@@ -56,6 +61,21 @@ class Replay(Kernel):
         if not isinstance(value, str | Path | Trace):
             raise ValueError("right would be the name of a trace: FILE.csv, FILE.parquet")  # noqa: TRY004
         return value
+
+    @field_validator("recorded", mode="before")
+    @classmethod
+    def _is_of_striping(cls, value: object) -> object:
+        """Take one fact or several; where the job runs, and what is slow, the scenario says."""
+        from sim.workloads.darshan_log.facts import STRIPING
+
+        if value is None:
+            return None
+        texts = tuple(value) if isinstance(value, list | tuple) else (value,)
+        for text in texts:
+            if str(text).partition("=")[0] not in STRIPING:
+                right = ", ".join(f"{key}=..." for key in STRIPING)
+                raise ValueError(f"{text}: right would be {right}; the scenario says the rest")
+        return texts
 
     @field_serializer("trace")
     def _trace_name(self, value: object) -> str:
@@ -82,7 +102,7 @@ class Replay(Kernel):
             if isinstance(self.trace, str | Path):
                 from sim.workloads.trace_opening import open_trace
 
-                self._opened = open_trace(str(self.trace), self.files)
+                self._opened = open_trace(str(self.trace), self.files, recorded=self.recorded or ())
         opened: Trace = self._opened
         return opened
 

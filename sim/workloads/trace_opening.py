@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sim.config.errors import InputError
@@ -13,7 +13,10 @@ _RIGHT = "a table (.csv, .parquet) or a Darshan log (.darshan)"
 
 
 def open_trace(
-    path: str, files: str | None = None, progress: Callable[[int, int], None] | None = None
+    path: str,
+    files: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    recorded: Sequence[str] = (),
 ) -> Trace:
     """Open a trace.
 
@@ -25,6 +28,8 @@ def open_trace(
         A side table of a table, YAML: :mod:`sim.workloads.trace.side_table`.
     progress
         Told while a table is read how many bytes have been, and of how many.
+    recorded
+        What is known of the run that a Darshan log is of, as ``--recorded`` has it.
 
     Raises
     ------
@@ -39,11 +44,16 @@ def open_trace(
                 f"{files}: a Darshan log says itself what its files are; right would be no side "
                 "table"
             )
+        from sim.workloads.darshan_log.facts import facts_of
         from sim.workloads.darshan_log.reconstruction import trace_of_log
 
-        return trace_of_log(path)
+        return trace_of_log(path, facts_of(recorded))
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"{path}: what this is its name does not tell; right would be {_RIGHT}")
+    if recorded:
+        from sim.workloads.darshan_log.facts import check_no_facts
+
+        check_no_facts(recorded, path)
     from sim.workloads.trace.side_table import read_side_table
     from sim.workloads.trace.table import TableTrace
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sim.workloads.darshan_log.log import DarshanLog
 
 _WRITER = """
 struct darshan_job {
@@ -202,36 +206,45 @@ def collective_writes(ranks: int, calls: int, size: int, **more: Any) -> dict[st
 
 
 def file_per_ost(
-    path: Path,
-    seconds: Mapping[int, float],
-    *,
-    mount: str = "/lus/theta-fs0",
-    synced: bool = False,
-    **more: Any,
+    path: Path, seconds: Mapping[int, float], *, mount: str = "/lus/theta-fs0", synced: bool = False
 ) -> Path:
     """Write a log of ranks that each wrote 64 MiB to a file on an OST of its own.
 
     ``seconds`` says for each OST how long that took: in writes, or with ``synced`` in a sync after
-    them, of which Darshan counts the time but has no timestamp. ``more`` are counters of all.
+    them, of which Darshan counts the time but has no timestamp.
     """
-    records = []
-    for rank, took in enumerate(seconds.values()):
-        times = {"F_WRITE_END_TIMESTAMP": 1.0 + took}
-        if synced:
-            times = {"F_WRITE_END_TIMESTAMP": 1.01, "F_WRITE_TIME": took, "FSYNCS": 1}
-        closed = {"F_CLOSE_START_TIMESTAMP": 1.0 + took, "F_CLOSE_END_TIMESTAMP": 1.1 + took}
-        records.append(posix_writes(rank, 64, 2**20, **times, **closed, **more) | {"id": 1 + rank})
+    records = [
+        posix_writes(rank, 64, 2**20, FSYNCS=int(synced), **write_times(took, synced=synced))
+        | {"id": 1 + rank}
+        for rank, took in enumerate(seconds.values())
+    ]
     layouts = [
         {"id": 1 + rank, "rank": rank, "size": 2**20, "osts": [ost]}
         for rank, ost in enumerate(seconds)
     ]
     names = {1 + rank: f"{mount}/{rank}" for rank in range(len(seconds))}
-    return write_log(
-        path,
-        ranks=len(seconds),
-        seconds=1000,
-        names=names,
-        mounts={mount: "lustre"},
-        POSIX=records,
-        LUSTRE=layouts,
-    )
+    files = {"names": names, "mounts": {mount: "lustre"}}
+    ranks = len(seconds)
+    return write_log(path, ranks=ranks, seconds=1000, **files, POSIX=records, LUSTRE=layouts)
+
+
+def write_times(took: float, *, synced: bool) -> dict[str, float]:
+    """Return the counters of seconds of a file that took so long: see :func:`file_per_ost`."""
+    return {
+        "F_WRITE_END_TIMESTAMP": 1.01 if synced else 1.0 + took,
+        "F_WRITE_TIME": took,
+        "F_CLOSE_START_TIMESTAMP": 1.0 + took,
+        "F_CLOSE_END_TIMESTAMP": 1.1 + took,
+    }
+
+
+def with_seconds(
+    log: DarshanLog, seconds: Mapping[int, float], *, synced: bool = False
+) -> DarshanLog:
+    """Return a log of files on OST 0, 1, ... with those alone that took so many seconds."""
+    order = np.array([log.posix.number.tolist().index(1 + ost) for ost in seconds])
+    posix = log.posix.take(order)
+    for row, took in enumerate(seconds.values()):
+        for name, value in write_times(took, synced=synced).items():
+            posix.floats[row, posix.columns[name]] = value
+    return replace(log, posix=posix)

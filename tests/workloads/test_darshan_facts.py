@@ -5,22 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from darshan_logs import file_per_ost
+from darshan_logs import file_per_ost, with_seconds
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.striping import StripeRequest
-from sim.workloads.darshan_log.facts import facts_of, fitted_rates, slowed_parts
+from sim.workloads.darshan_log.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
 from sim.workloads.darshan_log.log import DarshanLog, read_log
 from sim.workloads.darshan_log.osts import Part
-from sim.workloads.darshan_log.reconstruction import reconstruct
+from sim.workloads.darshan_log.reconstruction import reconstruct, trace_of_log
 
 MIB = 2**20
 
 
-def log_of(folder: Path, seconds: dict[int, float]) -> DarshanLog:
-    """Return a log of ranks that each wrote a file, on an OST of its own, in so many seconds."""
-    return read_log(file_per_ost(folder / "a.darshan", seconds))
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of ten ranks that each wrote a file, on an OST of its own: 0 to 9."""
+    folder = tmp_path_factory.mktemp("logs")
+    return file_per_ost(folder / "a.darshan", dict.fromkeys(range(10), 1.0))
+
+
+@pytest.fixture(scope="module")
+def log(path: Path) -> DarshanLog:
+    """That log, read."""
+    return read_log(path)
 
 
 def test_facts_are_read_by_their_keys():
@@ -62,18 +70,18 @@ def test_what_is_no_fact_is_refused(text, says):
     assert f"--recorded {text}" in str(error.value)
 
 
-def test_the_rate_of_an_ost_becomes_how_slow_it_is(tmp_path):
-    log, lustre = log_of(tmp_path, {0: 1.0, 17: 32.0}), load_machine("theta").lustre
-    facts = facts_of(["ost.17.rate=fitted", "ost.0.rate=1 GB/s"])
+def test_the_rate_of_an_ost_becomes_how_slow_it_is(log):
+    log, lustre = with_seconds(log, {0: 1.0, 7: 32.0}), load_machine("theta").lustre
+    facts = facts_of(["ost.7.rate=fitted", "ost.0.rate=1 GB/s"])
     slow = slowed_parts(facts, log, lustre)
     assert slow["OST 0"] == pytest.approx(lustre.ost_write_rate / 1e9)
-    assert slow["OST 17"] == pytest.approx(lustre.ost_write_rate / (64 * MIB / 32.0))
-    told = ["OST 17 at 2.10 MB/s: 0.06711 GB in 32 s by the log"]
+    assert slow["OST 7"] == pytest.approx(lustre.ost_write_rate / (64 * MIB / 32.0))
+    told = ["OST 7 at 2.10 MB/s: 0.06711 GB in 32 s by the log"]
     assert fitted_rates(facts, log, lustre) == told
 
 
-def test_the_rate_of_a_server_is_that_of_its_osts_together(tmp_path):
-    log, lustre = log_of(tmp_path, {0: 1.0, 7: 20.0, 9: 32.0}), load_machine("titan").lustre
+def test_the_rate_of_a_server_is_that_of_its_osts_together(log):
+    log, lustre = with_seconds(log, {0: 1.0, 7: 20.0, 9: 32.0}), load_machine("titan").lustre
     facts = facts_of(["oss.1.rate=fitted", "oss.0.rate=125 MB/s"])
     slow = slowed_parts(facts, log, lustre)
     assert slow == {
@@ -93,13 +101,34 @@ def test_the_rate_of_a_server_is_that_of_its_osts_together(tmp_path):
         ("oss.3.rate=fitted", "no file that lay on OSS 3"),
     ],
 )
-def test_a_part_that_is_not_there_is_refused(tmp_path, text, says):
-    log = log_of(tmp_path, {0: 1.0})
+def test_a_part_that_is_not_there_is_refused(log, text, says):
+    log = with_seconds(log, {0: 1.0})
     with pytest.raises(InputError, match=says):
         slowed_parts(facts_of([text]), log, load_machine("titan").lustre)
 
 
-def test_told_striping_goes_before_the_record(tmp_path):
-    found = reconstruct(log_of(tmp_path, {5: 1.0}), told=StripeRequest(count=8))
+def test_told_striping_goes_before_the_record(log):
+    found = reconstruct(with_seconds(log, {5: 1.0}), told=StripeRequest(count=8))
     assert found.trace.files[0].striping == StripeRequest(count=8, size=MIB, offset=-1)
     assert "as told (--recorded). By the log: Striped over 1 OST" in found.stories[0][0]
+
+
+def test_a_trace_of_a_log_is_of_the_run_as_it_is_known(path):
+    facts = facts_of(["ppn=2", "striping.size=4m"])
+    trace = trace_of_log(path, facts)
+    assert (trace.nodes, trace.ppn) == (5, 2)
+    assert {file.striping.size for file in trace.files} == {4 * MIB}
+    assert facts.of_striping() == ("striping.size=4m",)
+
+
+@pytest.mark.parametrize("text", ["hints=a:b=c", "ost.1.rate=fitted", "oss.1.rate=1 GB/s"])
+def test_what_is_not_of_the_calls_is_refused_where_they_alone_are_asked_for(text):
+    facts_of(["machine=theta", "nodes=2", "striping.count=4"]).check_of_calls()
+    with pytest.raises(InputError, match=r"would be one of machine, nodes, ppn, striping\.count"):
+        facts_of(["nodes=2", text]).check_of_calls()
+
+
+def test_only_a_log_has_a_recorded_run():
+    check_no_facts((), "job.csv")
+    with pytest.raises(InputError, match=r"--recorded ppn=2: job\.csv is no Darshan log"):
+        check_no_facts(("ppn=2", "nodes=3"), "job.csv")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from darshan_logs import file_per_ost
+from darshan_logs import file_per_ost, with_seconds
 
 from sim.config.lustre import Lustre
 from sim.config.machine import load_machine
@@ -28,9 +26,10 @@ def titan() -> Lustre:
     return load_machine("titan").lustre
 
 
-def log_of(folder: Path, seconds: dict[int, float], **more: float) -> DarshanLog:
-    """Return a log of ranks that each wrote a file, on an OST of its own, in so many seconds."""
-    return read_log(file_per_ost(folder / "a.darshan", seconds, **more))
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> DarshanLog:
+    """A log of ranks that each wrote a file, on an OST of its own, about equally fast."""
+    return read_log(file_per_ost(tmp_path_factory.mktemp("logs") / "a.darshan", USUAL))
 
 
 def numbers(found: SlowParts) -> tuple[list[int], list[int]]:
@@ -39,9 +38,9 @@ def numbers(found: SlowParts) -> tuple[list[int], list[int]]:
     return servers, [use.part.number for use in found.osts]
 
 
-def test_a_slow_ost_is_told_from_the_others_at_equal_bytes(tmp_path):
-    log = log_of(tmp_path, {ost: 1.0 + 0.1 * ost for ost in range(6)} | {17: 30.0})
-    found = slow_parts(log)
+def test_a_slow_ost_is_told_from_the_others_at_equal_bytes(log):
+    seconds = {ost: 1.0 + 0.1 * ost for ost in range(6)} | {17: 30.0}
+    found = slow_parts(with_seconds(log, seconds))
     assert numbers(found) == ([], [17])
     assert found.osts[0].seconds == pytest.approx(30.0)
     assert found.usual > 10 * found.osts[0].rate
@@ -57,22 +56,20 @@ def test_a_slow_ost_is_told_from_the_others_at_equal_bytes(tmp_path):
         {0: 1.0, 1: 1.0, 17: 30.0},  # too few to tell
     ],
 )
-def test_without_a_slow_ost_none_is_told_of(tmp_path, titan, seconds):
-    assert numbers(slow_parts(log_of(tmp_path, seconds), titan)) == ([], [])
+def test_without_a_slow_ost_none_is_told_of(log, titan, seconds):
+    assert numbers(slow_parts(with_seconds(log, seconds), titan)) == ([], [])
 
 
-def test_an_ost_with_less_to_do_is_not_slow(tmp_path):
-    path = file_per_ost(tmp_path / "a.darshan", dict.fromkeys(range(6), 1.0))
-    log = read_log(path)
-    little = log.posix.number == log.layouts.number[0]
-    log.posix.integers[little, log.posix.columns["BYTES_WRITTEN"]] //= 10
+def test_an_ost_with_less_to_do_is_not_slow(log):
+    log = with_seconds(log, dict.fromkeys(range(6), 1.0))
+    log.posix.integers[0, log.posix.columns["BYTES_WRITTEN"]] //= 10
     assert ost_uses(log)[0].rate < 0.2 * ost_uses(log)[1].rate
     assert numbers(slow_parts(log)) == ([], [])
 
 
 @pytest.mark.parametrize("synced", [False, True])
-def test_a_server_is_slow_whose_osts_are_slow_together(tmp_path, titan, synced):
-    found = slow_parts(log_of(tmp_path, USUAL | OSS_2, synced=synced), titan)
+def test_a_server_is_slow_whose_osts_are_slow_together(log, titan, synced):
+    found = slow_parts(with_seconds(log, USUAL | OSS_2, synced=synced), titan)
     assert numbers(found) == ([2], [])
     (said,) = server_sentences(found)
     assert said == (
@@ -82,9 +79,9 @@ def test_a_server_is_slow_whose_osts_are_slow_together(tmp_path, titan, synced):
     )
 
 
-def test_a_server_is_judged_by_the_osts_that_the_log_tells_of(tmp_path, titan):
+def test_a_server_is_judged_by_the_osts_that_the_log_tells_of(log, titan):
     known = {ost: took for ost, took in (USUAL | OSS_2).items() if ost not in range(16, 20)}
-    found = slow_parts(log_of(tmp_path, known), titan)
+    found = slow_parts(with_seconds(log, known), titan)
     assert numbers(found) == ([2], [])
     told = "with 3 of its 7 OSTs, all that the log tells of (14, 15, 20)"
     assert told in server_sentences(found)[0]
@@ -99,20 +96,20 @@ def test_a_server_is_judged_by_the_osts_that_the_log_tells_of(tmp_path, titan):
         ({**dict.fromkeys(range(7), 1.0), 14: 3.0, 15: 300.0}, [15, 14]),  # not alike
     ],
 )
-def test_slow_osts_that_have_no_slow_server_are_told_of_alone(tmp_path, titan, seconds, slow):
-    servers, osts = numbers(slow_parts(log_of(tmp_path, seconds), titan))
+def test_slow_osts_that_have_no_slow_server_are_told_of_alone(log, titan, seconds, slow):
+    servers, osts = numbers(slow_parts(with_seconds(log, seconds), titan))
     assert servers == []
     assert sorted(osts) == sorted(slow)
 
 
-def test_osts_are_told_of_where_servers_have_one_each_or_are_not_known(tmp_path):
-    log = log_of(tmp_path, USUAL | OSS_2)
+def test_osts_are_told_of_where_servers_have_one_each_or_are_not_known(log):
+    log = with_seconds(log, USUAL | OSS_2)
     for lustre in (load_machine("theta").lustre, None):
         assert numbers(slow_parts(log, lustre)) == ([], list(OSS_2))
 
 
-def test_a_server_moves_what_its_osts_do(tmp_path):
-    log = log_of(tmp_path, USUAL | OSS_2)
+def test_a_server_moves_what_its_osts_do(log):
+    log = with_seconds(log, USUAL | OSS_2)
     osts, servers = ost_uses(log), oss_uses(log, 7)
     assert [str(use.part) for use in servers] == ["OSS 0", "OSS 1", "OSS 2", "OSS 3"]
     assert sum(use.bytes for use in servers) == sum(use.bytes for use in osts)

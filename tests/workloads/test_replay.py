@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from darshan_logs import file_per_ost
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +18,7 @@ from sim.machine import plane as data_plane
 from sim.mpi.timers import Timer
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.workloads.replay import Replay
 from sim.workloads.replaying import feeder, intake, windows
 from sim.workloads.replaying.outcome import Call, ReplayOutcome
 from sim.workloads.trace.block import (
@@ -410,3 +413,17 @@ def test_an_independent_call_below_a_group_lock_is_told_and_no_defect(tmp_path):
     }
     with pytest.raises(InputError, match="for ever: node 1 waits for a PW lock on stripe object"):
         simulate(Scenario.model_validate(described))
+
+
+def test_a_log_is_put_together_by_the_striping_that_is_known(tmp_path: Path) -> None:
+    log = file_per_ost(tmp_path / "a.darshan", {0: 1.0, 1: 1.0})
+    kernel = Replay(trace=str(log), recorded=["striping.size=4m", "striping.count=8"])
+    striping = {(file.striping.size, file.striping.count) for file in kernel.opened().files}
+    assert striping == {(4 * MIB, 8)}
+    assert Replay(trace=str(log), recorded="striping.count=8").recorded == ("striping.count=8",)
+
+
+@pytest.mark.parametrize("fact", ["ppn=2", "ost.1.rate=fitted", 4])
+def test_what_the_scenario_says_itself_is_no_fact_of_the_log(fact: object) -> None:
+    with pytest.raises(ValueError, match=r"right would be striping\.count=\.\.\., striping"):
+        Replay(trace="a.darshan", recorded=[fact])

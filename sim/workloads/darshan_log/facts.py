@@ -18,11 +18,13 @@ from topology.text import format_count
 FITTED = "fitted"
 """The rate of an OST or OSS that follows from the log."""
 
-KEYS = (
-    *("machine", "nodes", "ppn"),
-    *("striping.count", "striping.size", "striping.offset"),
-    *("hints", "ost.N.rate", "oss.N.rate"),
-)
+STRIPING = ("striping.count", "striping.size", "striping.offset")
+"""What can be told of how the files were striped."""
+
+OF_CALLS = ("machine", "nodes", "ppn", *STRIPING)
+"""What can be told besides where only the calls of a log are asked for, and who made them."""
+
+KEYS = (*OF_CALLS, "hints", "ost.N.rate", "oss.N.rate")
 """What can be told."""
 
 _RATE_OF = re.compile(r"(ost|oss)\.(\d{1,6})\.rate", re.ASCII)
@@ -60,6 +62,19 @@ class Facts:
         """Return it as it was typed."""
         return " ".join(f"--recorded {text}" for text in self.told)
 
+    def of_striping(self) -> tuple[str, ...]:
+        """Return what was typed of the striping: by it the calls of the log are put together."""
+        return tuple(text for text in self.told if _is_of(text, STRIPING))
+
+    def check_of_calls(self) -> None:
+        """Raise InputError if something is told that changes nothing of the calls of a log."""
+        for text in self.told:
+            if not _is_of(text, OF_CALLS):
+                raise InputError(
+                    f"--recorded {text}: the calls of a log do not change by it; right would be "
+                    f"one of {', '.join(OF_CALLS)}, or --recorded where the log is replayed"
+                )
+
 
 def facts_of(texts: Iterable[str]) -> Facts:
     """Read what was typed: ``KEY=VALUE`` each; of a key that is typed twice the last one holds.
@@ -79,6 +94,20 @@ def facts_of(texts: Iterable[str]) -> Facts:
         with naming(f"--recorded {text}"):
             facts = replace(_with(facts, key.strip(), value.strip()), told=(*facts.told, text))
     return facts
+
+
+def check_no_facts(told: Iterable[str], subject: str) -> None:
+    """Raise InputError if something is told of a recorded run beside what is no Darshan log."""
+    for text in told:
+        raise InputError(
+            f"--recorded {text}: {subject} is no Darshan log; right would be --recorded beside a "
+            "log, whose name ends in .darshan"
+        )
+
+
+def _is_of(text: str, keys: Iterable[str]) -> bool:
+    """Tell whether what was typed is about one of some keys."""
+    return text.partition("=")[0].strip() in keys
 
 
 def _with(facts: Facts, key: str, value: str) -> Facts:

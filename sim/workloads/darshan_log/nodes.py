@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.config.errors import InputError
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.counters import SHARED
 from sim.workloads.darshan_log.log import DarshanLog
@@ -104,6 +105,39 @@ def dealt(ranks: int, most: int) -> tuple[int, int]:
     if 2 * ppn <= most:
         ppn = -(-ranks // -(-ranks // most))
     return -(-ranks // ppn), ppn
+
+
+def dealt_to(
+    ranks: int,
+    cores: int,
+    nodes: int | None,
+    ppn: int | None,
+    *,
+    option: str = "--",
+    idle: bool = False,
+) -> tuple[int, int]:
+    """Return nodes and ranks on each: as typed, or as full as the cores allow.
+
+    `option` is what stands before their names where they were typed; with `idle` there may be nodes
+    without any rank.
+
+    Raises
+    ------
+    InputError
+        If the ranks cannot be dealt so.
+    """
+    if nodes is None and ppn is None:
+        return dealt(ranks, cores)
+    nodes = nodes or -(-ranks // (ppn or 1))
+    ppn = ppn or -(-ranks // nodes)
+    least = 0 if idle else (nodes - 1) * ppn
+    if not least < ranks <= nodes * ppn:
+        raise InputError(
+            f"{option}nodes {nodes} with {option}ppn {ppn}: the job has {ranks:,} ranks; right "
+            f"would be nodes and ranks on each that have room for {ranks:,}"
+            f"{'' if idle else ', and leave no node without any'}"
+        )
+    return nodes, ppn
 
 
 def _from_aggregators(log: DarshanLog, cores: int) -> int:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.config.errors import InputError
-from sim.config.machine import load_machine
 from sim.config.striping import StripeRequest
 from sim.engine.types import Integers
 from sim.workloads.darshan_log import explanation
@@ -29,12 +28,12 @@ from sim.workloads.darshan_log.dxt import (
     rest_of,
 )
 from sim.workloads.darshan_log.evidence import hints_of_file
+from sim.workloads.darshan_log.facts import Facts
 from sim.workloads.darshan_log.layout import DEFAULT_STRIPE, Lay, lay_of
 from sim.workloads.darshan_log.log import DarshanLog, read_log
 from sim.workloads.darshan_log.mpiio import MpiFileCalls, mpi_counted
-from sim.workloads.darshan_log.nodes import shape_of
-from sim.workloads.darshan_log.place import guess_machine
 from sim.workloads.darshan_log.posix import DIRECTIONS, counted, posix_rows
+from sim.workloads.darshan_log.ran import where_it_ran
 from sim.workloads.darshan_log.rows import Rows, join, merge, take
 from sim.workloads.trace.block import ListedTrace, TraceFile, TraceOp
 
@@ -316,16 +315,25 @@ def _file(
     )
 
 
-def trace_of_log(path: str | Path) -> LogTrace:
+def trace_of_log(path: str | Path, facts: Facts | None = None) -> LogTrace:
     """Return what a Darshan log tells as a trace, with the warnings of the log.
+
+    Parameters
+    ----------
+    path
+        Of the log.
+    facts
+        What is known of the recorded run besides.
 
     Raises
     ------
     InputError
-        If it cannot be read, or there is nothing to replay.
+        If it cannot be read, there is nothing to replay, or something is told that cannot be.
     """
+    facts = facts or Facts()
+    facts.check_of_calls()
     log = read_log(path)
-    shape = shape_of(log, load_machine(guess_machine(log).machine).nodes.cores)
-    trace = reconstruct(log, shape.nodes, shape.ppn).trace
+    shape = where_it_ran(log, facts).shape
+    trace = reconstruct(log, shape.nodes, shape.ppn, facts.striping).trace
     trace.warnings = log.warnings
     return trace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -99,20 +99,26 @@ def _slow_servers(
     return tuple(found)
 
 
-def server_sentences(found: SlowParts) -> list[str]:
-    """Say which OSSs were slow by a log, and how to replay them so."""
+def slow_sentences(log: DarshanLog, lustre: Lustre | None, told: Container[Part] = ()) -> list[str]:
+    """Say what was slow by a log: OSSs, then the other OSTs; see :func:`slow_parts`."""
+    found = slow_parts(log, lustre)
+    return [*server_sentences(found, told), *ost_sentences(found, told)]
+
+
+def server_sentences(found: SlowParts, told: Container[Part] = ()) -> list[str]:
+    """Say which OSSs were slow by a log, and how to replay them so, unless it is told already."""
     return [
         f"{server.use.part} was slow by the log, with {_osts_of(server)}: {_moved(server.use)}, "
-        f"at {_rates(server.osts)} through each {_beside(server.use.part, found.usual)}"
+        f"at {_rates(server.osts)} through each {_beside(server.use.part, found.usual, told)}"
         for server in found.servers
     ]
 
 
-def ost_sentences(found: SlowParts) -> list[str]:
+def ost_sentences(found: SlowParts, told: Container[Part] = ()) -> list[str]:
     """Say the same of the other OSTs."""
     return [
         f"{use.part} was slow by the log: {_moved(use)}, at {format_rate(use.rate, 3)} "
-        f"{_beside(use.part, found.usual)}"
+        f"{_beside(use.part, found.usual, told)}"
         for use in found.osts
     ]
 
@@ -139,9 +145,7 @@ def _rates(uses: Sequence[Use]) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-def _beside(part: Part, usual: float) -> str:
+def _beside(part: Part, usual: float, told: Container[Part]) -> str:
     """Say how fast OSTs are usually, and how a part is replayed as slow as it was."""
-    return (
-        f"where the median of the OSTs is {format_rate(usual, 3)}; --recorded {part.key}=fitted "
-        "replays it so"
-    )
+    beside = f"where the median of the OSTs is {format_rate(usual, 3)}"
+    return beside if part in told else f"{beside}; --recorded {part.key}=fitted replays it so"
