@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import shlex
 import sys
@@ -48,6 +49,8 @@ class Face(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Run the command line and exit."""
+        # What Matplotlib says of a cache of its own that it cannot write matters to nobody here.
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
         kwargs["standalone_mode"] = False
         status = 0
         try:

@@ -20,13 +20,14 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
 
-from sim.compiler.core import Job
+from sim.compiler.core import UNWRITABLE, Job
 from sim.compiler.functions import Keys, reached_from
 from sim.compiler.library import UNLINKED
 from sim.compiler.translate import Translator
@@ -72,7 +73,10 @@ _work: _Work  # a global, so that workers have it from the process that forks th
 
 
 def main() -> None:
-    """Make the core that standard input describes; an interrupt is told by who waits for it."""
+    """Make the core that standard input describes; an interrupt is told by who waits for it.
+
+    If the system refuses to write, standard output says why, and the status is ``UNWRITABLE``.
+    """
     global _work
     try:
         job: Job = pickle.load(sys.stdin.buffer)
@@ -81,6 +85,9 @@ def main() -> None:
         for path in _work.objects.values():
             path.touch()  # used today
         _link(_work.objects.values(), job.library)
+    except OSError as error:
+        print(error.strerror or error)
+        sys.exit(UNWRITABLE)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
 
@@ -129,11 +136,28 @@ def _tell(done: int, count: int, begun: float) -> None:
 
 
 def _link(objects: Iterable[Path], library: Path) -> None:
-    """Link object code to a shared library; list it, where there is no C compiler to do it."""
+    """Link object code to a shared library; list it, where no C compiler does it."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
-    if shutil.which(compiler[0]) is None:
-        with written(library.with_suffix(UNLINKED)) as file:
-            file.write_text("\n".join(map(str, objects)), encoding="utf-8")
-        return
-    with written(library) as file:
-        subprocess.run([*compiler, "-shared", "-o", file, *objects, "-lm"], check=True)
+    if shutil.which(compiler[0]) is not None:
+        with suppress(_LinkError), written(library) as file:
+            _link_by([*compiler, "-shared", "-o", str(file), *map(str, objects), "-lm"])
+            return
+    with written(library.with_suffix(UNLINKED)) as file:
+        file.write_text("\n".join(map(str, objects)), encoding="utf-8")
+
+
+class _LinkError(Exception):
+    """The C compiler did not link."""
+
+
+def _link_by(command: list[str]) -> None:
+    """Have the C compiler link; if it does not, tell that LLVM will have to, and raise."""
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+        print(
+            f"xc40io: {command[0]} cannot link the data plane ({said[0]}): LLVM links it at every "
+            "start",
+            file=sys.stderr,
+        )
+        raise _LinkError

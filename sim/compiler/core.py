@@ -17,17 +17,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.compiler.library import LINKED, UNLINKED, load
+from sim.compiler.library import LINKED, UNLINKED, listed, load
 from sim.compiler.processor import processor
 from sim.compiler.signature import Layouts, layouts_of
 from sim.config.errors import FailureError
 from sim.engine.compiled import Entry, is_compiling
 from sim.engine.component import Component
-from sim.engine.user_cache import forget_old, user_cache
+from sim.engine.user_cache import forget_old, is_there, user_cache
 
 SHIPPED = Path(__file__).resolve().parent / "built"
 """Where an installed package has its core."""
@@ -36,6 +37,10 @@ _SIM = Path(__file__).resolve().parents[1]
 _DOOR = b"from sim.engine.compiled import"
 _BUILD = "import sys; sys.path[:] = {path!r}; from sim.compiler.build import main; main()"
 _ROOM = 64 << 20  # bytes that all objects and a core or two take
+
+UNWRITABLE = 74
+"""Exit status of the process that makes a core if it cannot write (``EX_IOERR``)."""
+
 _bound: dict[str, str] = {}  # by symbol of an entry: the key of its core
 
 
@@ -55,6 +60,17 @@ class Job(NamedTuple):
 
 class NoCoreError(FailureError):
     """The core could not be made."""
+
+
+class _UnwritableError(NoCoreError):
+    """The system refuses to write where the core was to be."""
+
+    def __init__(self, folder: str | Path, reason: str) -> None:
+        super().__init__(
+            f"the data plane could not be compiled: nothing can be written in {folder} ({reason}); "
+            "TMPDIR names another place"
+        )
+        self.reason = reason
 
 
 def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
@@ -83,7 +99,7 @@ def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
     try:
         addresses = load(core, symbols)
     except OSError:  # damaged, or of another system
-        core.unlink()
+        _forget(core)
         addresses = load(_made(key, entries, layouts), symbols)
     for entry in entries:
         entry.bind(addresses(entry.symbol))
@@ -107,62 +123,91 @@ def core_of(symbol: str) -> Path:
 def _kept(key: str) -> Path | None:
     """Return the file of a core; None if there is none."""
     for folder in (SHIPPED, user_cache("compiled"), *_passing):
-        for suffix in (LINKED, UNLINKED):
-            core = folder / f"{key}{suffix}"
-            if core.exists():
-                return core
+        core = _core_in(folder, key)
+        if core is not None:
+            return core
     return None
 
 
+def _core_in(folder: Path, key: str) -> Path | None:
+    """Return the file of a core in a folder; None if there is none."""
+    files = (folder / f"{key}{suffix}" for suffix in (LINKED, UNLINKED))
+    return next((file for file in files if is_there(file)), None)
+
+
+def _forget(core: Path) -> None:
+    """Remove a core that cannot be loaded, with the objects that it lists: one may be damaged."""
+    with suppress(OSError):  # it may be that of an installed package
+        for file in listed(core):
+            file.unlink(missing_ok=True)
+        core.unlink()
+
+
 def _made(key: str, entries: Sequence[Entry[..., Any]], layouts: Layouts) -> Path:
-    """Make a core; return its file."""
-    folder = _folder()
-    objects = folder / "objects"
-    forget_old(folder)
-    forget_old(objects)
+    """Make a core; return its file.
+
+    It is kept in the user's cache. Where that cannot be written, or becomes full meanwhile, it is
+    in a folder of this process alone: a cache is a convenience, and no reason not to run.
+    """
     named = [(entry.__module__, entry.__name__) for entry in entries]
-    _make(Job(named, layouts, processor(), objects, folder / f"{key}{LINKED}"))
-    core = _kept(key)
-    if core is None:
-        raise NoCoreError(f"the core {key} is gone as soon as it was made")
-    return core
+    folder = _passing[0] if _passing else user_cache("compiled")
+    try:
+        return _made_in(folder, key, named, layouts)
+    except _UnwritableError as error:
+        if _passing:
+            raise
+        return _made_in(_passing_folder(folder, error.reason), key, named, layouts)
 
 
 _passing: list[Path] = []
 """The folder for cores of this process alone, if it needed one."""
 
 
-def _folder() -> Path:
-    """Return the folder for cores, with one for objects in it.
-
-    It is in the user's cache. Where that cannot be written, it is one of this process alone: a
-    cache is a convenience, and no reason not to run.
-    """
-    if _passing:
-        return _passing[0]
-    folder = user_cache("compiled")
-    try:
-        (folder / "objects").mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK) and shutil.disk_usage(folder).free >= _ROOM:
-            return folder
-        reason = "it is full, or may not be written"
-    except OSError as error:
-        reason = error.strerror or str(error)
+def _passing_folder(folder: Path, reason: str) -> Path:
+    """Make a folder for this process alone, and tell why it is not the usual one."""
     print(
         f"xc40io: nothing can be kept in {folder} ({reason}): the data plane is compiled for this "
         "run alone; XDG_CACHE_HOME names another place",
         file=sys.stderr,
     )
-    _passing.append(Path(tempfile.mkdtemp(prefix="xc40io-")))
-    (_passing[0] / "objects").mkdir()
+    try:
+        _passing.append(Path(tempfile.mkdtemp(prefix="xc40io-")))
+    except OSError as error:
+        raise _UnwritableError(tempfile.gettempprefix(), error.strerror or str(error)) from error
     atexit.register(shutil.rmtree, _passing[0], ignore_errors=True)
     return _passing[0]
+
+
+def _made_in(folder: Path, key: str, named: list[tuple[str, str]], layouts: Layouts) -> Path:
+    """Make a core in a folder; return its file.
+
+    Raises
+    ------
+    NoCoreError
+        If it could not be made; ``_UnwritableError`` if nothing can be written there.
+    """
+    objects = folder / "objects"
+    try:
+        objects.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK) or shutil.disk_usage(folder).free < _ROOM:
+            raise _UnwritableError(folder, "it is full, or may not be written")
+    except OSError as error:
+        raise _UnwritableError(folder, error.strerror or str(error)) from error
+    forget_old(folder)
+    forget_old(objects)
+    _make(Job(named, layouts, processor(), objects, folder / f"{key}{LINKED}"))
+    core = _core_in(folder, key)
+    if core is None:
+        raise NoCoreError(f"the core {key} is gone as soon as it was made")
+    return core
 
 
 def _make(job: Job) -> None:
     """Make a core in a process of its own: the compiler changes Numba for the whole process."""
     command = [sys.executable, "-c", _BUILD.format(path=sys.path)]
-    done = subprocess.run(command, input=pickle.dumps(job), check=False)
+    done = subprocess.run(command, input=pickle.dumps(job), check=False, stdout=subprocess.PIPE)
+    if done.returncode == UNWRITABLE:
+        raise _UnwritableError(job.library.parent, done.stdout.decode(errors="replace").strip())
     if done.returncode:
         raise NoCoreError(
             "the data plane could not be compiled; NUMBA_DISABLE_JIT=1 runs it without, slowly"

@@ -28,12 +28,28 @@ def load(core: Path, symbols: Iterable[str]) -> Addresses:
         If the file, or one that it lists, is not there or is none.
     """
     if core.suffix == UNLINKED:
-        return _link_in_memory(core.read_text(encoding="utf-8").splitlines(), symbols)
+        try:
+            return _link_in_memory(listed(core), symbols)
+        except (RuntimeError, ValueError) as error:  # as LLVM and the codec of texts put it
+            raise OSError(str(error)) from error
     library = ctypes.CDLL(str(core))
     return lambda symbol: ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
 
 
-def _link_in_memory(files: Iterable[str], symbols: Iterable[str]) -> Addresses:
+def listed(core: Path) -> list[Path]:
+    """Return the files with object code that a core lists; none of one that is a library.
+
+    Raises
+    ------
+    OSError, ValueError
+        If it cannot be read.
+    """
+    if core.suffix != UNLINKED:
+        return []
+    return [Path(line) for line in core.read_text(encoding="utf-8").splitlines()]
+
+
+def _link_in_memory(files: Iterable[Path], symbols: Iterable[str]) -> Addresses:
     """Link object code, where there is no C compiler to make a library of it: by LLVM."""
     import llvmlite.binding as llvm  # takes longer than all else that a loaded core needs
 
@@ -41,7 +57,7 @@ def _link_in_memory(files: Iterable[str], symbols: Iterable[str]) -> Addresses:
     llvm.initialize_native_asmprinter()
     linker: Any = llvm.JITLibraryBuilder().add_current_process()
     for file in files:
-        linker = linker.add_object_img(Path(file).read_bytes())
+        linker = linker.add_object_img(file.read_bytes())
     for symbol in symbols:
         linker = linker.export_symbol(symbol)
     session = llvm.create_lljit_compiler()

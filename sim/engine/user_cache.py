@@ -27,9 +27,24 @@ def _home() -> Path:
         return Path(os.devnull)
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether there is a file to be read: no folder, and no pipe, which would be waited for.
+
+    Where nothing may even be looked at, there is none.
+    """
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def forget_old(folder: Path, pattern: str = "*") -> None:
     """Remove the files and folders of a folder that nobody has written to for 30 days."""
-    for path in folder.glob(pattern):
+    try:
+        found = list(folder.glob(pattern))
+    except OSError:  # it may not even be looked at
+        return
+    for path in found:
         try:
             if time.time() - path.stat().st_mtime <= _KEPT_SECONDS:
                 continue

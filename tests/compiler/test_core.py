@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ import sim
 from sim.compiler import core
 from sim.compiler.core import NoCoreError, core_of, prepare
 from sim.compiler.processor import processor
+from sim.compiler.signature import layouts_of
 from sim.config.errors import InputError
 from sim.engine.compiled import NoCodeError, entry, is_compiling
 from sim.engine.component import Component
@@ -105,7 +107,10 @@ def checkout(tmp_path: Path) -> Path:
 def cache(tmp_path: Path) -> Path:
     """Return a cache folder of its own, with the machine code of single functions in it."""
     kept = compiled_core().parent
-    shutil.copytree(kept / "objects", tmp_path / "cache/xc40io/compiled/objects")
+    objects = tmp_path / "cache/xc40io/compiled/objects"
+    objects.mkdir(parents=True)
+    for path in (kept / "objects").glob("*.o"):
+        (objects / path.name).symlink_to(path)  # there may be those of many versions
     return tmp_path / "cache"
 
 
@@ -291,18 +296,61 @@ def test_nothing_is_compiled_where_that_is_switched_off() -> None:
     assert done.stderr.startswith("xc40io: NUMBA_DISABLE_JIT is set: nothing is compiled")
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+@pytest.fixture
+def bin_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a cache folder of its own, for a core so small that it is made in no time."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
     monkeypatch.setattr(core, "_passing", [])
-    folder = core._folder()
-    assert (folder / "objects").is_dir()
-    assert core._folder() == folder
-    said = capsys.readouterr().err
-    assert said.startswith(f"xc40io: nothing can be kept in {tmp_path / 'file'}")
-    assert said.count("\n") == 1
+    monkeypatch.setattr(core, "_bound", {})
+    return user_cache("compiled")
+
+
+def row_taken() -> int:
+    """Bind an entry anew, and call it."""
+    core._bound.clear()
+    made = Bin(spare_things=make_pool(2))
+    prepare([take_one], made)
+    return take_one(made, np.zeros(5, np.int64))
+
+
+@compiled
+def test_a_cache_that_becomes_full_is_done_without(
+    bin_cache: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    layouts = layouts_of(Bin(spare_things=make_pool(2)))
+    in_the_way = bin_cache / f"{core._key([take_one], layouts)}.so"
+    in_the_way.mkdir(parents=True)  # the object can be written, the core cannot
+    assert row_taken() == 5
+    assert core_of(take_one.symbol).is_relative_to(core._passing[0])
+    said = [line for line in capfd.readouterr().err.splitlines() if "compiling" not in line]
+    assert len(said) == 1
+    assert said[0].startswith(f"xc40io: nothing can be kept in {bin_cache} (Is a directory)")
+
+
+@compiled
+def test_damaged_objects_are_made_anew_and_a_linker_that_fails_is_replaced(
+    bin_cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CC", "false")
+    assert row_taken() == 5
+    assert [path.suffix for path in bin_cache.glob("*.*")] == [".objects"]
+    told = "xc40io: false cannot link the data plane (status 1): LLVM links it at every start\n"
+    assert told in capfd.readouterr().err
+    for path in (bin_cache / "objects").glob("*.o"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert row_taken() == 5
+
+
+def test_without_any_place_to_write_a_sentence_says_so(
+    bin_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere(**_: object) -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    bin_cache.parents[1].touch()
+    monkeypatch.setattr(core.tempfile, "mkdtemp", nowhere)
+    with pytest.raises(NoCoreError, match=r"\(No usable temporary directory.*TMPDIR names another"):
+        core._made("key", [take_one], layouts_of(Bin(spare_things=make_pool(2))))
 
 
 def test_without_a_home_the_cache_is_a_place_that_cannot_be_written(
