@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -18,16 +20,23 @@ from typing import Any
 import numpy as np
 
 import topology
-from sim.engine.user_cache import forget_old, user_cache, written
+from sim.engine.user_cache import forget_old, is_there, user_cache, written
 from topology import Fabric, LinkClass
 
-_UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+_UNREADABLE = (
+    *(OSError, EOFError, MemoryError, ValueError, TypeError, LookupError, SyntaxError),
+    RuntimeError,  # of zipfile: encrypted, or of a kind that it does not know
+    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
+"""What NumPy raises of a file that is damaged, whichever bit it is."""
 
 
 def kept_fabric(description: dict[str, Any], build: Callable[[], Fabric]) -> Fabric:
     """Return the network of a description: one that is kept, or a new one, kept from now on."""
     path = user_cache("networks") / f"{_key(description)}.npz"
     try:
+        if not is_there(path):
+            raise FileNotFoundError(path)
         with np.load(path, allow_pickle=False) as arrays:
             return _fabric(dict(arrays))
     except _UNREADABLE:

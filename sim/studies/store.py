@@ -3,7 +3,8 @@
 A run is known by everything that its outcome follows from: the values of its machine, the rest of
 its scenario with the files that it names, its seed, and the sources of the simulator. There is a
 folder for each version of the sources and a file for each run, which appears whole when the run has
-finished: who is killed loses nothing that has finished, and any number of processes may share it.
+finished: who is killed loses nothing that has finished, and any number of processes may share it. A
+file is sealed with a hash of what is in it: one that is damaged, or another run's, is passed over.
 """
 
 from __future__ import annotations
@@ -16,12 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario, changed_machine, machine_of
 from sim.config.sealed import may_open
-from sim.engine.user_cache import forget_old, user_cache, written
+from sim.engine.user_cache import forget_old, is_there, user_cache, written
 from sim.studies.record import RunRecord, read_record
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +110,17 @@ def cache_folder() -> Path:
     return user_cache("runs")
 
 
+_HEAD, _MIDDLE, _END = '{"seal":"', '","record":', "}\n"
+_SEAL = 32
+"""Letters of a seal."""
+
+
+def _sealed(key: str, record: str) -> str:
+    """Return the text of a file, with a seal over the key of a run and its record, as JSON."""
+    seal = hashlib.blake2b(f"{key} {record}".encode(), digest_size=_SEAL // 2).hexdigest()
+    return f"{_HEAD}{seal}{_MIDDLE}{record}{_END}"
+
+
 class Store:
     """The finished runs of this version of the code.
 
@@ -119,12 +129,17 @@ class Store:
     folder
         Where the runs of all versions are; the user's own unless given. In that one, what nobody
         has written to for 30 days is removed.
+
+    Attributes
+    ----------
+    folder
+        The same.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._passing = folder is None
-        self._folder = cache_folder() if folder is None else folder
-        self._runs = self._folder / code_hash()
+        self.folder = cache_folder() if folder is None else folder
+        self._runs = self.folder / code_hash()
         forget_old(self._runs, "*.part")  # drafts of those who were killed
 
     def __len__(self) -> int:
@@ -133,9 +148,14 @@ class Store:
 
     def get(self, key: str) -> RunRecord | None:
         """Return the record of the run of that :func:`scenario_hash`, if there is one."""
+        path = self._file(key)
+        if not is_there(path):
+            return None
         try:
-            return read_record(self._file(key).read_bytes())
-        except (OSError, ValidationError):
+            text = path.read_text(encoding="utf-8")
+            record = text.removeprefix(_HEAD)[_SEAL:].removeprefix(_MIDDLE).removesuffix(_END)
+            return read_record(record) if text == _sealed(key, record) else None
+        except (OSError, ValueError):
             return None
 
     def put(self, key: str, record: RunRecord) -> None:
@@ -149,9 +169,9 @@ class Store:
         if not self._runs.is_dir():
             self._runs.mkdir(parents=True, exist_ok=True)
             if self._passing:
-                forget_old(self._folder)
+                forget_old(self.folder)
         with written(self._file(key)) as draft:
-            draft.write_text(record.to_json(), encoding="utf-8")
+            draft.write_text(_sealed(key, record.to_json()), encoding="utf-8")
 
     def _file(self, key: str) -> Path:
         return self._runs / f"{key}.json"

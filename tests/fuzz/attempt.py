@@ -54,7 +54,7 @@ class Input:
     words
         The command line behind ``xc40io``.
     files
-        What the files contain that it names, by their names.
+        What the files contain that it names, by their names, which may be below folders.
     prepare
         Makes in the present folder what is no plain file.
     """
@@ -95,8 +95,7 @@ class _NoEndError(BaseException):
 
 def attempt(case: Input, folder: Path) -> Verdict:
     """Try an input in an empty folder, and say what came of it."""
-    for name, content in case.files.items():
-        (folder / name).write_bytes(content)
+    write_files(case, folder)
     began, before = time.monotonic(), _fresh_peak()
     with chdir(folder):
         if case.prepare is not None:
@@ -110,6 +109,14 @@ def attempt(case: Input, folder: Path) -> Verdict:
         elif drafts := [path.name for path in folder.iterdir() if path.name.startswith(".")]:
             kind, detail = "half a file", f"{drafts[0]} is left; {detail}"
     return Verdict(kind, detail, time.monotonic() - began, used)
+
+
+def write_files(case: Input, folder: Path) -> None:
+    """Write the files of an input into a folder."""
+    for name, content in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def _run(words: tuple[str, ...]) -> tuple[str, str]:

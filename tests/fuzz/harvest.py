@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from attempt import WAIT, Input, Verdict, attempt, limit_memory
+from attempt import WAIT, Input, Verdict, attempt, limit_memory, write_files
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from surfaces import SURFACES
 
@@ -150,8 +150,7 @@ def keep(found: Harvest, folder: Path) -> None:
         place = folder / f"{found.name.replace(' ', '-').replace(',', '')}-{number}"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        for name, content in case.files.items():
-            (place / name).write_bytes(content)
+        write_files(case, place)
         command = shlex.join(("xc40io", *case.words)).encode("utf-8", "surrogateescape")
         (place / "command").write_bytes(command + b"\n")
         (place / verdict.kind.replace(" ", "-")).write_text(verdict.detail, errors="replace")

@@ -360,18 +360,50 @@ def paths() -> st.SearchStrategy[Input]:
 def _at_place(line: Line, kind: str, ending: str) -> Input:
     name = "/dev/full" if kind == "full" else kind + ending
 
-    def prepare() -> None:
-        if kind == "folder":
-            Path(name).mkdir()
-        elif kind == "pipe":
-            os.mkfifo(name)
-        elif kind == "loop":
-            Path(name).symlink_to(name)
-        elif kind == "empty":
-            Path(name).touch()
-
     line = tuple(word.replace("{}", name) for word in line)
-    return Input(line, {"trace.csv": TRACE}, prepare)
+    return Input(line, {"trace.csv": TRACE}, lambda: _something_else(name, kind))
+
+
+_STORE = "store"
+
+
+@cache
+def kept_runs() -> dict[str, bytes]:
+    """Return the files of a store with the runs of the sweep of ``LINES``."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        done = CliRunner().invoke(cli, ["sweep", "--store", _STORE, *LINES["sweep"]])
+        assert done.exit_code == 0, done.output
+        return {str(path): path.read_bytes() for path in Path(_STORE).rglob("*.json")}
+
+
+def stores() -> st.SearchStrategy[Input]:
+    """Stores of finished runs that are damaged, or in which something else is in a run's place."""
+    lines = [(name, "--store", _STORE, *LINES[name]) for name in ("sweep", "tune")]
+    line, valid = st.sampled_from(lines), kept_runs()
+    row, others = next(iter(valid)), list(valid.values())[1:]
+    spoilt = st.one_of(edited_bytes(list(valid.values())), st.sampled_from([b"", b"{}", *others]))
+    places = [row, str(Path(row).parent), _STORE]
+    kinds = st.sampled_from(["folder", "pipe", "loop", "empty"])
+    return st.one_of(
+        st.builds(lambda words, content: Input(words, valid | {row: content}), line, spoilt),
+        st.builds(
+            lambda words, place, kind: Input(words, {}, lambda: _something_else(place, kind)),
+            *(line, st.sampled_from(places), kinds),
+        ),
+    )
+
+
+def _something_else(place: str, kind: str) -> None:
+    """Put what is no file, or an empty one, in a place."""
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    if kind == "folder":
+        Path(place).mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "loop":
+        Path(place).symlink_to(Path(place).name)
+    elif kind == "empty":
+        Path(place).touch()
 
 
 def _scenarios() -> st.SearchStrategy[Input]:
@@ -463,6 +495,7 @@ SURFACES: tuple[Surface, ...] = (
             ("compare", "--jobs", "1", "r.xc40io", "r.xc40io"),
         ),
     ),
+    Surface("stores of runs", stores),
     Surface("commands and options", commands),
     Surface("places of files", paths),
 )

@@ -11,6 +11,7 @@ from sim.config.machine import Machine, load_machine
 from sim.engine.user_cache import user_cache
 from sim.run import fabric as run_fabric
 from sim.run.fabric import fabric_of
+from sim.run.network_store import kept_fabric
 from topology import Fabric
 
 
@@ -69,6 +70,20 @@ def test_another_description_is_another_network(own_cache: Path) -> None:
     second = fresh(theta.with_changes({"nodes.placement_seed": 7}))
     assert not np.array_equal(first.lnet_router, second.lnet_router)
     assert len(list(own_cache.iterdir())) == 2
+
+
+def test_whichever_bit_is_damaged_the_network_is_the_same(own_cache: Path) -> None:
+    built = fresh(load_machine("theta"))
+    (path,) = own_cache.iterdir()
+    whole = path.read_bytes()
+    path.unlink()
+    kept_fabric({}, lambda: built)
+    (path,) = own_cache.iterdir()
+    for place in (*range(0, 180, 2), *range(len(whole) - 200, len(whole), 3)):
+        path.write_bytes(
+            whole[:place] + bytes([whole[place] ^ 1 << place % 7]) + whole[place + 1 :]
+        )
+        assert same(built, kept_fabric({}, lambda: built)), place
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"no archive at all"])

@@ -85,7 +85,10 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path):
     simulations = Simulations(cache=Store(in_the_way / "below"))
     assert isinstance(simulations.run([scenario(1)])[0], RunRecord)
     (note,) = simulations.notes
-    assert note.startswith("Results are not kept")
+    assert note == (
+        "Results are not kept for the next time: nothing can be written in "
+        f"{in_the_way / 'below'} (Not a directory)."
+    )
 
 
 PROGRAM = """

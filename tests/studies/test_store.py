@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,40 @@ def test_what_is_no_result_is_passed_over_and_replaced(tmp_path: Path, text: str
     assert store.get("a") is None
     store.put("a", record(2e9))
     assert Store(tmp_path).get("a") == record(2e9)
+
+
+def test_no_bit_of_a_result_can_change_unnoticed(tmp_path: Path):
+    store = Store(tmp_path)
+    store.put("a", record(1 / 3))
+    (path,) = tmp_path.glob("*/*.json")
+    whole = path.read_bytes()
+    assert json.loads(whole)["record"] == json.loads(record(1 / 3).to_json())
+    for place in range(len(whole)):
+        path.write_bytes(
+            whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
+        )
+        assert store.get("a") is None, place
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place])
+        assert store.get("a") is None, place
+    path.write_bytes(whole)
+    assert store.get("a") == record(1 / 3)
+
+
+def test_another_run_s_result_is_passed_over(tmp_path: Path):
+    store = Store(tmp_path)
+    store.put("a", record())
+    (path,) = tmp_path.glob("*/*.json")
+    path.rename(path.with_name("b.json"))
+    assert store.get("b") is None
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path.name)])
+def test_what_is_no_file_is_passed_over(tmp_path: Path, make: Callable[[Path], None]):
+    store = Store(tmp_path)
+    store.put("b", record())
+    make(tmp_path / code_hash() / "a.json")
+    assert store.get("a") is None
 
 
 def test_a_full_disk_leaves_no_half_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
