@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from sim.archive.files import check_writable, make_folder
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 
 if TYPE_CHECKING:
     from sim.run.result import Result
@@ -60,6 +60,8 @@ class Export(NamedTuple):
         Whether the run has to be recorded for it.
     verb
         What it did with the files.
+    library
+        ``module:function`` that raises InputError if what writes the form is not installed.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Export(NamedTuple):
     takes: Takes
     wants: Wants
     verb: str = "wrote"
+    library: str = ""
 
     @property
     def option(self) -> str:
@@ -81,7 +84,10 @@ class Export(NamedTuple):
         return self.wants == Wants.RECORDING
 
     def check(self, path: str) -> None:
-        """Raise InputError if nothing can be written there; make the folder if it is one."""
+        """Raise InputError if nothing can be written there, or with nothing; make the folder."""
+        if self.library:
+            with naming(self.option):
+                _function(self.library)()
         if self.metavar == "DIR":
             make_folder(path, self.option)
         else:
@@ -89,8 +95,7 @@ class Export(NamedTuple):
 
     def write(self, content: Any, path: str) -> Iterator[str]:
         """Write a result of any kind; yield the paths of the files."""
-        module, _, name = self.writer.partition(":")
-        function = getattr(import_module(module), name)
+        function = _function(self.writer)
         if self.takes == Takes.ALL:
             yield from function(content, path, self.option)
             return
@@ -138,6 +143,7 @@ EXPORTS: tuple[Export, ...] = (
         "sim.results.darshan_log.write:write",
         Takes.JOB,
         Wants.RECORDING,
+        library="sim.workloads.darshan_log.libdarshan:need_libdarshan",
     ),
     Export(
         "tokio",
@@ -146,6 +152,7 @@ EXPORTS: tuple[Export, ...] = (
         "sim.results.exports.tokio:write_tokio",
         Takes.RUN,
         Wants.RECORDING,
+        library="sim.results.exports.tokio:need_h5py",
     ),
     Export(
         "perfetto",
@@ -231,6 +238,13 @@ def write_exports(content: Any, asked: Mapping[str, str]) -> None:
         if export.name in asked:
             for path in export.write(content, asked[export.name]):
                 click.echo(f"xc40io: {export.verb} {path}", err=True)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """Import a function, of which the name is ``module:function``."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:

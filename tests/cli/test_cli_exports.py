@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -52,6 +53,27 @@ def test_what_writes_a_form_is_there() -> None:
         module, _, name = export.writer.partition(":")
         assert callable(getattr(import_module(module), name)), export.name
         assert export.metavar in ("DIR", "FILE")
+
+
+@pytest.mark.parametrize(
+    ("option", "door", "words"),
+    [
+        ("--darshan", "sim.workloads.darshan_log.libdarshan", r"Python 3\.11 or 3\.12"),
+        ("--tokio", "sim.results.exports.tokio", r"pip install 'xc40io\[tokio\]'"),
+    ],
+)
+def test_a_library_that_is_not_there_is_told_before_the_run(
+    xc40io: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, door: str, words: str
+) -> None:
+    def never(*_: object, **__: object) -> Result:
+        raise AssertionError("it was run")
+
+    monkeypatch.setattr(f"{door}.find_spec", lambda _: None)
+    monkeypatch.setattr("sim.cli.running.simulate", never)
+    refused = xc40io(*IOR, option, str(tmp_path / "file"), *WRITE)
+    assert refused.exit_code == 2
+    assert re.fullmatch(rf"xc40io: {option}: .* not installed; .*{words}.*\n", refused.stderr)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_kept_recording_is_there_again(xc40io: Run, tmp_path: Path) -> None:

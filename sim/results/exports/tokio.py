@@ -8,12 +8,13 @@ attributes; the beginnings of the time steps stand beside it. A missing value wo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 
 from sim.archive.files import replacing
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
 from sim.engine.types import Floats
 from sim.lustre.server.disks import fullness_of
 from sim.results.exports.targets import mds_numbers, mdt_name, ost_name
@@ -57,6 +58,14 @@ class _DataSet(NamedTuple):
     unit: str
 
 
+def need_h5py() -> None:
+    """Raise InputError if h5py, which writes the file, is not installed."""
+    if find_spec("h5py") is None:
+        raise InputError(
+            "this needs h5py, which is not installed; right would be pip install 'xc40io[tokio]'"
+        )
+
+
 def write_tokio(result: Result, path: str, option: str) -> list[str]:
     """Write what the OSTs moved and the MDTs did over time; return the path.
 
@@ -67,13 +76,10 @@ def write_tokio(result: Result, path: str, option: str) -> list[str]:
     InputError
         If h5py is not installed, the run was not recorded, or the file cannot be written.
     """
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(
-            f"{option}: this needs h5py, which is not installed; right would be "
-            "pip install 'xc40io[tokio]'"
-        ) from error
+    with naming(option):
+        need_h5py()
+    import h5py
+
     series = ost_series(result, option)
     found = list(_data_sets(result, series, option))
     steps = max(series.read.shape[1], _FEWEST)
