@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from sim.config.scenario import Target
 from sim.config.units import format_bytes, format_rate, format_seconds
@@ -127,8 +128,9 @@ def _whole_lines(
 
 
 def _comments(lines: Sequence[str]) -> str:
-    """Put ``#`` in front of all lines."""
-    return "".join(f"{line}\n" for text in lines for line in _commented(text))
+    """Put ``#`` in front of all lines; of empty ones in a row one is left."""
+    kept = (text for before, text in pairwise(("-", *lines)) if text or before)
+    return "".join(f"{line}\n" for text in kept for line in _commented(text))
 
 
 def _commented(text: str) -> list[str]:

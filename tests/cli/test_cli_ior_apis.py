@@ -41,6 +41,7 @@ def test_dummy_sleeps_as_long_as_it_is_told(ior):
     assert opened < 1e-4
     assert moved == pytest.approx(4e-3, rel=0.05)
     assert "0 bulk RPCs" in text
+    assert "#\n#\n" not in text  # nothing is bound, so nothing stands where that would
 
 
 def test_a_deadline_stops_dummy_and_its_file_tells_later_runs(ior, tmp_path, monkeypatch):

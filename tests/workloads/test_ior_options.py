@@ -88,6 +88,12 @@ def test_the_program_may_stand_in_front(program: str) -> None:
     assert command.command_line == f"{program or 'ior'} -w -F"
 
 
+def test_what_prints_more_is_not_without_effect() -> None:
+    assert parse_arguments(["-w", "-v", "-A", "3"]).notes == ()
+    (note,) = parse_arguments(["-w", "-vv", "-v"]).notes
+    assert note.startswith("-v twice or more:")
+
+
 def test_the_commands_of_the_headline_scenarios() -> None:
     test = one("-a MPIIO -b 8m -t 1m -s 4 -g -C -i 3")
     assert (test.api, test.segments, test.repetitions) == ("MPIIO", 4, 3)
@@ -164,11 +170,11 @@ def test_zero_tasks_are_all_tasks() -> None:
 
 
 def test_one_note_names_what_cannot_matter() -> None:
-    line = "-w -v -v -A 3 -G 5 -l offset -x -q -j 3 -K -O debug=x"
+    line = "-w -v -A 3 -G 5 -l offset -x -q -j 3 -K -O debug=x"
     command = parse_arguments(line.split())
     (note,) = command.notes
-    assert note.endswith(": -v, -A, -G, -l, -x, -q, -j, -K, debug.")
-    assert command.tests == (one("-w -v -v -A 3"),)
+    assert note.endswith(": -G, -l, -x, -q, -j, -K, debug.")
+    assert command.tests == (one("-w -v -A 3"),)
     assert parse_arguments(["-w"]).notes == ()
 
 

@@ -44,6 +44,14 @@ def _level(text: str) -> int:
     return level
 
 
+def _verbosity(text: str) -> dict[str, Any]:
+    level = _level(text)
+    if level < 2:
+        return {"verbose": level}
+    more = "-v twice or more: what IOR then prints besides, for its own developers, is left out."
+    return {"verbose": level, "remarks": (more,)}
+
+
 def _text(text: str) -> str:
     if not text:
         raise ValueError("empty")
@@ -221,7 +229,7 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
     "memorypernode": _node_memory,
     "memorypertask": _task_memory,
     "refnum": _sets("reference_number", _integer),
-    "verbose": _sets("verbose", _level),
+    "verbose": _verbosity,
     "summaryfile": _sets("summary_file", _text),
     "summaryformat": _sets("summary_format", _summary_format),
     "saverankperformancedetailscsv": _sets("rank_details_file", _text),
@@ -255,8 +263,8 @@ _DIRECTIVES: dict[str, _Setter | _Refusal] = {
 # fmt: off
 _WITHOUT_EFFECT = frozenset({
     "datapackettype", "debug", "dualmount", "keepfilewitherror", "mmapmadvise", "outlierthreshold",
-    "platform", "quitonerror", "refnum", "settimestampsignature", "singlexferattempt",
-    "storefileoffset", "summaryalways", "verbose", "warningaserrors",
+    "platform", "quitonerror", "settimestampsignature", "singlexferattempt",
+    "storefileoffset", "summaryalways", "warningaserrors",
 })
 # fmt: on
 
