@@ -16,9 +16,9 @@ start without waiting for Numba.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+# Until what stands here is imported, an interrupt of the command line ends in a traceback: typing,
+# which has this constant, would take milliseconds, and so would what __getattr__ needs.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sim.config.errors import InputError
     from sim.config.jobs import JobsScenario, load_jobs
@@ -118,6 +118,8 @@ def __getattr__(name: str) -> object:
     """Import a public name from its home (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
 
 

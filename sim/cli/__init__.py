@@ -9,7 +9,6 @@ import io
 import os
 import signal
 import sys
-from types import FrameType
 
 _ENVIRONMENT = {
     # NumPy's linear algebra would start a thread for every core, and they wait for work by turning
@@ -25,7 +24,7 @@ _NEW_OBJECTS = 50_000
 while modules are imported, and their functions and classes are never garbage."""
 
 
-def _leave(_signal: int, _frame: FrameType | None) -> None:
+def _leave(_signal: int, _frame: object) -> None:
     """End at once, in one line: nothing that has been begun is worth an orderly end."""
     os.write(2, b"xc40io: interrupted\n")
     os._exit(130)

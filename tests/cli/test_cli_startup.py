@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
+
 HEAVY = ("matplotlib", "networkx", "numba", "numpy", "pydantic", "rich", "simpy", "yaml")
 """What help does without."""
 
@@ -61,6 +63,15 @@ def test_help_imports_nothing_heavy():
 
 def test_importing_the_package_imports_nothing_heavy():
     assert loaded_after("import sim; sim.__all__") == set()
+
+
+def test_little_is_imported_before_an_interrupt_is_heard():
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import sim.cli; print(*sys.modules)"
+    command = [sys.executable, "-S", "-c", code]  # without site, which may import anything
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert {name for name in loaded if name.startswith("sim")} == {"sim", "sim.cli"}
+    assert not loaded & {"importlib", "typing", "re"}
 
 
 def test_a_plain_run_imports_only_what_it_uses():
