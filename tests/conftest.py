@@ -30,13 +30,16 @@ settings.load_profile("ci" if os.environ.get("CI") == "true" else "xc40io")
 
 
 def pytest_configure() -> None:
-    """Let the programs that tests start be interrupted.
+    """Let the programs that tests start be interrupted, and not take the processors of others.
 
     A shell that runs the tests in the background has them ignore SIGINT, and a program inherits
-    what its parent ignores.
+    what its parent ignores. Where there is a worker for each processor, a study that starts as many
+    processes again would only have more of them to start; tests of several processes ask for them.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ.setdefault("PYTHON_CPU_COUNT", "1")
 
 
 @pytest.fixture
