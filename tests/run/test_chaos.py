@@ -65,6 +65,17 @@ HELD = {
         "workload": {"kernel": {"name": "adios"}},
         "seed": 2627,
     },
+    "what others want of an OST that is gone": {
+        "machine": "cori-knl",
+        "nodes": 1,
+        "ppn": 4,
+        "striping": {"count": -1, "size": "1m"},
+        "background": {"write": "5 GB/s", "read": "9 GB/s"},
+        "faults": ["OST 4 gone from 13 ms to 30 ms, recovery 10 ms"],
+        "workload": {"ior": "-a POSIX -t 1536k -b 1536k -s 1 -w -r -Z -Y -m"},
+        "rpcs_as_one": 2,
+        "seed": 780,
+    },
 }
 """What did not hold once."""
 

@@ -50,7 +50,7 @@ def stations_keep_their_rates(result: Result) -> None:
     away = ("down", "gone")
     dead = tuple(f"{fault.part} " for fault in result.scenario.faults if fault.kind in away)
     for use in result.stations():
-        if (background.read or background.write) and dead and use.name.startswith(dead):
+        if (background.read or background.write) and dead and f"{use.name} ".startswith(dead):
             continue  # what others want of it counts, though it may not be back in time to serve it
         assert use.waiting >= 0.0, use
         assert use.busy <= (use.last - use.first) * (1 + _SLACK) + _ROUNDING, use
