@@ -29,8 +29,9 @@ class Service(Model):
         Bytes/s of one node, from its disks to the network and back.
     shared_read_rate, shared_write_rate
         Bytes/s of what stands behind all of them together.
-    file_write_rate
-        Bytes/s of the writes to one file on one node: they exclude each other.
+    file_write_time
+        Seconds that a block of a write holds its file on its node, besides its bytes at the node's
+        rate: writes to one file exclude each other there.
     request_time
         Seconds that each block holds its node besides its bytes.
     read_latency, write_latency
@@ -54,7 +55,7 @@ class Service(Model):
     write_rate: Rate
     shared_read_rate: Rate
     shared_write_rate: Rate
-    file_write_rate: Rate
+    file_write_time: Seconds
     request_time: Seconds
     read_latency: Seconds
     write_latency: Seconds

@@ -195,6 +195,6 @@ def _service_rows(service: Service) -> list[Row]:
             "DVS client of a compute node",
             f"{_rate(service.client_write_rate)}, {_rate(service.client_read_rate)}",
         ),
-        ("one file on one service node, write", _rate(service.file_write_rate)),
+        ("a write holds its file on one service node", format_seconds(service.file_write_time)),
         ("capacity", format_bytes(service.capacity)),
     ]

@@ -25,7 +25,7 @@ SERVER = np.dtype(  # a service node that serves files over DVS
         ("latency", "f8"),  # of a small message, one way
         ("shared_read", "f8"),  # seconds that a byte holds what stands behind all of them
         ("shared_write", "f8"),
-        ("file_write", "f8"),  # seconds that a byte holds its file
+        ("file_write_time", "f8"),  # seconds that a block holds its file besides its bytes
         ("client_read", "f8"),  # seconds that a byte holds the DVS client
         ("client_write", "f8"),
         ("open_time", "f8"),
@@ -76,7 +76,7 @@ def make_servers(machine: Machine, first_shared: int) -> Table:
         part.latency = service.message_latency
         part.shared_read = 1.0 / service.shared_read_rate
         part.shared_write = 1.0 / service.shared_write_rate
-        part.file_write = 1.0 / service.file_write_rate
+        part.file_write_time = service.file_write_time
         part.client_read = 1.0 / service.client_read_rate
         part.client_write = 1.0 / service.client_write_rate
         part.open_time = service.open_time

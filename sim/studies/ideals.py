@@ -222,14 +222,14 @@ PARTS = (
             f"{room}.{name}_rate"
             for room in ("home", "burst_buffer")
             for name in (
-                *("read", "write", "shared_read", "shared_write", "file_write"),
+                *("read", "write", "shared_read", "shared_write"),
                 *("client_read", "client_write"),
             )
         ),
         times=tuple(
             f"{room}.{name}"
             for room in ("home", "burst_buffer")
-            for name in ("request_time", "read_latency", "write_latency")
+            for name in ("request_time", "file_write_time", "read_latency", "write_latency")
         ),
     ),
 )

@@ -26,7 +26,7 @@ class Remote(SmallPlane):
             "home__client_write_rate": "100 GB/s",
             "home__shared_read_rate": "100 GB/s",
             "home__shared_write_rate": "100 GB/s",
-            "home__file_write_rate": "100 GB/s",
+            "home__file_write_time": "0 us",
         }
         super().__init__(nodes, per_node, **(quick | changes))
         self.volume = self.plane.add_volume(TIB)
@@ -62,13 +62,13 @@ def test_a_client_is_bound_by_its_own_dvs() -> None:
 
 
 def test_writers_of_one_file_exclude_each_other_and_readers_do_not() -> None:
-    plane = Remote(nodes=2, home__file_write_rate="200 MB/s")
+    plane = Remote(nodes=2, home__file_write_time="5 ms")
     (shared,) = plane.add_remote([[0]], stripe=TIB)
     halves = [[Step(Op.WRITE, shared, i * 16 * MIB, 16 * MIB)] for i in range(2)]
     slow = plane.run(halves).max()
     own = plane.add_remote([[0], [0]], stripe=TIB)
     quick = plane.run([[Step(Op.WRITE, file, 0, 16 * MIB)] for file in own]).max()
-    assert slow == pytest.approx(32 * MIB / 200e6, rel=0.05)
+    assert slow == pytest.approx(32 * (5e-3 + MIB / 2e9), rel=0.05)  # block after block
     assert quick == pytest.approx(slow / 2, rel=0.05)
     read = plane.run([[step._replace(kind=Op.READ)] for (step,) in halves]).max()
     assert read < slow / 4

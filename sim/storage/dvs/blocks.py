@@ -173,7 +173,7 @@ def _at_store(dvs: Dvs, message_id: int, now: float) -> float:
     # The inode lock of the local file system: writes to the part of the file that is here exclude
     # each other, beside the disks, which serve others meanwhile.
     part = dvs.files.objects[block.object]
-    part.written = max(part.written, now) + block.bytes * server.file_write
+    part.written = max(part.written, now) + server.file_write_time + block.bytes * seconds
     done = max(done + server.write_latency, part.written)
     block.at_store += done - now
     return done
