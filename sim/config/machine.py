@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 
 from sim.config.changes import let_follow, provenance_of_changes
 from sim.config.errors import InputError
@@ -155,7 +155,7 @@ class Machine(Model):
         place = f"changes to {self.name}"
         before = self.values()
         for path in changes:
-            if path not in before:
+            if path not in before and not self._leaves_out(path):
                 hint = nearest(path, before) or "; a value is named as in lustre.osts"
                 raise InputError(f"{place}: {path}: there is no such value{hint}")
         values = before | dict(changes)
@@ -168,6 +168,16 @@ class Machine(Model):
         old, new = self.values(units=True), machine.values(units=True)
         machine.provenance.update(self.provenance | provenance_of_changes(old, new, changes))
         return machine
+
+    def _leaves_out(self, path: str) -> bool:
+        """Tell whether this is a value that a machine may have, and this one has not."""
+        section: object = self
+        *sections, name = path.split(".")
+        for part in sections:
+            section = getattr(section, part, None)
+        is_section = bool(sections) and isinstance(section, BaseModel)
+        return is_section and name in type(section).model_fields and getattr(section, name) is None
+
 
 
 def load_machine(name_or_path: str | Path) -> Machine:

@@ -18,7 +18,8 @@ def invented(place: int) -> RunRecord:
     """A run of which the rates are made up: larger for a later place."""
     rate = 1e9 * (1 + 3 * place)
     made = record(rate, phase("read", 2 * rate), phase("H5Dwrite", rate))
-    return replace(made, library=(replace(made.library[0], raw_rate=3 * rate),))
+    told = replace(made.library[0], raw_rate=3 * rate)
+    return replace(made, library=(told, replace(told, access="read", slowest_rate=2 * rate)))
 
 
 def records_of(chart: Chart) -> Records:

@@ -58,6 +58,7 @@ def test_finds(asked):
         (("phase", "H5Dwrit"), "no phase 'H5Dwrit'; did you mean H5Dwrite"),
         (("phase", "H5Dwrite", "3 MiB"), "no step '3 MiB'"),
         (("raw_read",), "no aggregator of the run makes calls to read"),
+        (("slowest_read",), "no rank of the run makes calls to read"),
         (("timer", "exchange", "read"), "no file was open to read"),
         (("stat", "locks"), "there are enqueues"),
         (("memory", "read"), "no part 'memory'"),
@@ -88,4 +89,4 @@ def test_each_function_says_what_it_takes_and_is():
     assert FUNCTIONS["write"].usage == "(RUN), IOR: bytes/s, the best repetition"
     assert FUNCTIONS["part"].usage.startswith("(RUN, PHASE, PART[, STEP]), kernel: seconds of a")
     assert FUNCTIONS["mpi"].usage.startswith("(COLLECTIVE, SIZE), seconds of a collective")
-    assert {asked[0] for asked in FOUND} | {"raw_read", "mpi"} == set(FUNCTIONS)
+    assert {asked[0] for asked in FOUND} | {"raw_read", "slowest_read", "mpi"} == set(FUNCTIONS)
