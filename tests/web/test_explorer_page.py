@@ -62,7 +62,7 @@ def test_a_run_its_link_and_its_animation(page: Page):
     run(page)
     assert page.get_by_text("GB/s").count() >= 2
     assert page.get_by_text("Try next:").count() == 2
-    assert page.get_by_text("How busy each OST was").is_visible()
+    page.get_by_text("How busy each OST was").wait_for()
     assert "run=1" in page.url
     assert "stripe_count=4" in page.url
     told = page.locator(".value").all_inner_texts()
@@ -87,7 +87,7 @@ def test_a_tour_compares_two_settings(page: Page):
     page.get_by_label("Guided tour").select_option(label="Two writers, one stripe")
     page.get_by_text("times as fast. In A").wait_for()
     page.get_by_text("B beside A").wait_for()
-    assert page.get_by_text("B differs from A: pattern segmented (A: strided)").is_visible()
+    page.get_by_text("B differs from A: pattern segmented (A: strided)").wait_for()
     assert page.get_by_text("How busy each OST was, B").count() == 1
     button(page, "Next step").click()
     page.get_by_text("step 2 of 3").wait_for()
@@ -126,7 +126,7 @@ def workers(explorer: Served) -> set[str]:
 
 def test_settings_that_cannot_be_are_told_at_once(page: Page):
     opened(page, "?nodes=x")
-    assert page.get_by_text("nodes = 'x'").is_visible()
+    page.get_by_text("nodes = 'x'").wait_for()
     size = page.get_by_label("Bytes of a call")
     size.fill("3m")
     size.press("Tab")
