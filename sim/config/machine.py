@@ -175,9 +175,9 @@ class Machine(Model):
         *sections, name = path.split(".")
         for part in sections:
             section = getattr(section, part, None)
-        is_section = bool(sections) and isinstance(section, BaseModel)
-        return is_section and name in type(section).model_fields and getattr(section, name) is None
-
+        if not sections or not isinstance(section, BaseModel):
+            return False
+        return name in type(section).model_fields and getattr(section, name) is None
 
 
 def load_machine(name_or_path: str | Path) -> Machine:
