@@ -93,20 +93,12 @@ def _phases(record: RunRecord, name: str, step: str = "") -> list[Phase]:
     return chosen
 
 
-def _raw(record: RunRecord, access: str) -> float:
-    """Return the best rate of the aggregators' own calls."""
-    rates = [told.raw_rate for told in _library(record) if told.access == access]
+def _best_rate(record: RunRecord, access: str, rate: str, who: str) -> float:
+    """Return the best rate of a name that MPI-IO had to tell; ``who`` makes the calls."""
+    rates = [getattr(told, rate) for told in _library(record) if told.access == access]
     if not any(rates):
-        raise InputError(f"no aggregator of the run makes calls to {access}")
-    return max(rates)
-
-
-def _slowest(record: RunRecord, access: str) -> float:
-    """Return the best rate by the calls of the slowest rank."""
-    rates = [told.slowest_rate for told in _library(record) if told.access == access]
-    if not any(rates):
-        raise InputError(f"no rank of the run makes calls to {access}")
-    return max(rates)
+        raise InputError(f"no {who} of the run makes calls to {access}")
+    return float(max(rates))
 
 
 def _library(record: RunRecord) -> tuple[Library, ...]:
@@ -167,19 +159,23 @@ FUNCTIONS = {
     "write": Function(RATE, lambda run: _rate(run, "write"), "IOR: bytes/s, the best repetition"),
     "read": Function(RATE, lambda run: _rate(run, "read"), "IOR: bytes/s, the best repetition"),
     "raw_write": Function(
-        RATE, lambda run: _raw(run, "write"), "bytes/s of the aggregators' own write calls"
+        RATE,
+        lambda run: _best_rate(run, "write", "raw_rate", "aggregator"),
+        "bytes/s of the aggregators' own write calls",
     ),
     "raw_read": Function(
-        RATE, lambda run: _raw(run, "read"), "bytes/s of the aggregators' own read calls"
+        RATE,
+        lambda run: _best_rate(run, "read", "raw_rate", "aggregator"),
+        "bytes/s of the aggregators' own read calls",
     ),
     "slowest_write": Function(
         RATE,
-        lambda run: _slowest(run, "write"),
+        lambda run: _best_rate(run, "write", "slowest_rate", "rank"),
         "bytes/s by the write calls of the slowest rank, as Darshan tells them",
     ),
     "slowest_read": Function(
         RATE,
-        lambda run: _slowest(run, "read"),
+        lambda run: _best_rate(run, "read", "slowest_rate", "rank"),
         "bytes/s by the read calls of the slowest rank, as Darshan tells them",
     ),
     "time": Function(
