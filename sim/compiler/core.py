@@ -173,7 +173,8 @@ def _passing_folder(folder: Path, reason: str) -> Path:
     try:
         _passing.append(Path(tempfile.mkdtemp(prefix="xc40io-")))
     except OSError as error:
-        raise _UnwritableError(tempfile.gettempprefix(), error.strerror or str(error)) from error
+        reason = error.strerror or str(error)
+        raise _UnwritableError("the folder for temporary files", reason) from error
     atexit.register(shutil.rmtree, _passing[0], ignore_errors=True)
     return _passing[0]
 
