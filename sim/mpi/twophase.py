@@ -272,10 +272,9 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
 def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: DirectionCounts) -> None:
     """Add the rounds of a collective read, and count what they do to the file system.
 
-    In Cray's MPI an aggregator sends what it has read to those who asked for it, and reads on: as
-    in a write, nobody waits for ranks with whom it exchanges nothing in a round. In plain ROMIO all
-    ranks meet in every round, for an alltoall by which they learn how much they are to receive
-    (MPICH ad_read_coll.c, ADIOI_R_Exchange_data).
+    All ranks meet in every round, for an alltoall by which they learn how much they are to receive
+    (MPICH ad_read_coll.c, ADIOI_R_Exchange_data). Lustre's driver writes in a loop of its own, which
+    has no such meeting, but reads by ROMIO's generic one (ad_lustre.c: ADIOI_GEN_ReadStridedColl).
     """
     turns, windows = call.turns, call.windows
     low, high = read_extents(target, call)
@@ -283,8 +282,7 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     script = Script(target, turns.rounds)
     every = np.ones(len(windows.number), bool)
     script.add_calls(Op.READ, Timer.RAW_READ, 0, windows, every, low, high)
-    if target.mpi.library != "cray":
-        script.add_meetings(np.arange(turns.rounds), 1, target.costs.alltoall(4))
+    script.add_meetings(np.arange(turns.rounds), 1, target.costs.alltoall(4))
     place, work = (turns.domain, turns.round), exchange_work(target, call)
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
     script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first, received=transfers)
