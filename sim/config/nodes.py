@@ -37,8 +37,14 @@ class Nodes(Model):
         Seed that chooses which blades are service blades, where the real positions are unknown.
     write_copy_rate, read_copy_rate
         Bytes/s at which one core moves data through the Lustre client's page cache.
+    read_page_time
+        Seconds of a core for each page that it brings into the cache to read it: to allocate it, to
+        enter it into the tree and the list, and to ask for it.
     node_copy_rate
-        Bytes/s of the same for all cores of a node together, while none of them waits for another.
+        Bytes/s of all cores of a node together, of pages that are new in the cache, while none of
+        them waits for another.
+    node_hit_rate
+        Bytes/s that all cores of a node together copy out of pages that are in the cache.
     open_time
         Seconds that an open takes which finds its file open on the node; the ranks of a node take
         them one after another.
@@ -74,7 +80,9 @@ class Nodes(Model):
     placement_seed: Annotated[int, Field(ge=0)]
     write_copy_rate: Rate
     read_copy_rate: Rate
+    read_page_time: Seconds
     node_copy_rate: Rate
+    node_hit_rate: Rate
     open_time: Seconds
     call_time: Seconds
     name_time: Seconds

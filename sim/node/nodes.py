@@ -40,8 +40,11 @@ class Nodes(Component):
         From which core on the node's system threads may run.
     write_copy, read_copy, memory_copy
         Seconds of a core to copy a byte into the page cache, out of it, and from memory to memory.
-    node_copy
-        Seconds for which a byte that Lustre's client copies holds the node's memory.
+    node_copy, node_hit
+        Seconds for which a byte that Lustre's client copies holds the node's memory: into a page
+        that is new in the cache or out of one, and out of one that was there.
+    read_page
+        Seconds of a core for a page that it brings into the cache to read it.
     list_handover
         Seconds a byte by which each core that waits for a node's memory delays the others.
     thread_work
@@ -63,6 +66,8 @@ class Nodes(Component):
     read_copy: float
     memory_copy: float
     node_copy: float
+    node_hit: float
+    read_page: float
     open_work: float
     call_work: float
     list_handover: float
@@ -108,6 +113,8 @@ class Nodes(Component):
             read_copy=1.0 / nodes.read_copy_rate,
             memory_copy=1.0 / site.machine.mpi.copy_rate,
             node_copy=1.0 / nodes.node_copy_rate,
+            node_hit=1.0 / nodes.node_hit_rate,
+            read_page=nodes.read_page_time,
             open_work=nodes.open_time,
             call_work=nodes.call_time,
             list_handover=list_handover(

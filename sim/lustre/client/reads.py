@@ -7,6 +7,7 @@ pages ahead (``readahead``).
 from __future__ import annotations
 
 from sim.engine.compiled import outlined
+from sim.engine.page import PAGE
 from sim.lustre.client.pages import are_gone, ask_for_pages
 from sim.lustre.client.pieces import next_window, piece_of
 from sim.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
@@ -123,16 +124,19 @@ def _may_read(readahead: Readahead, program_id: int, size: int) -> bool:
 def _copy_piece(osc: Osc, program_id: int, now: float) -> float:
     """Copy a piece out of the page cache.
 
-    Then, at the latest, the pages that the program has asked for are in the tree of the file.
+    Pages that the program has asked for since the last piece, ahead or not, are new in the cache:
+    its core has allocated them and entered them into the tree of the file.
     """
     program = osc.programs.rows[program_id]
     program.phase = COPIED_OUT
-    entered = now
-    if program.entering > 0:
-        entered = enter_tree(osc.cache, program_id, program.entering, READ_TURNS, now)
+    entered, new, size = now, program.entering, program.left
+    if new > 0:
+        entered = enter_tree(osc.cache, program_id, new, READ_TURNS, now)
         program.entering = 0
-    nodes, size = osc.brw.nodes, program.left
-    return copy_pages(nodes, program_id, size, nodes.read_copy, nodes.node_copy, entered, now)
+    nodes = osc.brw.nodes
+    on_core = nodes.read_copy + new / size * nodes.read_page / PAGE
+    in_memory = (max(size - new, 0) * nodes.node_hit + new * nodes.node_copy) / size
+    return copy_pages(nodes, program_id, size, on_core, in_memory, entered, now)
 
 
 @outlined
