@@ -55,7 +55,7 @@ class Departures:
         """Tell whether nothing is under way on some nodes, and nothing dirty."""
         tables = self._plane.tables
         osc, cache, locks = tables.osc, tables.cache, tables.locks
-        if osc.clients.dirty[nodes].any() or cache.nodes.ahead[nodes].any():
+        if osc.clients.dirty[nodes].any() or cache.nodes.coming[nodes].any():
             return False
         own = (nodes[:, None].astype(np.int64) * osc.osts + np.arange(osc.osts)).ravel()
         if osc.channels.in_flight[own].any() or (osc.channels.works["head"][own] >= 0).any():

@@ -87,7 +87,6 @@ WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, 
         ("state", "i1"),
         ("urgency", "i1"),
         ("milestone", "i1"),  # a search of the view may begin here
-        ("ahead", "i1"),  # it is read ahead: it takes some of its node's budget
         ("rest", "i8"),  # of the line
     ],
     align=True,
@@ -96,7 +95,7 @@ WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, 
 CACHING_NODE = np.dtype(
     [
         ("cached", "i8"),  # bytes of the node's page cache
-        ("ahead", "i8"),  # bytes on their way into it that are read ahead
+        ("coming", "i8"),  # bytes on their way into it
         ("evict_head", "i4"),  # views with cached pages, the oldest first
         ("evict_tail", "i4"),
     ],

@@ -43,7 +43,6 @@ def add_window(cache: PageCache, view_id: int, offset: int, size: int, state: in
     window.next_of_rpc = -1
     window.state = state
     window.urgency = CALM
-    window.ahead = 0
     # Behind others at its place, which are in other states, or bring other pages.
     _link(cache, window_id, _last_window(cache, view_id, window.place))
     if state == DIRTY:

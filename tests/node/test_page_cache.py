@@ -184,7 +184,7 @@ def test_all_time_of_a_program_has_one_cause(plan: Plan, direct: bool) -> None:
 def test_who_joins_a_read_under_way_waits_for_the_rest_of_it(later: float) -> None:
     """The read of file 4 queues for 26 ms behind that of file 0, on the same OST."""
     slow = {"lustre__ost_read_rate": "10 MB/s", "lustre__max_rpcs_in_flight": 8}
-    plane = SmallPlane(2, 2, lustre__ost_spread=0.0, **slow)
+    plane = SmallPlane(2, 2, lustre__ost_spread=0.0, nodes__read_page_time=0.0, **slow)
     plane.add_files(5, 1, 4 * RPC, size=4 * RPC)
     before, read = Step(Op.READ, 0, length=4 * RPC), Step(Op.READ, 4, length=RPC)
     think = Step(Op.THINK, seconds=1e-3)
@@ -290,7 +290,7 @@ def test_a_long_read_has_its_pages_on_their_way_together() -> None:
         (0, 128, 1),
         (4096, 128, 1),
         (4096 - 64, 128, 2),
-        (4096 - 4, 8192, 2),
+        (4096 - 4, 8192, 3),
         (0, 4096 + 4, 2),
     ],
 )

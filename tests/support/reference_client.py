@@ -50,7 +50,9 @@ SIMPLE: dict[str, object] = {
     "nodes__cores": 4,
     "nodes__write_copy_rate": 2**29,
     "nodes__read_copy_rate": 2**30,
+    "nodes__read_page_time": 0,
     "nodes__node_copy_rate": FAST,
+    "nodes__node_hit_rate": FAST,
     "nodes__call_time": 3253 / 2**28,
     "nodes__tree_page_time": 0,
     "nodes__spinlock_handover_time": 0,
@@ -276,7 +278,7 @@ class Node:
     eviction: list[View] = field(default_factory=list)  # in the order of their coming
     came: tuple[float, View | None] = (-1.0, None)  # when pages came last, and of which
     evicted: float = -1.0  # when pages were evicted last
-    ahead: int = 0  # bytes on their way that are read ahead
+    coming: int = 0  # bytes on their way into its cache
 
     @property
     def dirty(self) -> int:
@@ -764,10 +766,14 @@ class Clients:
         stop = offset + size
         self.hits += size
 
-        def ask(start: int) -> int:
-            """Ask for the rest of the chunk, as far as pages are asked for at once."""
+        def ask(start: int, begun: bool) -> int:
+            """Ask for the rest of the chunk, as far as pages are asked for at once.
+
+            ``begun``: what lies right before the rest has been asked for with it.
+            """
             at = here + start - offset
-            limit = self.asked_at_once(rank, number, at, here + size, end)
+            sure = ((at - begun) // LARGEST_RPC + 1) * LARGEST_RPC
+            limit = self.asked_at_once(rank, number, at, here + size, end, sure)
             gone = False
             for low, high in self.pieces(start, min(stop, start + limit - at)):
                 gone |= self.are_gone(view, low, min(high, rank.ahead_done - here + offset))
@@ -778,13 +784,13 @@ class Clients:
                 return min(limit, end)
             return limit
 
-        limit = ask(offset)
+        limit = ask(offset, False)
         self.read_beyond(rank, number, here + size, end, limit)
         for low, high in self.pieces(offset, stop):
             asked, missing = self.ask_for_pages(view, low, high)
             self.count_misses(asked)
             if asked and high < stop:  # evicted since, or too far to be asked for before
-                ask(high)
+                ask(high, True)
             if missing:
                 reader = Reader([missing], self.clock.event())
                 view.readers.insert(0, reader)
@@ -802,13 +808,11 @@ class Clients:
         self.misses += size
         self.hits -= size
 
-    def ask_for_pages(
-        self, view: View, low: int, high: int, ahead: bool = False
-    ) -> tuple[int, int]:
+    def ask_for_pages(self, view: View, low: int, high: int) -> tuple[int, int]:
         """Ask for what is not cached of a piece, from the first such page to the last.
 
         Returns the bytes asked for, none if all those pages are on their way already; and the
-        pages. Those that are read ahead count at the node until they have come.
+        pages. They count at the node until they have come.
         """
         absent = pages(low, high) & ~view.cached
         if not absent:
@@ -824,18 +828,17 @@ class Clients:
             return 0, wanted
         window = Window(origin, READING, span(start - origin, end - origin))
         view.add(window)
-        budget = window.size if ahead else 0
-        view.node.ahead += budget
-        done = self.arrived(view, window, budget)
+        view.node.coming += window.size
+        done = self.arrived(view, window)
         view.osc.works.append(Work(view, start, end, False, done))
         view.osc.pump()
         return min(high, end) - max(low, start), wanted
 
-    def arrived(self, view: View, window: Window, budget: int) -> Callable[[int], None]:
-        """Return what happens when a window has been read, of which so much was read ahead."""
+    def arrived(self, view: View, window: Window) -> Callable[[int], None]:
+        """Return what happens when a window has been read."""
 
         def done(_: int) -> None:
-            view.node.ahead -= budget
+            view.node.coming -= window.size
             come = pages(window.low, window.high)
             self.cache(view, come)
             view.remove(window)
@@ -861,15 +864,21 @@ class Clients:
             rank.striding, rank.ahead, rank.ahead_done = False, 0, 0
         rank.length, rank.next_read = length, start + length
 
-    def asked_at_once(self, rank: Rank, number: int, at: int, chunk_end: int, end: int) -> int:
+    def asked_at_once(
+        self, rank: Rank, number: int, at: int, chunk_end: int, end: int, sure: int
+    ) -> int:
         """Return up to where in the file a reader asks for pages that stands at ``at``.
 
-        To the end of its call, if the read-ahead reaches there, or of its window, which begins at a
-        whole step; down to a boundary between the largest RPCs, if there is one between. A small
-        file is read whole.
+        To the end of its call, beyond ``sure`` as far as the budget of its node allows; or to that
+        of its window, which begins at a whole step; down to a boundary between the largest RPCs,
+        if there is one between. A small file is read whole.
         """
         size, lustre = self.files[number].size, self.machine.lustre
         limit = min(end, chunk_end + lustre.readahead)
+        if limit > sure:
+            granted = at + self.granted(rank, limit - at)
+            if granted < limit:
+                return max(sure, granted - granted % LARGEST_RPC)
         if rank.ahead and not rank.striding:
             if size <= SMALL_FILE:
                 return size
@@ -881,7 +890,7 @@ class Clients:
 
     def granted(self, rank: Rank, size: int) -> int:
         """Return how much of ``size`` the budget of the node has left: nothing below an RPC."""
-        left = self.machine.lustre.readahead - rank.node.ahead
+        left = self.machine.lustre.readahead - rank.node.coming
         return min(size, left) if left >= min(size, LARGEST_RPC) else 0
 
     def read_beyond(self, rank: Rank, number: int, chunk_end: int, end: int, limit: int) -> None:
@@ -913,7 +922,7 @@ class Clients:
             for low, high in self.pieces(offset, offset + size):
                 if view is None or not any(own.serves(PR, low, high - 1) for own in view.locks):
                     return False
-                asked, _ = self.ask_for_pages(view, low, high, ahead=True)
+                asked, _ = self.ask_for_pages(view, low, high)
                 self.read_ahead += asked
                 rank.ahead_done = here + high - offset
         return True

@@ -11,10 +11,9 @@ from sim.lustre.osc.windows import keep_from_cancel
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached
 from sim.node.windows import READING, add_window, first_window
-from sim.plane.counters import Stat
 from sim.plane.operations import Op
 
-_READ, _AHEAD = int(Op.READ), int(Stat.AHEAD_BYTES)
+_READ = int(Op.READ)
 
 
 @outlined
@@ -33,9 +32,7 @@ def ask_for_pages(
     missing = min(stop, last) - max(offset, first)
     if not _are_coming(osc.cache, view_id, first, last):
         window_id = add_window(osc.cache, view_id, first, last - first, READING)
-        if stat == _AHEAD:
-            osc.cache.windows[window_id].ahead = 1
-            osc.cache.nodes[osc.cache.views[view_id].node].ahead += last - first
+        osc.cache.nodes[osc.cache.views[view_id].node].coming += last - first
         keep_from_cancel(osc, view_id, first, last)
         submit(osc, -1, window_id, view_id, first, last - first, _READ, now)
         # The program enters them into the file's tree itself, with its next copy.

@@ -5,8 +5,8 @@ ahead, ever more of them (Lustre 2.7 llite/rw.c).
 
 All readers of a node share one budget for what is on its way: it belongs to the mount
 (ll_ra_count_get). Who asks for more than is left of it gets the rest, or nothing if that is less
-than an RPC of the largest size, since small RPCs keep the servers busy. What a call itself reads is
-never refused.
+than an RPC of the largest size, since small RPCs keep the servers busy. What a call itself reads
+takes of it, too; never refused is only what it reads up to the next boundary between such RPCs.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import ask_for_pages
 from sim.lustre.client.pieces import piece_of, stripe_left
+from sim.lustre.client.states import PIECE_WANTED
 from sim.lustre.ldlm import covering
 from sim.lustre.locks import MODE_PR
 from sim.lustre.osc.channels import Osc
@@ -116,7 +117,10 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
     file = readahead.files.rows[readahead.programs.operations[program.op].file]
     start = start_of_call(readahead.programs, program_id)
     end = start + program.length
-    end = min(end, here + left + readahead.limit)  # rows are kept for no more (_begin_chunk)
+    wished = min(end, here + left + readahead.limit)  # rows are kept for no more (_begin_chunk)
+    end = _in_budget(readahead, program_id, here, wished)
+    if end < wished:
+        return end
     if program.ahead > 0 and program.striding == 0:
         if file.end <= readahead.whole:
             return file.end
@@ -124,6 +128,23 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
         end = max(end, min(start // readahead.step * readahead.step + size, file.end))
     boundary = end // readahead.alignment * readahead.alignment
     return boundary if boundary > max(program.ahead_done, here) else end
+
+
+@outlined
+def _in_budget(readahead: Readahead, program_id: int, here: int, end: int) -> int:
+    """Return how far of its call up to ``end`` a reader may ask for pages at ``here``.
+
+    Up to the next boundary between the largest RPCs whatever the others of its node have on its
+    way; beyond that the budget holds for a call as it does for what is read ahead of one (Lustre
+    2.7 llite/rw.c, ll_readahead: ``mlen`` is trimmed to it; ll_ra_count_get).
+    """
+    program = readahead.programs.rows[program_id]
+    asked = 1 if program.phase == PIECE_WANTED else 0  # for what lies right before ``here``
+    sure = ((here - asked) // readahead.alignment + 1) * readahead.alignment
+    size = granted(readahead, program.node, end - here) if end > sure else end - here
+    if size == end - here:
+        return end
+    return max(sure, (here + size) // readahead.alignment * readahead.alignment)
 
 
 @outlined
@@ -153,7 +174,7 @@ def read_ahead(readahead: Readahead, program_id: int, limit: int, now: float) ->
 @outlined
 def granted(readahead: Readahead, node: int, size: int) -> int:
     """Return how many of ``size`` bytes a reader may read ahead, for all that its node does."""
-    left = readahead.limit - readahead.cache.nodes[node].ahead
+    left = readahead.limit - readahead.cache.nodes[node].coming
     return min(size, left) if left >= min(size, readahead.alignment) else 0
 
 

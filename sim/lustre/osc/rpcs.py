@@ -339,8 +339,7 @@ def _read(osc: Osc, message_id: int, now: float) -> None:
     view_id = window.view_id
     add_cached(osc.cache, view_id, window.low, window.high)
     low, high = window.low, window.high  # read before the row is given back
-    if window.ahead:
-        osc.cache.nodes[osc.cache.views[view_id].node].ahead -= high - low
+    osc.cache.nodes[osc.cache.views[view_id].node].coming -= high - low
     drop_window(osc.cache, rpc.windows)
     window_done(osc, view_id, low, high, now)
     program_id = served_readers(osc.cache, view_id, low, high)
