@@ -97,10 +97,11 @@ class Lustre(Model):
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
         with ``background: {typical: true}`` look at it.
-    journal_commit, commit_period
-        Seconds of a journal commit while the disks have nothing else to do, and between those that
-        nobody asks for. What the array of an OST is busy with as a commit begins comes on top. 0:
-        an ideal OST, on which all that is written is durable.
+    journal_commit, shared_commit, commit_period
+        Seconds of a journal commit while the disks have nothing else to do: of an object that one
+        node has written, and of one that several nodes have written since its commit before; and
+        seconds between those that nobody asks for. What the array of an OST is busy with as a
+        commit begins comes on top. 0: an ideal OST, on which all that is written is durable.
     rpc_size
         Largest bulk RPC in bytes (the client's max_pages_per_rpc).
     max_rpcs_in_flight
@@ -165,6 +166,7 @@ class Lustre(Model):
     disk_turn: Seconds
     disk_queue: Count
     journal_commit: Seconds
+    shared_commit: Seconds
     commit_period: Annotated[Seconds, Field(gt=0)]
     rpc_size: Size
     max_rpcs_in_flight: Count

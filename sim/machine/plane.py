@@ -330,6 +330,7 @@ class Plane:
         objects = files.objects[first_object : first_object + osts.size]
         objects.ost = osts.ravel()
         objects.written = NEVER
+        objects.writer = -1
         clear_all(objects.syncing.waiting)
         objects.views = -1
         return first

@@ -49,6 +49,8 @@ OBJECT = np.dtype(
         ("written", "f8"),  # when its latest write was complete (s)
         ("sought", "f8"),  # the write for whose commit its fsync waits: the latest as that began
         ("ost", "i4"),
+        ("writer", "i4"),  # the channel whose write was complete last; -1: none yet
+        ("shared", "i4"),  # another one's came since the latest commit that was asked for began
         ("views", "i4"),  # the first of all nodes' views
         ("syncing", TURN),  # who has its inode mutex on the OSS for an fsync, and who waits for it
     ],

@@ -60,7 +60,7 @@ class Conditions:
         drawn = stream(self._seed, "slow OSTs", repetition).random(lustre.osts)
         slow = (drawn < lustre.slow_share).nonzero()[0].tolist()
         self._commits[:] = self._usual_commits
-        self._commits[slow] *= lustre.slow_factor
+        self._commits[:, slow] *= lustre.slow_factor
         self._slow = self._slowness.osts(slow)
         self._slowness.begin(self._slow, lustre.slow_factor)
         self._told += [

@@ -57,6 +57,7 @@ NAMES = {
     "lustre.disk_seek": "seek of a disk",
     "lustre.disk_turn": "turn of a disk's platter",
     "lustre.journal_commit": "commit of an OST's journal",
+    "lustre.shared_commit": "commit of an OST's journal, of a file that several nodes write",
     "lustre.mds.mdts": "MDT",
     "lustre.mds.open_rate": "opens of an MDT",
     "lustre.mds.create_rate": "creates of an MDT",

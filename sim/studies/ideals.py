@@ -140,8 +140,8 @@ PARTS = (
         (*_LOCKS, Cause.CALLBACK, Cause.SERVICE),
         (StationKind.CALLBACK, StationKind.SERVICE),
         times=(
-            *("nodes.lock_thread_time", "lustre.journal_commit", "lustre.oss_request_time"),
-            "network.message_latency",
+            *("nodes.lock_thread_time", "lustre.journal_commit", "lustre.shared_commit"),
+            *("lustre.oss_request_time", "network.message_latency"),
         ),
     ),
     _part(
@@ -157,9 +157,9 @@ PARTS = (
         (StationKind.CORE, StationKind.MEMORY),
         rates=(
             *("nodes.write_copy_rate", "nodes.read_copy_rate", "nodes.node_copy_rate"),
-            *("nodes.rpc_thread_rate", "mpi.fetch_rate"),
+            *("nodes.node_hit_rate", "nodes.rpc_thread_rate", "mpi.fetch_rate"),
         ),
-        times=("nodes.spinlock_handover_time",),
+        times=("nodes.read_page_time", "nodes.spinlock_handover_time"),
     ),
     _part(
         "calls",

@@ -43,6 +43,8 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {
     "network.": ("Aries", (Cause.NIC, Cause.LINK)),
     "nodes.write_copy_rate": ("copies into the page cache", _COPY),
     "nodes.read_copy_rate": ("copies out of the page cache", _COPY),
+    "nodes.read_page_time": ("copies out of the page cache", _COPY),
+    "nodes.node_hit_rate": ("the memory of the nodes", _COPY),
     "nodes.node_copy_rate": ("the memory of the nodes", _COPY),
     "nodes.call_time": ("the calls themselves", (Cause.CALL,)),
     "nodes.tree_page_time": ("the tree of cached pages", (Cause.TREE,)),

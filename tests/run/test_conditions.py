@@ -84,9 +84,9 @@ def test_commits_are_as_slow_as_the_array() -> None:
     found = simulate(asked)
     assert found.plane is not None
     tables = found.plane.tables
-    ratio = tables.journals.ost_commit / tables.disks.seconds[1]
-    assert ratio == pytest.approx(ratio[0])
-    assert np.ptp(tables.journals.ost_commit) > 0.1 * found.machine.lustre.journal_commit
+    ratio = tables.journals.ost_commit / tables.disks.seconds[1]  # alone, shared
+    assert ratio == pytest.approx(ratio[:, :1] * np.ones(ratio.shape))
+    assert np.ptp(tables.journals.ost_commit[0]) > 0.1 * found.machine.lustre.journal_commit
 
 
 def test_what_the_machine_usually_carries_is_not_refused_while_an_ost_is_slow() -> None:

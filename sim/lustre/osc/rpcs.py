@@ -30,6 +30,7 @@ from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
 from sim.lustre.osc.windows import lower_urgency, window_done
 from sim.lustre.server.disks import partial_bytes
+from sim.lustre.server.journal import note_write
 from sim.node.nodes import expect_thread
 from sim.node.page_cache import PageCache, list_view, unlist_view
 from sim.node.pages import add_cached
@@ -263,7 +264,7 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
         osc.brw.bulk.marks[rpc_id].pieces = _pieces(osc.cache, rpc.windows)
     if rpc.write:
         written = now - osc.brw.lnet.control_latency  # the reply took that long
-        osc.files.objects[rpc.object].written = max(osc.files.objects[rpc.object].written, written)
+        note_write(osc.files, rpc.object, channel_id, written)
     if rpc.program >= 0:  # direct I/O
         program = osc.programs.rows[rpc.program]
         program.pending -= rpc.bytes

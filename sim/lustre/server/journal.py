@@ -13,6 +13,11 @@ own (ext4_sync_file), come behind the bulk that is there. So a commit takes what
 array (``journal_commit``), and before that what the array is busy with as it begins. An OST whose
 commit takes no time is an ideal one: what it has written is durable.
 
+The commit of an object that several nodes have written takes longer (``shared_commit``). Why is
+inferred: the blocks of an object are mapped under one lock of its inode (i_data_sem), by one handle
+after another, and each place that is new needs bitmaps; a node that writes in order comes to few
+new places, several nodes come to many.
+
 With asynchronous journals Lustre syncs an object whenever a write lock (PW or GROUP) on it is
 cancelled (``sync_on_lock_cancel``; Lustre 2.7 ofd_dev.c, ofd_slc_set; tgt_handler.c,
 tgt_blocking_ast), and on an OST_SYNC. If what the object holds is committed already, that is free.
@@ -24,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.config.lustre import Lustre
-from sim.engine.compiled import njit, outlined
+from sim.engine.compiled import inlined, njit, outlined
 from sim.engine.component import Component
 from sim.engine.types import Floats, Table, make_table
 from sim.lustre.server.disks import Disks, backlog
@@ -57,8 +62,9 @@ class Journals(Component):
     osts
         How many OSTs there are.
     ost_commit
-        float64 (OSTs,): seconds of a commit at an idle array. An OST that writes slower than the
-        others commits slower, too: it is the same array.
+        float64 (2, OSTs): seconds of a commit at an idle array, of an object that one node has
+        written, and of one that several have. An OST that writes slower than the others commits
+        slower, too: it is the same array.
     mdt_commit
         Seconds of a commit.
     commit_period
@@ -88,11 +94,13 @@ class Journals(Component):
 
 
 def commit_seconds(lustre: Lustre, seconds: Floats) -> Floats:
-    """Return how long a commit takes at each OST when it is idle: float64 (OSTs,), in seconds.
+    """Return how long a commit takes at each OST when it is idle: float64 (2, OSTs), in seconds.
 
-    ``seconds`` are those of a byte, (2, OSTs), read and write.
+    Of objects that one node has written, and of those that several have. ``seconds`` are those of
+    a byte, (2, OSTs), read and write.
     """
-    return lustre.journal_commit * lustre.ost_write_rate * seconds[1]
+    idle = np.array([lustre.journal_commit, lustre.shared_commit])
+    return np.outer(idle, lustre.ost_write_rate * seconds[1])
 
 
 @outlined
@@ -100,9 +108,11 @@ def is_committed(journals: Journals, object_id: int, now: float) -> bool:
     """Tell whether all that has been written to an object is durable."""
     lustre_object = journals.files.objects[object_id]
     ost, written = lustre_object.ost, lustre_object.written
-    if journals.ost_commit[ost] == 0.0 or written == NEVER:
+    if journals.ost_commit[0, ost] == 0.0 or written == NEVER:
         return True
-    commit_periodically(journals.rows, ost, now, journals.ost_commit[ost], journals.commit_period)
+    commit_periodically(
+        journals.rows, ost, now, journals.ost_commit[0, ost], journals.commit_period
+    )
     _catch_up(journals.rows, ost, now)
     return written <= journals.rows[ost].durable
 
@@ -116,12 +126,27 @@ def object_committed(journals: Journals, object_id: int, now: float) -> float:
     """
     lustre_object = journals.files.objects[object_id]
     ost, sought = lustre_object.ost, lustre_object.sought
-    commit_periodically(journals.rows, ost, now, journals.ost_commit[ost], journals.commit_period)
+    alone = journals.ost_commit[0, ost]
+    commit_periodically(journals.rows, ost, now, alone, journals.commit_period)
     journal = journals.rows[ost]
     if sought > journal.running_start and now < journal.running_end:
         return journal.running_end
-    seconds = backlog(journals.disks, ost, now) + journals.ost_commit[ost]
-    return committed_at(journals.rows, ost, sought, now, seconds)
+    seconds = backlog(journals.disks, ost, now) + journals.ost_commit[lustre_object.shared, ost]
+    begun = journal.commits
+    done = committed_at(journals.rows, ost, sought, now, seconds)
+    if journal.commits > begun:
+        lustre_object.shared = 0
+    return done
+
+
+@inlined
+def note_write(files: Files, object_id: int, channel: int, when: float) -> None:
+    """Note when a write of an object was complete, and whether another node had written it."""
+    lustre_object = files.objects[object_id]
+    lustre_object.written = max(lustre_object.written, when)
+    if lustre_object.writer >= 0 and lustre_object.writer != channel:
+        lustre_object.shared = 1
+    lustre_object.writer = channel
 
 
 @outlined

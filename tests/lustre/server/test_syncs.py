@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import Plan, plans
 from pools import rows_in_use
-from small_plane import PAGE, RPC, SmallPlane, Step
+from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.lustre.server.journal import is_committed, object_committed
+from sim.lustre.server.journal import is_committed, note_write, object_committed
 from sim.lustre.server.syncs import pass_mutex, take_mutex
 from sim.plane.causes import Cause
 from sim.plane.events import LOCK_EVENT, REQUEST_EVENT
@@ -25,7 +25,8 @@ conflicting = plans(Op.READ, Op.WRITE, Op.FSYNC)
 
 def plane_of(nodes: int, objects: int) -> SmallPlane:
     """Return nodes, and files of one object each, all on one OST."""
-    plane = SmallPlane(nodes, lustre__journal_commit=COMMIT, lustre__commit_period="1 h")
+    commits = {"lustre__journal_commit": COMMIT, "lustre__shared_commit": COMMIT}
+    plane = SmallPlane(nodes, **commits, lustre__commit_period="1 h")
     plane.add_files(objects)
     plane.tables.files.rows.no_expand = 1  # so that nodes take no locks that they do not need
     plane.tables.files.objects.ost = 0
@@ -103,6 +104,29 @@ def test_a_commit_comes_behind_what_the_array_is_busy_with(busy: float, commit: 
     done = object_committed(tables.journals, 0, 2.0)
     assert done == pytest.approx(2.0 + busy + commit)
     assert object_committed(tables.journals, 0, done) == done
+
+
+@pytest.mark.parametrize(
+    ("writers", "shared"),
+    [((), 0), ((0,), 0), ((0, 0), 0), ((0, OSTS), 1), ((OSTS, 0, 0), 1)],
+)
+def test_the_commit_of_an_object_that_several_nodes_have_written_takes_longer(
+    writers: tuple[int, ...], shared: int
+) -> None:
+    """And only the first one after they have."""
+    plane = SmallPlane(2, lustre__journal_commit=0.25, lustre__shared_commit=1.5)
+    plane.add_files()
+    files, journals = plane.tables.files, plane.tables.journals
+    files.objects.written[0] = files.objects.sought[0] = 1.0
+    for channel in writers:
+        note_write(files, 0, channel, 1.0)
+    ost = files.objects.ost[0]
+    done = object_committed(journals, 0, 2.0)
+    assert done == pytest.approx(2.0 + journals.ost_commit[shared, ost])
+    assert journals.ost_commit[1, ost] == pytest.approx(6 * journals.ost_commit[0, ost])
+    files.objects.written[0] = files.objects.sought[0] = done + 0.1
+    again = object_committed(journals, 0, done + 0.2)
+    assert again == pytest.approx(done + 0.2 + journals.ost_commit[0, ost])
 
 
 def test_a_commit_comes_behind_what_waits_at_the_array() -> None:
