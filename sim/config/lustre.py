@@ -89,9 +89,10 @@ class Lustre(Model):
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
         a byte is in a stripe that is written in part.
-    ost_disks, disk_seek, disk_turn, disk_queue
+    ost_disks, disk_seek, disk_settle, disk_turn, disk_queue
         Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
-        average, and those of one turn of its platter; most reads that it chooses the nearest from
+        average, those of it until the head has settled, however near it is, and those of one turn
+        of its platter; most reads that it chooses the nearest from
         (see ``sim.lustre.server.disks``).
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
@@ -163,6 +164,7 @@ class Lustre(Model):
     partial_stripe_factor: Annotated[float, Field(ge=1)]
     ost_disks: Few
     disk_seek: Seconds
+    disk_settle: Seconds
     disk_turn: Seconds
     disk_queue: Count
     journal_commit: Seconds

@@ -107,7 +107,7 @@ PARTS = (
         "moves of the disks' heads",
         (Cause.OST, Cause.SEEK),
         (StationKind.OST,),
-        times=("lustre.disk_seek", "lustre.disk_turn"),
+        times=("lustre.disk_seek", "lustre.disk_settle", "lustre.disk_turn"),
     ),
     _part(
         "disk_latency",

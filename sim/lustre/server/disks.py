@@ -14,8 +14,8 @@ The line itself is served in the order in which it formed: that an elevator chan
 difference to when all of it has been served. How long that takes is another matter. A disk knows of
 many reads, and turns to the one that it comes to first, seek and rotation together (tagged command
 queueing). So it moves for the least of as many random moves as reads wait for it: with 16 of them
-in 4 ms in place of 10. What a disk has passed over lies less well for its next choice; that costs
-a tenth, and is left out.
+in 3.4 ms in place of 7.7. What a disk has passed over lies less well for its next choice; that
+costs a tenth, and is left out.
 
 A RAID deals an object over disks in chunks, and the stripes that follow each other lie on the same
 disks: as many heads move to a read as it has chunks, but no more than a stripe has. The array moves
@@ -242,12 +242,15 @@ def _moves(lustre: Lustre, below: Floats) -> Floats:
 
     A head is as likely at one place as at another, and so are the data. A seek takes as long as the
     square root of the way, as a head that speeds up over the first half and slows down over the
-    second, and ``disk_seek`` on average. Then the platter turns up to once.
+    second; the head has then to settle, however short the way was. ``disk_seek`` is both on
+    average. Then the platter turns up to once.
     """
     middles = (np.arange(_PLACES) + 0.5) / _PLACES
     ways = 1.0 - np.sqrt(1.0 - middles)  # between two random places of a stroke of 1
     seeks = np.sqrt(ways)
-    seeks *= lustre.disk_seek / seeks.mean()
+    settle = min(lustre.disk_settle, lustre.disk_seek)
+    seeks *= (lustre.disk_seek - settle) / seeks.mean()
+    seeks += settle
     one = np.sort(np.add.outer(seeks, middles * lustre.disk_turn), axis=None)
     return one[(below * len(one)).astype(np.int64)]
 

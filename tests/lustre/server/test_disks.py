@@ -62,34 +62,38 @@ def test_more_than_a_stripe_moves_no_more_heads_than_a_stripe_has() -> None:
     assert busy == pytest.approx(4 * (MOVE + TURN / 2) / 40, rel=1e-4)
 
 
+disk_times = st.floats(0, 0.02)
+
+
 @settings(max_examples=20, deadline=None)
-@given(st.floats(0, 0.02), st.floats(0, 0.02), st.sampled_from([1, 2, 5, 8]), st.integers(0, 99))
+@given(disk_times, disk_times, disk_times, st.sampled_from([1, 2, 5, 8]), st.integers(0, 99))
 def test_a_read_takes_as_long_as_the_slowest_of_its_disks(
-    seek: float, turn: float, disks: int, seed: int
+    settle: float, way: float, turn: float, disks: int, seed: int
 ) -> None:
     """Against heads and data at random places of a stroke, and platters at random angles."""
     lustre = SmallPlane(1, **ARRAY, lustre__disk_turn=turn).machine.lustre
-    lustre = lustre.model_copy(update={"disk_seek": seek})
+    lustre = lustre.model_copy(update={"disk_seek": settle + way, "disk_settle": settle})
     heads, data, angle = np.random.default_rng(seed).random((3, 20_000, disks))
-    seconds = seek * np.sqrt(abs(heads - data)) * (15 / 8) + turn * angle  # the mean root is 8/15
+    seconds = settle + way * np.sqrt(abs(heads - data)) * (15 / 8)  # the mean root is 8/15
+    seconds += turn * angle
     slowest = seconds.max(axis=1)
     drawn = slowest_of(lustre)[disks - 1]
     assert drawn.mean() == pytest.approx(slowest.mean(), rel=0.02, abs=1e-12)
     assert drawn.std() == pytest.approx(slowest.std(), rel=0.06, abs=1e-12)
-    assert drawn.max() <= seek * (15 / 8) + turn
+    assert drawn.max() <= settle + way * (15 / 8) + turn
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.floats(0, 0.02), st.floats(0, 0.02), st.sampled_from([1, 2, 7, 32]), st.integers(0, 99))
+@given(disk_times, disk_times, disk_times, st.sampled_from([1, 2, 7, 32]), st.integers(0, 99))
 def test_a_head_moves_to_what_it_comes_to_first(
-    seek: float, turn: float, places: int, seed: int
+    settle: float, way: float, turn: float, places: int, seed: int
 ) -> None:
     """Against a head and some reads at random places of a stroke, and platters at random angles."""
     lustre = SmallPlane(1, **ARRAY, lustre__disk_turn=turn).machine.lustre
-    lustre = lustre.model_copy(update={"disk_seek": seek})
+    lustre = lustre.model_copy(update={"disk_seek": settle + way, "disk_settle": settle})
     ways, angles = np.random.default_rng(seed).random((2, 20_000, places))
     ways = 1 - np.sqrt(1 - ways)
-    first = (seek * np.sqrt(ways) * (15 / 8) + turn * angles).min(axis=1).mean()
+    first = (settle + way * np.sqrt(ways) * (15 / 8) + turn * angles).min(axis=1).mean()
     assert first_of(lustre)[places - 1] == pytest.approx(first, rel=0.03, abs=1e-12)
 
 
