@@ -306,7 +306,8 @@ def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Flo
 
     What other nodes have sent lies in memory alone, and the core that copies it into the page cache
     has to fetch it from there. What ranks of the aggregator's node gave, or what was read to modify
-    it, a core has just copied: that is in its cache.
+    it, a core has just copied: that is in its cache. A call costs something besides, whatever its
+    size (``fetch_time``).
 
     Parameters
     ----------
@@ -325,7 +326,7 @@ def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Flo
     sent = np.where(node != target.nodes[turns.domain[shares.turn]], shares.bytes, 0)
     fetched = np.bincount(shares.turn, sent, len(turns.round))
     share = np.minimum(fetched / np.maximum(written, 1), 1.0)  # others are written in another pass
-    return share / target.mpi.fetch_rate
+    return share * (1.0 / target.mpi.fetch_rate + target.mpi.fetch_time / np.maximum(written, 1))
 
 
 class RankTimes:

@@ -273,7 +273,7 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     """Add the rounds of a collective read, and count what they do to the file system.
 
     All ranks meet in every round, for an alltoall by which they learn how much they are to receive
-    (MPICH ad_read_coll.c, ADIOI_R_Exchange_data). Lustre's driver writes in a loop of its own, which
+    (MPICH ad_read_coll.c, ADIOI_R_Exchange_data). Lustre's driver writes in a loop of its own that
     has no such meeting, but reads by ROMIO's generic one (ad_lustre.c: ADIOI_GEN_ReadStridedColl).
     """
     turns, windows = call.turns, call.windows

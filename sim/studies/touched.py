@@ -50,7 +50,7 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {
     "nodes.tree_page_time": ("the tree of cached pages", (Cause.TREE,)),
     "nodes.lock_thread_time": ("the nodes' callback threads", (Cause.CALLBACK,)),
     "mpi.": ("MPI", _MPI),
-    "mpi.fetch_rate": ("copies into the page cache", _COPY),
+    "mpi.fetch_": ("copies into the page cache", _COPY),
     "ssd.": ("the nodes' SSDs", (Cause.SSD,)),
     "home.": ("the service nodes", (Cause.DVS, Cause.STORE)),
     "burst_buffer.": ("the service nodes", (Cause.DVS, Cause.STORE)),
