@@ -6,7 +6,9 @@ another number. The rule is read off the claims and the machine files:
 
 * no other claim of its row is a calibration or an input;
 * no value of its machines names its row as a source, or has its number in the words of one;
-* none of its runs is a run of a calibration or an input.
+* none of its runs is a run of a calibration or an input;
+* where each process has a file of its own, it does not read the same of another number of nodes,
+  which is the same rate once more.
 
 Only its numbers count: a bound or a trend can hold for many reasons. Numbers in words are bytes,
 rates and times with three digits or more, in whatever unit (``752 GB/s`` is 716,886 MiB/s): others
@@ -78,11 +80,14 @@ class _Known:
     def __init__(self, claims: Iterable[Claim]) -> None:
         self._rows: dict[str, str] = {}
         self._runs: dict[str, str] = {}
+        self._apart: dict[tuple[str, ...], str] = {}
         for claim in claims:
             if claim.role in _FITTED:
                 self._rows.setdefault(claim.row, claim.id)
                 for scenario in _scenarios(claim):
                     self._runs.setdefault(scenario, claim.id)
+                for reading in _readings(claim, apart=True):
+                    self._apart.setdefault(reading, claim.id)
 
     def doubts(self, claim: Claim) -> list[str]:
         """Return why a claim is no prediction."""
@@ -96,6 +101,8 @@ class _Known:
         found += [f"{path} says {words} in its source" for path, words in sorted(_said(claim))]
         shared = {self._runs[run] for run in _scenarios(claim) if run in self._runs}
         found += [f"shares a run with {name}" for name in sorted(shared)]
+        alike = {self._apart[one] for one in _readings(claim, apart=True) if one in self._apart}
+        found += [f"is {name} with another number of nodes" for name in sorted(alike - shared)]
         return found
 
 
@@ -118,15 +125,22 @@ def _scenarios(claim: Claim) -> Iterator[str]:
             yield _text(scenario)
 
 
-def _readings(claim: Claim) -> Iterator[tuple[str, ...]]:
-    """Yield each function of the metric with its words and its run, for one of the seeds."""
+def _readings(claim: Claim, *, apart: bool = False) -> Iterator[tuple[str, ...]]:
+    """Yield each function of the metric with its words and its run, for one of the seeds.
+
+    With `apart` only of runs in which each process has a file of its own, whatever their nodes.
+    """
     for function, (run, *words) in claim.metric.expression.calls() if claim.metric else ():
         for name in (run,) if run in claim.runs else claim.runs:
-            yield function, *words, _text(claim.runs[name])
+            scenario = claim.runs[name]
+            if not apart:
+                yield function, *words, _text(scenario)
+            elif "-F" in (scenario.workload.ior or ()):
+                yield function, *words, _text(scenario, "nodes")
 
 
-def _text(scenario: Scenario) -> str:
-    document = scenario.model_dump(mode="json", exclude={"title", "description"})
+def _text(scenario: Scenario, *left_out: str) -> str:
+    document = scenario.model_dump(mode="json", exclude={"title", "description", *left_out})
     return json.dumps(document, sort_keys=True)
 
 

@@ -56,6 +56,39 @@ def test_a_check_whose_number_was_seen_is_none(check: Claim, why: str) -> None:
     assert doubts(check, claims) == [why]
 
 
+def files(nodes: int, metric: str = "write(a)", words: str = "-w -F -b 1m -t 1m") -> Claim:
+    runs = {"a": scenario(nodes=nodes, workload={"ior": words})}
+    return claim("B04", runs=runs, metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("check", "predicted"),
+    [
+        (files(2), False),
+        (files(2, words="-w -F -b 1m -t 1m -e"), True),
+        (files(2, metric="read(a)"), True),
+    ],
+)
+def test_files_of_their_own_on_more_nodes_are_the_same_rate_again(
+    check: Claim, predicted: bool
+) -> None:
+    fitted = files(1).model_copy(
+        update={"id": "B08", "role": "calibration", "parameters": ("lustre.osts",)}
+    )
+    claims = by_id(fitted, check)
+    assert (predictions(claims) == {"B04"}) == predicted
+    why = [] if predicted else ["is B08 with another number of nodes"]
+    assert doubts(check, claims) == why
+
+
+def test_a_shared_file_on_more_nodes_is_another_thing() -> None:
+    shared = "-w -b 1m -t 1m"
+    fitted = files(1, words=shared).model_copy(
+        update={"id": "B08", "role": "calibration", "parameters": ("lustre.osts",)}
+    )
+    assert predictions(by_id(fitted, files(2, words=shared))) == {"B04"}
+
+
 def cori(value: str) -> Claim:
     relation = {"value": value, "tolerance": "25%"}
     runs = {"a": scenario(machine="cori-haswell")}
@@ -85,7 +118,7 @@ def test_a_bound_is_no_number_of_a_claim() -> None:
     assert doubts(bound, by_id(bound)) == []
 
 
-def test_the_checks_whose_numbers_stand_in_words_are_two() -> None:
+def test_the_checks_whose_numbers_stand_in_words_are_these() -> None:
     claims = load_claims()
     found = {
         one.id for one in claims.values() if any(" says " in why for why in doubts(one, claims))
