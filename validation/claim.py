@@ -99,7 +99,7 @@ class Claim(Model):
     full
         Whether it runs only when everything is asked for, because it takes long.
     unjudged
-        Why it is shown without a verdict, if it is.
+        Why it is shown without a verdict, if it is; its numbers count in no median then.
     source
         Where it was measured, for a measurement that is no row of ``targets.csv``.
     note

@@ -217,14 +217,15 @@ _STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
 def _points(
     claim: Claim, relation: Relation, numbers: Mapping[str, float], samples: Samples
 ) -> list[Point]:
-    """Return the measured numbers beside the simulated ones."""
+    """Return the measured numbers beside the simulated ones; unjudged ones count in no median."""
     tolerance = relation.tolerance or 0.0
     single = relation.value or relation.ratio
+    counts = not claim.unjudged
     if single is not None:
-        return [_point("", single, next(iter(numbers.values())), tolerance)]
+        return [_point("", single, next(iter(numbers.values())), tolerance, counts=counts)]
     if relation.values is not None:
         return [
-            _point(run, measured, numbers[run], tolerance)
+            _point(run, measured, numbers[run], tolerance, counts=counts)
             for run, measured in relation.values.items()
         ]
     if relation.quantiles is None:
@@ -236,7 +237,7 @@ def _points(
             measured,
             float(np.quantile(values, QUANTILES[name])),
             relation.quantiles.tolerance,
-            counts=name == "p50" and claim.id == claim.row,
+            counts=counts and name == "p50" and claim.id == claim.row,
         )
         for name, measured in relation.quantiles.measured().items()
     ]

@@ -126,6 +126,7 @@ def test_the_checks_whose_numbers_stand_in_words_are_these() -> None:
     assert found & {one.id for one in claims.values() if one.role == "check"} == {
         "A25.fetched",
         "A25.written",
+        "B14.read",
         "D01",
         "D02",
     }
