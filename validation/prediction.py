@@ -29,7 +29,7 @@ from validation.claim import Claim
 from validation.number_words import Printed, numbers_in
 from validation.quantity import Quantity
 
-_ROW = re.compile(r"\b[A-J]\d\d\b")
+_ROW = re.compile(r"\b[A-K]\d\d\b")
 _FITTED = ("calibration", "input")
 
 
