@@ -99,7 +99,7 @@ class Claim(Model):
     full
         Whether it runs only when everything is asked for, because it takes long.
     unjudged
-        Why it is shown without a verdict, if it is.
+        Why it is shown without a verdict, if it is; its numbers count in no median then.
     source
         Where it was measured, for a measurement that is no row of ``targets.csv``.
     note
@@ -167,9 +167,11 @@ class Claim(Model):
     def counts(self, point: str) -> bool:
         """Whether a measured number, by the name of its point, counts in medians and the score.
 
-        Of a distribution only its median does, and not if the claim is a further one of its row,
-        as ``E40.days``, whose median is that of ``E40``.
+        None does of a claim without a verdict. Of a distribution only its median does, and not if
+        the claim is a further one of its row, as ``E40.days``, whose median is that of ``E40``.
         """
+        if self.unjudged:
+            return False
         if self.relation is None or self.relation.quantiles is None:
             return True
         return point == "p50" and self.id == self.row

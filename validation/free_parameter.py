@@ -7,7 +7,8 @@ They stand in ``validation/parameters.yaml``, a list below the word parameters::
         bounds: [100 MB/s, 320 MB/s]
         reason: one Xeon Phi core; what slow and fast single streams reach
 
-A parameter that several machines share is fitted as one: their values keep their ratios. The number
+A parameter that several machines share is fitted as one: their values keep their ratios. A machine
+whose file is ``like`` that of one of them, and does not give the value itself, follows. The number
 behind a machine's name is its value in proportion to the others': 1 for hardware of the same kind,
 another one where a measurement says how the two differ (a clock, a kind of core). A machine file
 whose value disagrees is refused. The bounds hold for the first machine.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,7 +26,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationError
 
 from sim.config.errors import InputError
-from sim.config.files import explain, find, nearest, read_mapping
+from sim.config.files import explain, find, nearest, read_mapping, shipped
+from sim.config.likeness import file_of_value
 from sim.config.machine import Machine, load_machine
 from sim.config.model import Model
 
@@ -82,6 +84,8 @@ class FreeParameter:
         Its physical bounds, in its base unit.
     reason
         Why these bounds.
+    followers
+        Machines that take the value from the file of one of these, each with its name.
     """
 
     path: str
@@ -90,6 +94,7 @@ class FreeParameter:
     lower: float
     upper: float
     reason: str
+    followers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def first(self) -> Machine:
@@ -106,6 +111,11 @@ class FreeParameter:
         """The path with the first machine: another kind of core has another one."""
         return f"{self.path} ({self.first.name})"
 
+    @property
+    def moved(self) -> frozenset[str]:
+        """The names of all machines that have another value when the parameter has."""
+        return frozenset(self.machines) | frozenset(self.followers)
+
     def values(self, value: float, digits: int = _PATH_DIGITS) -> dict[str, float]:
         """Return what each machine has when the first has `value`, to so many digits."""
         factor = value / self.value
@@ -118,7 +128,9 @@ class FreeParameter:
         """Return the changes that give the first machine `value`; none if it has it already."""
         if rounded(value, _PATH_DIGITS) == rounded(self.value, _PATH_DIGITS):
             return {}
-        return {name: {self.path: changed} for name, changed in self.values(value).items()}
+        changed = self.values(value)
+        changed |= {name: changed[other] for name, other in self.followers.items()}
+        return {name: {self.path: one} for name, one in changed.items()}
 
     def show(self, value: float, digits: int = DIGITS) -> str:
         """Write a value with its unit and so many significant digits."""
@@ -242,14 +254,30 @@ def _parameter(entry: _Entry, machines: Sequence[Machine], place: str) -> FreePa
     for machine, ratio in zip(machines, ratios, strict=True):
         _check_agreement(machine, entry.path, value * ratio / ratios[0], place)
     names = [machine.name for machine in machines]
+    files = dict(zip(names, (find("machines", name) for name in entry.machines), strict=True))
     return FreeParameter(
         path=entry.path,
         machines=dict(zip(names, machines, strict=True)),
-        files=dict(zip(names, (find("machines", name) for name in entry.machines), strict=True)),
+        files=files,
         lower=lower,
         upper=upper,
         reason=entry.reason,
+        followers=_followers(entry.path, files),
     )
+
+
+def _followers(path: str, files: Mapping[str, Path]) -> dict[str, str]:
+    """Return the machines that come with xc40io and take a value from one of some files."""
+    named = {file: name for name, file in files.items()}
+    stands = {name: _file_of_value(file, path) for name, file in shipped("machines").items()}
+    return {
+        name: named[file]
+        for name, file in stands.items()
+        if name not in files and file is not None and file in named
+    }
+
+
+_file_of_value = cache(file_of_value)
 
 
 def _number(machine: Machine, path: str, written: Any, place: str) -> float:

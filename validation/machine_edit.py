@@ -11,6 +11,7 @@ import yaml
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.config.likeness import file_of_value
 from sim.config.machine import Machine, load_machine, read_machine
 from sim.config.provenance import Firmness
 
@@ -52,6 +53,13 @@ def edited_machine(path: Path, values: Mapping[str, NewValue]) -> str:
         back as it should.
     """
     before = load_machine(path)
+    for value in values:
+        stands = file_of_value(path, value)
+        if stands not in (path, None):
+            raise InputError(
+                f"{path}: {value} stands in {stands}, which this file is like; right would be to "
+                "change it there"
+            )
     changed = _edited(path.read_bytes().decode("utf-8"), values, str(path))
     _check(before, changed, values, str(path))
     return changed
@@ -103,7 +111,7 @@ def _place(leaf: yaml.MappingNode, name: str, place: str) -> tuple[int, int]:
 
 def _check(before: Machine, text: str, values: Mapping[str, NewValue], place: str) -> None:
     """Raise InputError unless a changed text says what it should."""
-    after = read_machine(yaml.safe_load(text), place)
+    after = read_machine(yaml.safe_load(text), place, Path(place).parent)
     wanted = before.with_changes({path: new.value for path, new in values.items()})
     if after.values() != wanted.values():
         raise InputError(f"{place}: does not read back as it was meant; it is left as it was")

@@ -5,10 +5,14 @@ number may have gone into the machine file by hand, or its run may be one that w
 another number. The rule is read off the claims and the machine files:
 
 * no other claim of its row is a calibration or an input;
-* no value of its machines names its row as a source;
-* none of its runs is a run of a calibration or an input.
+* no value of its machines names its row as a source, or has its number in the words of one;
+* none of its runs is a run of a calibration or an input;
+* where each process has a file of its own, it does not read the same of another number of nodes,
+  which is the same rate once more.
 
-Only its numbers count: a bound or a trend can hold for many reasons.
+Only its numbers count: a bound or a trend can hold for many reasons. Numbers in words are bytes,
+rates and times with three digits or more, in whatever unit (``752 GB/s`` is 716,886 MiB/s): others
+are alike by chance.
 """
 
 from __future__ import annotations
@@ -17,12 +21,15 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import NamedTuple
 
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from validation.claim import Claim
+from validation.number_words import Printed, numbers_in
+from validation.quantity import Quantity
 
-_ROW = re.compile(r"\b[A-J]\d\d\b")
+_ROW = re.compile(r"\b[A-K]\d\d\b")
 _FITTED = ("calibration", "input")
 
 
@@ -73,11 +80,14 @@ class _Known:
     def __init__(self, claims: Iterable[Claim]) -> None:
         self._rows: dict[str, str] = {}
         self._runs: dict[str, str] = {}
+        self._apart: dict[tuple[str, ...], str] = {}
         for claim in claims:
             if claim.role in _FITTED:
                 self._rows.setdefault(claim.row, claim.id)
                 for scenario in _scenarios(claim):
                     self._runs.setdefault(scenario, claim.id)
+                for reading in _readings(claim, apart=True):
+                    self._apart.setdefault(reading, claim.id)
 
     def doubts(self, claim: Claim) -> list[str]:
         """Return why a claim is no prediction."""
@@ -88,8 +98,11 @@ class _Known:
             found.append(f"{self._rows[claim.row]} is of the same row")
         if not claim.source:  # ids of one's own may happen to be those of rows
             found += [f"{path} names it as a source" for path in sorted(_taken(claim))]
+        found += [f"{path} says {words} in its source" for path, words in sorted(_said(claim))]
         shared = {self._runs[run] for run in _scenarios(claim) if run in self._runs}
         found += [f"shares a run with {name}" for name in sorted(shared)]
+        alike = {self._apart[one] for one in _readings(claim, apart=True) if one in self._apart}
+        found += [f"is {name} with another number of nodes" for name in sorted(alike - shared)]
         return found
 
 
@@ -112,36 +125,83 @@ def _scenarios(claim: Claim) -> Iterator[str]:
             yield _text(scenario)
 
 
-def _readings(claim: Claim) -> Iterator[tuple[str, ...]]:
-    """Yield each function of the metric with its words and its run, for one of the seeds."""
+def _readings(claim: Claim, *, apart: bool = False) -> Iterator[tuple[str, ...]]:
+    """Yield each function of the metric with its words and its run, for one of the seeds.
+
+    With `apart` only of runs in which each process has a file of its own, whatever their nodes.
+    """
     for function, (run, *words) in claim.metric.expression.calls() if claim.metric else ():
         for name in (run,) if run in claim.runs else claim.runs:
-            yield function, *words, _text(claim.runs[name])
+            scenario = claim.runs[name]
+            if not apart:
+                yield function, *words, _text(scenario)
+            elif "-F" in (scenario.workload.ior or ()):
+                yield function, *words, _text(scenario, "nodes")
 
 
-def _text(scenario: Scenario) -> str:
-    document = scenario.model_dump(mode="json", exclude={"title", "description"})
+def _text(scenario: Scenario, *left_out: str) -> str:
+    document = scenario.model_dump(mode="json", exclude={"title", "description", *left_out})
     return json.dumps(document, sort_keys=True)
 
 
 def _taken(claim: Claim) -> set[str]:
     """Return the values of the claim's machines that name its row as a source."""
-    machines = [scenario.machine for scenario in claim.runs.values()]
-    machines += [claim.machine] if claim.machine is not None else []
     return {
         f"{name}: {path}"
-        for machine in machines
-        for name, path in _named(machine if isinstance(machine, str) else machine.name)
-        .get(claim.row, {})
-        .items()
+        for name in _machines(claim)
+        for path in _sources(name).rows.get(claim.row, ())
     }
 
 
+def _said(claim: Claim) -> set[tuple[str, str]]:
+    """Return the values of the claim's machines whose sources have a number of it in words."""
+    return {
+        (f"{name}: {path}", printed.words)
+        for name in _machines(claim)
+        for path, printed in _sources(name).numbers
+        for measured in _measured(claim)
+        if printed.is_of(measured)
+    }
+
+
+def _measured(claim: Claim) -> Iterator[Quantity]:
+    """Yield the numbers that were measured: bounds are not."""
+    relation = claim.relation
+    if relation is not None:
+        yield from [relation.value] if relation.value is not None else ()
+        yield from (relation.values or {}).values()
+        yield from relation.quantiles.measured().values() if relation.quantiles else ()
+
+
+def _machines(claim: Claim) -> set[str]:
+    """Return the names of the machines that a claim is about, or the paths of their files."""
+    machines = {scenario.machine for scenario in claim.runs.values()}
+    machines |= {claim.machine} if claim.machine is not None else set()
+    return {machine if isinstance(machine, str) else machine.name for machine in machines}
+
+
+class _Sources(NamedTuple):
+    """What the sources of a machine's values name.
+
+    Attributes
+    ----------
+    rows
+        The values by the ids of published rows.
+    numbers
+        Values, each with a number that stands in the words of its source.
+    """
+
+    rows: dict[str, list[str]]
+    numbers: list[tuple[str, Printed]]
+
+
 @cache
-def _named(machine: str) -> dict[str, dict[str, str]]:
-    """Return for each row that a machine file names the values that do so."""
-    found: dict[str, dict[str, str]] = {}
+def _sources(machine: str) -> _Sources:
+    """Return what the sources of a machine's values name."""
+    found = _Sources({}, [])
     for path, provenance in load_machine(machine).provenance.items():
         for row in _ROW.findall(provenance.source):
-            found.setdefault(row, {})[machine] = path
+            found.rows.setdefault(row, []).append(path)
+        numbers = (one for one in numbers_in(provenance.source) if one.tells)
+        found.numbers.extend((path, printed) for printed in numbers)
     return found

@@ -101,7 +101,7 @@ class Sensitivity:
                 parameter
                 for parameter in self.parameters
                 if parameter.path in subject.parameters
-                and not subject.machines.isdisjoint(parameter.machines)
+                and not subject.machines.isdisjoint(parameter.moved)
                 and row_of(subject.claim) not in self.rows_seeing(parameter)
             )
             if unseen:
@@ -175,7 +175,7 @@ def _shared(trials: Trials, parameters: Sequence[FreeParameter]) -> Booleans:
     machines = {subject.claim: subject.machines for subject in trials.subjects}
     return np.array(
         [
-            [not machines[reading.claim].isdisjoint(p.machines) for p in parameters]
+            [not machines[reading.claim].isdisjoint(p.moved) for p in parameters]
             for reading in trials.readings
         ],
         dtype=np.bool_,

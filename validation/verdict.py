@@ -220,10 +220,11 @@ def _points(
     tolerance = relation.tolerance or 0.0
     single = relation.value or relation.ratio
     if single is not None:
-        return [_point("", single, next(iter(numbers.values())), tolerance)]
+        counts = claim.counts("")
+        return [_point("", single, next(iter(numbers.values())), tolerance, counts=counts)]
     if relation.values is not None:
         return [
-            _point(run, measured, numbers[run], tolerance)
+            _point(run, measured, numbers[run], tolerance, counts=claim.counts(run))
             for run, measured in relation.values.items()
         ]
     if relation.quantiles is None:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 from sim.config.changes import let_follow, provenance_of_changes
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping, shipped
+from sim.config.likeness import OWN, completed
 from sim.config.lnet import Lnet
 from sim.config.lustre import Lustre
 from sim.config.model import Model
@@ -31,8 +32,6 @@ from sim.config.ssd import Ssd
 
 DEFAULT_MACHINE = "theta"
 """The machine that is taken where nobody says which."""
-
-_UNSOURCED = ("name", "title", "description")
 
 
 _MOST_PLACES = 1_000_000
@@ -75,7 +74,7 @@ class Machine(Model):
     def values(self, *, units: bool = False) -> dict[str, Any]:
         """Return every sourced value by dotted path; with `units` as text where it has a unit."""
         mode = "json" if units else "python"
-        return flat(self.model_dump(mode=mode, exclude=set(_UNSOURCED), exclude_none=True))
+        return flat(self.model_dump(mode=mode, exclude=set(OWN), exclude_none=True))
 
     def document(self) -> dict[str, Any]:
         """Return the machine as a machine file holds it; :func:`read_machine` reads it back."""
@@ -84,7 +83,7 @@ class Machine(Model):
             path: {"value": value} | self.provenance.get(path, unknown).model_dump()
             for path, value in self.values(units=True).items()
         }
-        return {name: getattr(self, name) for name in _UNSOURCED} | nested(sourced)
+        return {name: getattr(self, name) for name in OWN} | nested(sourced)
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Machine:
@@ -160,7 +159,7 @@ class Machine(Model):
                 raise InputError(f"{place}: {path}: there is no such value{hint}")
         values = before | dict(changes)
         let_follow(values, before, set(changes), place)
-        strings = {name: getattr(self, name) for name in _UNSOURCED}
+        strings = {name: getattr(self, name) for name in OWN}
         try:
             machine = Machine.model_validate(strings | nested(values))
         except ValidationError as error:
@@ -206,13 +205,33 @@ def load_machine(name_or_path: str | Path) -> Machine:
     112
     """
     path = find("machines", name_or_path)
-    return read_machine(read_mapping(path), str(path))
+    return _machine(completed(read_mapping(path), str(path), path.parent, path), str(path))
 
 
-def read_machine(document: Mapping[str, Any], place: str) -> Machine:
-    """Return the machine that a machine file's mapping describes; `place` is for the messages."""
-    strings = {name: document[name] for name in _UNSOURCED if name in document}
-    sections = {name: part for name, part in document.items() if name not in _UNSOURCED}
+def read_machine(document: Mapping[str, Any], place: str, folder: Path = Path()) -> Machine:
+    """Return the machine that a machine file's mapping describes.
+
+    Parameters
+    ----------
+    document
+        What the file holds.
+    place
+        What messages call it.
+    folder
+        From where the path of a file goes out that it is ``like``.
+
+    Raises
+    ------
+    InputError
+        As :func:`load_machine` does.
+    """
+    return _machine(completed(document, place, folder), place)
+
+
+def _machine(document: Mapping[str, Any], place: str) -> Machine:
+    """Return the machine that a whole document describes."""
+    strings = {name: document[name] for name in OWN if name in document}
+    sections = {name: part for name, part in document.items() if name not in OWN}
     values, provenance = separate(sections, place)
     try:
         machine = Machine.model_validate(strings | values)

@@ -36,6 +36,11 @@ class _SourcedValue(Provenance):
     value: Any
 
 
+def is_value(content: Mapping[str, Any]) -> bool:
+    """Tell whether a mapping of a machine file is a value with its source, and no section."""
+    return bool(content.keys() & _SourcedValue.model_fields.keys())
+
+
 def separate(
     part: Mapping[str, Any], place: str, prefix: str = ""
 ) -> tuple[dict[str, Any], dict[str, Provenance]]:
@@ -49,7 +54,7 @@ def separate(
                 f"{place}: {path} = {content!r} says nothing of its source; right would be "
                 f"{{value: {content}, source: ..., firm: {' or '.join(get_args(Firmness))}}}"
             )
-        if content.keys() & _SourcedValue.model_fields.keys():
+        if is_value(content):
             try:
                 leaf = _SourcedValue.model_validate(content)
             except ValidationError as error:

@@ -445,7 +445,7 @@ def read_scenario_file(
     document = read_mapping(path)
     machine = document.get("machine")
     if isinstance(machine, dict):
-        document["machine"] = read_machine(machine, f"{path}: machine")
+        document["machine"] = read_machine(machine, f"{path}: machine", path.parent)
     elif isinstance(machine, str) and machine.endswith((".yaml", ".yml")):
         document["machine"] = str((path.parent / machine).resolve())
     return path, document

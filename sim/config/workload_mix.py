@@ -218,7 +218,7 @@ def _machine(reference: Any, place: str, folder: Path) -> Machine:
     if isinstance(reference, Machine):
         return reference
     if isinstance(reference, Mapping):
-        return read_machine(reference, f"{place}: machine")
+        return read_machine(reference, f"{place}: machine", folder)
     if not isinstance(reference, str):
         raise InputError(f"{place}: machine = {reference!r}: right would be a name, as theta")
     if reference.endswith((".yaml", ".yml")):

@@ -53,11 +53,10 @@ def test_what_was_fitted_says_to_what(theta: Machine) -> None:
         "mpi.reduce_rate",
         "mpi.straggling",
         "mpi.gather_latency",
-        "lustre.journal_commit",
         "ssd.write_rate",
         "ssd.write_spread",
     }
-    assert "B01" in fitted["lustre.journal_commit"]
+    assert "B18" in fitted["nodes.tree_page_time"]
 
 
 def test_all_osts_together_stay_below_the_published_rates(theta: Machine) -> None:

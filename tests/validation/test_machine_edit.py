@@ -6,6 +6,7 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.files import shipped
+from sim.config.likeness import file_of_value
 from sim.config.machine import load_machine
 from validation.machine_edit import NewValue, edited_machine
 
@@ -14,6 +15,7 @@ NEW = NewValue(
     'fitted to B01 and B02 on 2026-01-31: a "quoted" reason, # no comment',
     "calibrated",
 )
+READAHEAD = "lustre.readahead"
 COPY, COMMIT, MDS_COMMIT = (
     "nodes.write_copy_rate",
     "lustre.journal_commit",
@@ -28,9 +30,23 @@ def theta(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", shipped("machines"))
+FILES = shipped("machines")
+WHOLE = [name for name, path in FILES.items() if file_of_value(path, COPY) == path]
+
+
+def test_what_stands_in_another_file_is_not_edited_in_one_that_is_like_it() -> None:
+    assert FILES.keys() - WHOLE == {"cori-2015"}
+    with pytest.raises(
+        InputError, match=r"stands in .*cori-haswell\.yaml, which this file is like"
+    ):
+        edited_machine(FILES["cori-2015"], {COPY: NEW})
+    changed = edited_machine(FILES["cori-2015"], {READAHEAD: NewValue("1 MiB", "x", "assumed")})
+    assert '  readahead: {value: 1 MiB, source: "x", firm: assumed}\n' in changed
+
+
+@pytest.mark.parametrize("name", WHOLE)
 def test_every_machine_that_comes_along_can_be_edited(name: str) -> None:
-    path = shipped("machines")[name]
+    path = FILES[name]
     changed = edited_machine(path, {COPY: NEW})
     before, after = path.read_text(encoding="utf-8").splitlines(), changed.splitlines()
     different = [(one, two) for one, two in zip(before, after, strict=True) if one != two]

@@ -10,6 +10,7 @@ from run_records import SCENARIO
 from sim.config.scenario import Scenario
 from validation.claim import Claim, load_claims
 from validation.prediction import doubts, predictions, shared_readings
+from validation.relation import Relation
 
 
 def scenario(**fields: Any) -> Scenario:
@@ -53,6 +54,82 @@ def test_a_check_whose_number_was_seen_is_none(check: Claim, why: str) -> None:
     claims = by_id(FITTED, check)
     assert predictions(claims) == frozenset()
     assert doubts(check, claims) == [why]
+
+
+def files(nodes: int, metric: str = "write(a)", words: str = "-w -F -b 1m -t 1m") -> Claim:
+    runs = {"a": scenario(nodes=nodes, workload={"ior": words})}
+    return claim("B04", runs=runs, metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("check", "predicted"),
+    [
+        (files(2), False),
+        (files(2, words="-w -F -b 1m -t 1m -e"), True),
+        (files(2, metric="read(a)"), True),
+    ],
+)
+def test_files_of_their_own_on_more_nodes_are_the_same_rate_again(
+    check: Claim, predicted: bool
+) -> None:
+    fitted = files(1).model_copy(
+        update={"id": "B08", "role": "calibration", "parameters": ("lustre.osts",)}
+    )
+    claims = by_id(fitted, check)
+    assert (predictions(claims) == {"B04"}) == predicted
+    why = [] if predicted else ["is B08 with another number of nodes"]
+    assert doubts(check, claims) == why
+
+
+def test_a_shared_file_on_more_nodes_is_another_thing() -> None:
+    shared = "-w -b 1m -t 1m"
+    fitted = files(1, words=shared).model_copy(
+        update={"id": "B08", "role": "calibration", "parameters": ("lustre.osts",)}
+    )
+    assert predictions(by_id(fitted, files(2, words=shared))) == {"B04"}
+
+
+def cori(value: str) -> Claim:
+    relation = {"value": value, "tolerance": "25%"}
+    runs = {"a": scenario(machine="cori-haswell")}
+    return claim("B04", runs=runs, relation=relation)
+
+
+def test_a_number_in_the_words_of_a_source_was_seen() -> None:
+    """The acceptance test of Cori wrote 752 GB/s and read 678, say the rates of its OSTs."""
+    written = cori("716886 MiB/s")
+    assert doubts(written, by_id(written)) == [
+        "cori-haswell: lustre.fullness_loss says 752 GB/s in its source",
+        "cori-haswell: lustre.ost_write_rate says 752 GB/s in its source",
+    ]
+    assert predictions(by_id(cori("646835 MiB/s"))) == frozenset()
+    for near_miss in ("717800 MiB/s", "716000 MiB/s"):  # 752.7 and 750.8 GB/s
+        assert predictions(by_id(cori(near_miss))) == {"B04"}, near_miss
+
+
+def test_few_digits_are_alike_by_chance() -> None:
+    """cori-haswell has 3 GB/s, 10 GB/s and 5.8 GB/s in words, which are of other things."""
+    for value in ("3 GB/s", "10 GB/s", "5.8 GB/s"):
+        assert predictions(by_id(cori(value))) == {"B04"}, value
+
+
+def test_a_bound_is_no_number_of_a_claim() -> None:
+    bound = cori("1 GB/s").model_copy(update={"relation": Relation(at_most="752 GB/s")})
+    assert doubts(bound, by_id(bound)) == []
+
+
+def test_the_checks_whose_numbers_stand_in_words_are_these() -> None:
+    claims = load_claims()
+    found = {
+        one.id for one in claims.values() if any(" says " in why for why in doubts(one, claims))
+    }
+    assert found & {one.id for one in claims.values() if one.role == "check"} == {
+        "A25.fetched",
+        "A25.written",
+        "B14.read",
+        "D01",
+        "D02",
+    }
 
 
 def test_a_run_that_the_metric_does_not_look_at_is_not_shared() -> None:

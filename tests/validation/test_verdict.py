@@ -174,6 +174,7 @@ def test_a_claim_that_is_not_judged_is_shown_all_the_same():
     assert outcome.verdict is Verdict.NONE
     assert outcome.without == "the page has two numbers"
     assert outcome.points[0].ratio == 0.5
+    assert not outcome.points[0].counts
 
 
 def test_a_claim_that_is_not_expressed_gives_its_reason():

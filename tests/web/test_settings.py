@@ -139,7 +139,7 @@ def test_command_and_program_make_the_run_of_the_page(fields):
         ("nodse=3", "'nodse', which is no setting; did you mean nodes"),
         ("nodes=x", "nodes = 'x'"),
         ("nodes=0", "nodes = '0'"),
-        ("machine=/etc/passwd", "right would be one of cori-haswell"),
+        ("machine=/etc/passwd", "right would be one of cori-2015"),
         ("machine=../theta.yaml", "right would be one of"),
         ("block=8x", "right would be a size"),
         ("block=3m&transfer=2m", "are not whole calls"),

@@ -103,6 +103,14 @@ def test_without_evidence_the_machine_is_unknown(tmp_path, path, mounts, more, w
     assert guess_machine(log, told="titan").known
 
 
+@pytest.mark.parametrize(("year", "told"), [(2015, True), (2018, False)])
+def test_of_two_with_the_same_nodes_it_is_the_one_that_was_longer_in_service(tmp_path, year, told):
+    log = log_of(tmp_path, "/global/cscratch1/sd/file", host="nid", year=year)
+    place = guess_machine(log)
+    assert (place.machine, place.known) == ("cori-haswell", True)
+    assert ("cori-2015" in place.why) == told
+
+
 def test_a_machine_that_there_is_not_is_refused(tmp_path):
     log = log_of(tmp_path, "file")
     for words in ({"typed": "nowhere"}, {"told": "nowhere"}):

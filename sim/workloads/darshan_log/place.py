@@ -54,7 +54,8 @@ def guess_machine(log: DarshanLog, typed: str | None = None, told: str | None = 
     """Guess on which machine a job ran: one that comes with xc40io, or the one that was typed.
 
     Machines with the same file system differ in their nodes: the one with the fewest cores is taken
-    that has one for each rank of the fullest node.
+    that has one for each rank of the fullest node. Of two that differ in nothing but their years it
+    is the one that was longer in service.
 
     Parameters
     ----------
@@ -73,7 +74,9 @@ def guess_machine(log: DarshanLog, typed: str | None = None, told: str | None = 
     if told is not None:
         load_machine(told)
         return Place(told, f"--recorded machine={told}")
-    machines = sorted(shipped_machines(), key=lambda machine: machine.nodes.cores)
+    machines = sorted(
+        shipped_machines(), key=lambda machine: (machine.nodes.cores, -_years(machine))
+    )
     shipped = {machine.name for machine in machines}
     if typed is not None and typed not in shipped:
         machines.append(load_machine(typed))
@@ -155,10 +158,9 @@ def _against(log: DarshanLog, machine: Machine) -> str:
     if highest >= lustre.osts:
         return f"the log names OST {highest}, and {machine.name} has {lustre.osts} OSTs"
     year = time.gmtime(log.began).tm_year
-    if lustre.years is not None and year >= _FIRST_YEAR:
-        first, last = (int(word) for word in lustre.years.split(" to "))
-        if not first - _GRACE <= year <= last + _GRACE:
-            return f"the log is of {year}, and {machine.name} was in service from {lustre.years}"
+    first, last = _service(machine)
+    if year >= _FIRST_YEAR and not first - _GRACE <= year <= last + _GRACE:
+        return f"the log is of {year}, and {machine.name} was in service from {lustre.years}"
     pattern = _name_pattern(machine.nodes.names)
     strange = next((host for host in log.hosts.values() if not pattern.fullmatch(host)), None)
     if strange is not None:
@@ -166,6 +168,17 @@ def _against(log: DarshanLog, machine: Machine) -> str:
     if most_on_a_node(log) > machine.nodes.cores * machine.nodes.threads_per_core:
         return f"a node had {most_on_a_node(log)} ranks"
     return ""
+
+
+def _service(machine: Machine) -> tuple[int, int]:
+    """Return the first and the last year of a machine; all years if they are not known."""
+    first, last = (machine.lustre.years or "0 to 9999").split(" to ")
+    return int(first), int(last)
+
+
+def _years(machine: Machine) -> int:
+    first, last = _service(machine)
+    return last - first
 
 
 def _name_pattern(names: str | None) -> re.Pattern[str]:
