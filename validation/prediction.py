@@ -22,7 +22,7 @@ from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from validation.claim import Claim
 
-_ROW = re.compile(r"\b[A-J]\d\d\b")
+_ROW = re.compile(r"\b[A-K]\d\d\b")
 _FITTED = ("calibration", "input")
 
 
