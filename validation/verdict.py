@@ -45,8 +45,9 @@ class Point:
     holds
         Whether the two agree within the tolerance.
     counts
-        Whether it counts in the medians; of a distribution only its median does, and not if the
-        claim is a further one of its row, as ``E40.days``, whose median is that of ``E40``.
+        Whether it counts in the medians. Of a claim that is shown without a verdict it does not; of
+        a distribution only its median does, and not if the claim is a further one of its row, as
+        ``E40.days``, whose median is that of ``E40``.
     """
 
     name: str
@@ -219,12 +220,13 @@ def _points(
 ) -> list[Point]:
     """Return the measured numbers beside the simulated ones."""
     tolerance = relation.tolerance or 0.0
+    judged = not claim.unjudged
     single = relation.value or relation.ratio
     if single is not None:
-        return [_point("", single, next(iter(numbers.values())), tolerance)]
+        return [_point("", single, next(iter(numbers.values())), tolerance, counts=judged)]
     if relation.values is not None:
         return [
-            _point(run, measured, numbers[run], tolerance)
+            _point(run, measured, numbers[run], tolerance, counts=judged)
             for run, measured in relation.values.items()
         ]
     if relation.quantiles is None:
@@ -236,7 +238,7 @@ def _points(
             measured,
             float(np.quantile(values, QUANTILES[name])),
             relation.quantiles.tolerance,
-            counts=name == "p50" and claim.id == claim.row,
+            counts=judged and name == "p50" and claim.id == claim.row,
         )
         for name, measured in relation.quantiles.measured().items()
     ]
