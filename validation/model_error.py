@@ -56,9 +56,11 @@ class Rate(NamedTuple):
 
 
 def rates_of(claim: Claim) -> Iterator[Rate]:
-    """Yield the measured rates of a claim with their kinds; none of a ratio or a trend."""
+    """Yield the measured rates of a judged claim with their kinds; none of a ratio or a trend."""
     metric, relation = claim.metric, claim.relation
     if metric is None or relation is None or claim.role not in ("calibration", "check"):
+        return
+    if claim.unjudged:
         return
     calls = list(metric.expression.calls())
     if len(calls) != 1 or calls[0][0] not in _RATES:

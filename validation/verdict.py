@@ -218,6 +218,7 @@ def _points(
 ) -> list[Point]:
     """Return the measured numbers beside the simulated ones."""
     tolerance = relation.tolerance or 0.0
+    judged = not claim.unjudged
     single = relation.value or relation.ratio
     if single is not None:
         counts = claim.counts("")

@@ -48,10 +48,13 @@ def test_the_kind_of_a_run(workload: object, target: str, phase: str, kind: str)
 
 
 def test_errors_are_of_measured_rates_alone() -> None:
-    rate = claim("a", {"value": "2 GB/s", "tolerance": "10%"}, metric="write(a)")
+    rate_said = {"value": "2 GB/s", "tolerance": "10%"}
+    rate = claim("a", rate_said, metric="write(a)")
     ratio = claim("ab", {"ratio": 4, "tolerance": "25%"}, metric="write(a) / write(b)")
+    doubtful = claim("a", rate_said, metric="write(a)", unjudged="another machine")
     outcomes = [
         judge(rate, {"a": [record(1e9)]}),
+        judge(doubtful, {"a": [record(1e9)]}),
         judge(ratio, {"a": [record(1e9)], "b": [record(1e9)]}),
     ]
     assert errors_by_kind(outcomes) == {

@@ -101,6 +101,15 @@ def test_quantiles_over_the_seeds():
     assert not any(point.counts for point in further.points), "its median is that of B02"
 
 
+def test_numbers_without_a_verdict_are_shown_and_count_nowhere():
+    relation = {"value": "2 GB/s", "tolerance": "10%"}
+    outcome = seeded(relation, [4], unjudged="another machine")
+    (point,) = outcome.points
+    assert outcome.verdict is Verdict.NONE
+    assert point.ratio == 2
+    assert not point.counts
+
+
 # ------------------------------------------------------------------------------------------- trends
 
 TRENDS = [
