@@ -1,12 +1,12 @@
-# make run | validate | test | lint | site | coverage | bench | soak | fuzz | docs-outputs | licences |
-# package | notebooks: each first makes the environment in .venv, once.
+# make run | validate | score-quick | test | lint | site | coverage | bench | soak | fuzz | docs-outputs |
+# licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: ready run validate test lint site coverage format bench bench-details bench-quick soak fuzz \
-        docs-outputs licences package notebooks clean
+.PHONY: ready run validate score-quick test lint site coverage format bench bench-details bench-quick \
+        soak fuzz docs-outputs licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -14,6 +14,10 @@ run: $(READY)
 # Published measurements beside simulated ones: a few minutes, and seconds when nothing has changed.
 validate: $(READY)
 	$(BIN)/xc40io validate
+
+# How far the numbers of the fast claims are off, and which differ from the kept ones: seconds.
+score-quick: $(READY)
+	$(BIN)/xc40io validate --score --fast --against validation/kept.json
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto -m "not benchmark"

@@ -164,6 +164,16 @@ class Claim(Model):
         """The names of the runs, or the numbers of nodes that stand in their place."""
         return tuple(self.runs) or tuple(str(count) for count in self.nodes)
 
+    def counts(self, point: str) -> bool:
+        """Whether a measured number, by the name of its point, counts in medians and the score.
+
+        Of a distribution only its median does, and not if the claim is a further one of its row,
+        as ``E40.days``, whose median is that of ``E40``.
+        """
+        if self.relation is None or self.relation.quantiles is None:
+            return True
+        return point == "p50" and self.id == self.row
+
     def seeded(self, run: str) -> list[Scenario]:
         """Return the scenarios of a run, one for each seed."""
         scenario = self.runs[run]

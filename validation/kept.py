@@ -1,7 +1,8 @@
 """The results of a validation that the documents show, kept in the tree.
 
 A slim copy of what ``xc40io validate --json`` prints: for each claim its verdict, its numbers and
-the digest of how it was put. ``python -m validation.trust_page REPORT.json ...`` makes it.
+the digest of how it was put. ``python -m validation.trust_page REPORT.json ...`` makes it. Since it
+is part of every commit, it tells of each what came of the claims then (``validation.earlier``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from validation.target import FOLDER
 FILE = FOLDER / "kept.json"
 """Where they are."""
 
+_DIGITS = 4
+"""Behind the point, of a ratio."""
+
 
 class Number(NamedTuple):
     """A measured number beside a simulated one.
@@ -29,15 +33,24 @@ class Number(NamedTuple):
         Simulated over measured.
     counts
         Whether it counts in medians.
+    name
+        Of the run or the quantile, empty for a claim with one number; None in files of before
+        there were names, which have the numbers in the order of the claim.
     """
 
     ratio: float
     counts: bool
+    name: str | None = None
 
     @property
     def error(self) -> float:
         """Return how far the two are apart: ``|ln(simulated / measured)|``."""
         return abs(math.log(self.ratio)) if self.ratio > 0 else math.inf
+
+    @property
+    def written(self) -> tuple[Any, ...]:
+        """What stands in a file."""
+        return tuple(self) if self.name is not None else tuple(self)[:-1]
 
 
 class Result(NamedTuple):
@@ -63,10 +76,19 @@ class Result(NamedTuple):
     digest: str
     code: str
 
+    @property
+    def written(self) -> tuple[Any, ...]:
+        """What stands in a file."""
+        numbers = [number.written for number in self.numbers]
+        return self.verdict, self.simulated, numbers, self.digest, self.code
+
 
 def load_kept(file: Path = FILE) -> dict[str, Result]:
     """Return the kept results by claim."""
-    document = json.loads(file.read_text(encoding="utf-8"))
+    return _kept_in(json.loads(file.read_text(encoding="utf-8")))
+
+
+def _kept_in(document: Mapping[str, Any]) -> dict[str, Result]:
     return {name: _result(found) for name, found in document.items()}
 
 
@@ -84,25 +106,62 @@ def results_of(report: str | Path) -> dict[str, Result]:
         If the file is no such report.
     """
     try:
-        document = json.loads(Path(report).read_text(encoding="utf-8"))
-        return {
-            claim["id"]: Result(
-                claim["verdict"],
-                claim["simulated"],
-                tuple(Number(round(p["ratio"], 4), p["counts"]) for p in claim["points"]),
-                claim["digest"],
-                document["code"],
-            )
-            for claim in document["claims"]
-            if claim["numbers"] or claim["stated"] or claim["complaints"]
-        }
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return results_in(json.loads(Path(report).read_text(encoding="utf-8")))
+    except (OSError, *_UNFIT) as error:
         raise InputError(
             f"{report}: {error!r}; right would be what xc40io validate --json prints"
         ) from error
 
 
+_UNFIT = (ValueError, KeyError, TypeError, AttributeError)
+"""What a document that is something else gives rise to."""
+
+
+def results_in(document: Mapping[str, Any]) -> dict[str, Result]:
+    """Return the results in a report, as :func:`~validation.report_json.report_document` has it."""
+    return {
+        claim["id"]: Result(
+            claim["verdict"],
+            claim["simulated"],
+            tuple(
+                Number(round(p["ratio"], _DIGITS), p["counts"], p["name"]) for p in claim["points"]
+            ),
+            claim["digest"],
+            document["code"],
+        )
+        for claim in document["claims"]
+        if claim["numbers"] or claim["stated"] or claim["complaints"]
+    }
+
+
+def read_results(text: str, place: str) -> dict[str, Result]:
+    """Return the results in the text of a report or of a file of kept results.
+
+    Parameters
+    ----------
+    text
+        What ``validate --json`` printed, or what :func:`keep` wrote, of whatever version.
+    place
+        Where it is from, for the message.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    try:
+        document = json.loads(text)
+        return results_in(document) if "claims" in document else _kept_in(document)
+    except _UNFIT as error:
+        raise InputError(
+            f"{place} has no results of claims ({error!r}); right would be what xc40io validate "
+            f"--json prints, or a copy of validation/{FILE.name}"
+        ) from error
+
+
 def keep(results: Mapping[str, Result], order: Iterable[str], file: Path = FILE) -> None:
     """Write results, those of claims that there are, in an order."""
-    lines = ",\n".join(f" {json.dumps(n)}: {json.dumps(results[n])}" for n in order if n in results)
+    lines = ",\n".join(
+        f" {json.dumps(n)}: {json.dumps(results[n].written)}" for n in order if n in results
+    )
     write_whole(file, f"{{\n{lines}\n}}\n", "kept results")

@@ -195,6 +195,13 @@ class Relation(Model):
             named += crossing.between or () if crossing is not None else ()
         return named
 
+    def measured(self) -> dict[str, Quantity]:
+        """Return what was measured, by run or quantile; a single number has no name."""
+        single = self.value or self.ratio
+        if single is not None:
+            return {"": single}
+        return dict(self.values or {}) or (self.quantiles.measured() if self.quantiles else {})
+
     def quantities(self) -> dict[str, Quantity]:
         """Return the measured numbers by the names of their fields."""
         names = ("value", "ratio", "at_most", "at_least")

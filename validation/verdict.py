@@ -46,8 +46,7 @@ class Point:
     holds
         Whether the two agree within the tolerance.
     counts
-        Whether it counts in the medians; of a distribution only its median does, and not if the
-        claim is a further one of its row, as ``E40.days``, whose median is that of ``E40``.
+        Whether it counts in medians and the score (:meth:`~validation.claim.Claim.counts`).
     """
 
     name: str
@@ -241,7 +240,7 @@ def _points(
             measured,
             float(np.quantile(values, QUANTILES[name])),
             relation.quantiles.tolerance,
-            counts=name == "p50" and claim.id == claim.row,
+            counts=claim.counts(name),
         )
         for name, measured in relation.quantiles.measured().items()
     ]

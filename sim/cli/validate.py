@@ -9,6 +9,9 @@ import click
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from validation.kept import Result
     from validation.report import Report
 
 _FAILED = 1
@@ -28,6 +31,17 @@ _FAILED = 1
 @click.option("--fast", is_flag=True, help="Only the fast claims: less than a minute.")
 @click.option("--full", is_flag=True, help="Also claims that take long: an hour at most.")
 @click.option("--all", "everything", is_flag=True, help="Also list what has no verdict, and why.")
+@click.option(
+    "--score",
+    "as_score",
+    is_flag=True,
+    help="Print how far the numbers are off, in place of verdicts; with --all each of them.",
+)
+@click.option(
+    "--against",
+    metavar="COMMIT",
+    help="With --score: what moved since that commit kept its results, or since a file of --json.",
+)
 @click.option(
     "--figures",
     metavar="DIR",
@@ -50,6 +64,8 @@ def validate(
     fast: bool,
     full: bool,
     everything: bool,
+    as_score: bool,
+    against: str | None,
     figures: str | None,
     html: str | None,
     as_json: bool,
@@ -59,8 +75,8 @@ def validate(
     """Run what was published of the machines, and print measured beside simulated.
 
     Each claim stands for a published measurement or trend. The exit status is 1 if one of them
-    does not hold. What has been simulated is kept for the next time, until the code changes; after
-    an interrupt the same command goes on where it stopped.
+    does not hold; with --score it is 0. What has been simulated is kept for the next time, until
+    the code changes; after an interrupt the same command goes on where it stopped.
     """
     from pathlib import Path
 
@@ -72,21 +88,53 @@ def validate(
     from validation.claim import load_claims
     from validation.report import select
     from validation.report import validate as validate_claims
+    from validation.score import counting
 
     if fast and full:
         raise InputError("--fast and --full: right would be one of them, or none")
+    _check_score(figures, html, against, as_score=as_score)
     _check_places(figures, html)
     known = load_claims() if file is None else load_claims([Path(file)])
     chosen = select(known, groups=groups, ids=ids, fast=fast)
+    earlier = _earlier(against)
+    if as_score:
+        chosen = counting(chosen)
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), None if no_cache else Store(), progress)
         report = validate_claims(chosen, simulations, full=full or bool(ids), known=known)
         progress.say("simulated for figures")
         _draw(report, figures, html, fast=fast, full=full)
-    _print(report, as_json=as_json, everything=everything)
+    if as_score:
+        _print_score(report, against, earlier, as_json=as_json, everything=everything)
+    else:
+        _print(report, as_json=as_json, everything=everything)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
-    return _FAILED if report.failed else 0
+    return _FAILED if report.failed and not as_score else 0
+
+
+def _check_score(
+    figures: str | None, html: str | None, against: str | None, *, as_score: bool
+) -> None:
+    """Raise InputError if options are given that do not go together with a score, or need one."""
+    from sim.config.errors import InputError
+
+    if against is not None and not as_score:
+        raise InputError(
+            f"--against {against}: right would be with --score, whose numbers it is of"
+        )
+    for option, given in (("--figures", figures), ("--html", html)):
+        if as_score and given is not None:
+            raise InputError(
+                f"{option} and --score: right would be one of them; a score is a table"
+            )
+
+
+def _earlier(against: str | None) -> dict[str, Result]:
+    """Return the results to compare with: looked for before a long run."""
+    from validation.earlier import earlier_results
+
+    return {} if against is None else earlier_results(against)
 
 
 def _check_places(figures: str | None, html: str | None) -> None:
@@ -117,3 +165,29 @@ def _print(report: Report, *, as_json: bool, everything: bool) -> None:
 
     text = format_report_json(report) if as_json else format_report(report, everything=everything)
     click.echo(text, nl=False)
+
+
+def _print_score(
+    report: Report,
+    against: str | None,
+    earlier: Mapping[str, Result],
+    *,
+    as_json: bool,
+    everything: bool,
+) -> None:
+    """Print the score, beside an earlier one if asked for; warn if it was better."""
+    from validation.comparison import compare
+    from validation.score import score_of
+    from validation.score_json import format_score_json
+    from validation.score_text import format_score, verdict
+
+    claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
+    score, since = score_of(report), against or ""
+    compared = None if against is None else compare(score, claims, earlier)
+    if as_json:
+        text = format_score_json(score, compared, since=since)
+    else:
+        text = format_score(score, compared, since=since, everything=everything)
+    click.echo(text, nl=False)
+    if compared is not None and compared.is_worse:
+        click.echo(f"xc40io: warning: {verdict(compared, since)}", err=True)

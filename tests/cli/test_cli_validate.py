@@ -57,6 +57,49 @@ def test_json(xc40io):
     assert [entry["verdict"] for entry in document["claims"]] == ["pass", "fail", "no verdict"]
 
 
+@pytest.fixture
+def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two measurements of one run, of which one fails, and a trend."""
+    value = {"value": "1 GB/s", "tolerance": "1%"}
+    found = [
+        made("B02", value, text="a number"),
+        made("B04", value | {"value": "2 GB/s"}, text="another of the same run"),
+        made("B05", {"at_least": "1 PB/s"}, text="a rate that is not"),
+    ]
+    monkeypatch.setattr(claims_module, "load_claims", lambda: {one.id: one for one in found})
+
+
+@pytest.mark.usefixtures("_measured")
+def test_a_score_is_a_table_of_distinct_numbers_and_no_verdict(xc40io):
+    result = xc40io("validate", "--jobs", "1", "--score", "--all")
+    assert result.exit_code == 0
+    assert [line.split()[1] for line in result.stdout.splitlines() if line.startswith("all ")] == [
+        "1"
+    ]
+    assert "B02, B04" in result.stdout
+    document = json.loads(xc40io("validate", "--jobs", "1", "--score", "--json").stdout)
+    assert document["total"]["numbers"] == 1
+
+
+@pytest.mark.usefixtures("_measured")
+def test_a_score_that_was_better_is_a_warning_and_no_failure(xc40io, tmp_path: Path):
+    report = json.loads(xc40io("validate", "--jobs", "1", "--json").stdout)
+    before = tmp_path / "before.json"
+    words = ("validate", "--jobs", "1", "--score", "--against", str(before))
+    before.write_text(json.dumps(report), encoding="utf-8")
+    result = xc40io(*words)
+    assert "Nothing moved: 1 number as in" in result.stdout
+    assert "warning" not in result.stderr
+    for claim in report["claims"]:
+        for point in claim["points"]:
+            point["ratio"] = 2**0.5 if claim["id"] == "B02" else 0.5**0.5
+    before.write_text(json.dumps(report), encoding="utf-8")
+    result = xc40io(*words)
+    assert result.exit_code == 0
+    assert "Does not land: the mean over 1 number rises from 0.0000" in result.stdout
+    assert "xc40io: warning: Does not land" in result.stderr
+
+
 def test_results_are_kept_unless_told_otherwise(xc40io, tmp_path: Path):
     xc40io("validate", "--fast", "--jobs", "1", "--no-cache")
     assert not (tmp_path / "cache").exists()
@@ -99,6 +142,9 @@ def test_fast_draws_only_what_has_been_run(xc40io, tmp_path: Path, monkeypatch):
         (["--group", "Summit"], "--group Summit: there is none"),
         (["--fast", "--full"], "right would be one of them"),
         (["--html", "/no/such/page.html"], "--html: /no/such/page.html"),
+        (["--against", "HEAD"], "--against HEAD: right would be with --score"),
+        (["--score", "--html", "page.html"], "--html and --score: right would be one of them"),
+        (["--score", "--against", "/no/such"], "--against '/no/such': there is no such file"),
         (["--figures", "/dev/null/figures"], "--figures: /dev/null/figures cannot be made"),
     ],
 )

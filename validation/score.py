@@ -1,0 +1,223 @@
+"""The score: how far all distinct simulated numbers are from what was measured.
+
+A change of physics is judged by it and not by the rows that it was made for: by the mean of
+``|ln(simulated / measured)|`` over every distinct number (``validation.number``). A number that is
+far off counts at most :data:`MOST`, so that one wild row does not outweigh ten near ones; so does
+one whose run does not end.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+
+from validation.claim import Claim, Role
+from validation.frozen import digest_of
+from validation.kept import Result, load_kept, results_in
+from validation.number import DistinctNumber, Kind, Measurement, distinct_numbers, measurements
+from validation.report import FAR, NEAR, Report
+from validation.report_json import report_document
+
+MOST = math.log(4)
+"""What a number counts at most."""
+
+_ROLES = get_args(Role)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the errors of some numbers add up to.
+
+    Attributes
+    ----------
+    numbers
+        How many there are.
+    median, mean
+        Of ``|ln(simulated / measured)|``, at most :data:`MOST` each; None without any.
+    near, fair
+        How many are within a factor of :data:`~validation.report.NEAR`, and of
+        :data:`~validation.report.FAR`, either way.
+    """
+
+    numbers: int
+    median: float | None
+    mean: float | None
+    near: int
+    fair: int
+
+    @classmethod
+    def of(cls, errors: Iterable[float]) -> Tally:
+        """Return it for some ``|ln(simulated / measured)|``."""
+        counted = [counted_error(error) for error in errors]
+        return cls(
+            len(counted),
+            statistics.median(counted) if counted else None,
+            statistics.fmean(counted) if counted else None,
+            sum(1 for error in counted if error <= math.log(NEAR)),
+            sum(1 for error in counted if error <= math.log(FAR)),
+        )
+
+
+def counted_error(error: float) -> float:
+    """Return what a ``|ln(simulated / measured)|`` counts."""
+    return min(error, MOST)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A distinct number beside what was measured.
+
+    Attributes
+    ----------
+    number
+        Which.
+    ratios
+        Simulated over measured by reader; 0 if its run does not end.
+    kept
+        Whether it was simulated some other day.
+    """
+
+    number: DistinctNumber
+    ratios: Mapping[Measurement, float]
+    kept: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Return simulated over measured, the geometric mean over the readers."""
+        ratios = self.ratios.values()
+        return statistics.geometric_mean(ratios) if all(ratios) else 0.0
+
+    @property
+    def error(self) -> float:
+        """Return ``|ln(simulated / measured)|``, at most :data:`MOST`."""
+        return counted_error(abs(math.log(self.ratio)) if self.ratio > 0 else math.inf)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The distinct numbers of some claims, each beside what was measured.
+
+    Attributes
+    ----------
+    scored
+        Those of which there is a result, in the order of the claims.
+    missing
+        Those of which there is none.
+    """
+
+    scored: tuple[Scored, ...]
+    missing: tuple[DistinctNumber, ...] = ()
+
+    @property
+    def groups(self) -> dict[str, Tally]:
+        """The groups of claims, in their order."""
+        names = dict.fromkeys(one.number.group for one in self.scored)
+        return {
+            name: Tally.of(one.error for one in self.scored if one.number.group == name)
+            for name in names
+        }
+
+    @property
+    def kinds(self) -> dict[str, Tally]:
+        """The kinds of numbers."""
+        return {
+            kind.value: Tally.of(one.error for one in self.scored if one.number.kind is kind)
+            for kind in Kind
+        }
+
+    @cached_property
+    def total(self) -> Tally:
+        """All of them."""
+        return Tally.of(one.error for one in self.scored)
+
+    @property
+    def kept(self) -> tuple[DistinctNumber, ...]:
+        """Those that were simulated some other day."""
+        return tuple(one.number for one in self.scored if one.kept)
+
+
+def score_of(report: Report) -> Score:
+    """Return the score of a validation; claims that were left out have their kept results."""
+    claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
+    return score(claims, report.predictions, results_in(report_document(report)), load_kept())
+
+
+def score(
+    claims: Mapping[str, Claim],
+    predicted: Container[str],
+    results: Mapping[str, Result],
+    kept: Mapping[str, Result] | None = None,
+) -> Score:
+    """Return the score of some claims.
+
+    Parameters
+    ----------
+    claims
+        Which, by id.
+    predicted
+        The ids of the genuine predictions.
+    results
+        What came of those that were run.
+    kept
+        What came of claims on some other day, in place of those that were not run; only of those
+        that were put as they are put now.
+
+    Raises
+    ------
+    InputError
+        If there is no such machine, or it cannot run a scenario of a claim.
+    """
+    now = ratios_by_measurement(claims, results)
+    before = ratios_by_measurement(claims, kept or {})
+    scored, missing = [], []
+    for number in distinct_numbers(claims, predicted):
+        fresh = {one: now[one] for one in number.readers if one in now}
+        known = fresh or {one: before[one] for one in number.readers if one in before}
+        if known:
+            scored.append(Scored(number, known, kept=not fresh))
+        else:
+            missing.append(number)
+    return Score(tuple(scored), tuple(missing))
+
+
+def counting(claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that have a number which counts: no others need to run."""
+    return [claim for claim in claims if measurements(claim)]
+
+
+def is_put_alike(claim: Claim, digest: str) -> bool:
+    """Tell whether a digest is of this claim as it is put, in whatever role.
+
+    The role says what a number is taken for, and changes nothing about the number.
+    """
+    return digest == digest_of(claim) or any(
+        digest == digest_of(claim.model_copy(update={"role": role})) for role in _ROLES
+    )
+
+
+def ratios_by_measurement(
+    claims: Mapping[str, Claim], results: Mapping[str, Result]
+) -> dict[Measurement, float]:
+    """Return simulated over measured wherever a claim was put as it is put now."""
+    return {
+        Measurement(name, point): ratio
+        for name, claim in claims.items()
+        if name in results and is_put_alike(claim, results[name].digest)
+        for point, ratio in _ratios(claim, results[name]).items()
+        if claim.counts(point)
+    }
+
+
+def _ratios(claim: Claim, result: Result) -> dict[str, float]:
+    """Return simulated over measured by point; 0 where a run did not end."""
+    points = claim.relation.measured() if claim.relation is not None else {}
+    if not result.numbers and result.verdict == "fail":
+        return dict.fromkeys(points, 0.0)
+    named = {one.name: one.ratio for one in result.numbers if one.name is not None}
+    if named or len(points) != len(result.numbers):
+        return {point: named[point] for point in points if point in named}
+    return {point: one.ratio for point, one in zip(points, result.numbers, strict=True)}
