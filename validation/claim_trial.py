@@ -49,14 +49,14 @@ def _readings(claim: Claim) -> list[Reading]:
     relation, metric = claim.relation, claim.metric
     assert relation is not None
     assert metric is not None
-    measured = counted(relation)
+    measured = _measured(relation)
     if measured:
         tolerance = relation.quantiles.tolerance if relation.quantiles else relation.tolerance
         return [Reading(claim.id, run, one, tolerance or 0.0) for run, one in measured.items()]
     return [Reading(claim.id, run) for run in (claim.runs if metric.of_each else [""])]
 
 
-def counted(relation: Relation) -> dict[str, Quantity]:
+def _measured(relation: Relation) -> dict[str, Quantity]:
     """Return the measured numbers that count in medians, as :func:`judge` names their points."""
     single = relation.value or relation.ratio
     if single is not None:

@@ -31,9 +31,9 @@ from sim.studies.processes import bytes_to_simulate
 from sim.studies.simulations import Simulations
 from sim.studies.store import Store, code_hash
 from validation.claim import Claim, load_claims
-from validation.claim_trial import counted, simulating, subject_of
+from validation.claim_trial import simulating, subject_of
 from validation.cross_text import format_cross_validation
-from validation.cross_validation import CrossValidation, kept_cross_validation
+from validation.cross_validation import CrossValidation, counted, kept_cross_validation
 from validation.fold import By, whole_alone
 from validation.free_parameter import FreeParameter, load_free_parameters
 from validation.kept_cross import (
@@ -68,8 +68,7 @@ def simulated(claim: Claim, crossed: CrossValidation, simulate: Simulate) -> Sim
     """Return what a claim comes to with the values that were fitted without its fold."""
     changes = crossed.changes(claim)
     (read,) = simulate([Request(claim.id, changes, 0)])
-    assert claim.relation is not None
-    ratios = (read[name] / one.base for name, one in counted(claim.relation).items())
+    ratios = (read[name] / one.base for name, one in counted(claim).items())
     rounded = tuple(round(ratio, _DIGITS) for ratio in ratios)
     return Simulated(set_up(claim), code_hash(), changes, rounded)
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from sim.results.columns import format_columns
 from topology.text import format_count
 from validation.claim import Claim
 from validation.cross_validation import CrossNumber, CrossValidation, How, LeftOut
-from validation.distinct import merged_errors
 from validation.fold import study_of
+from validation.score import Tally
 from validation.sensitivity import row_of
-
-MOST = math.log(4)
-"""What a number counts at most in a mean."""
 
 _NOTE = """\
 |ln(simulated / measured)|, each simulated number once and for at most ln 4 in a mean; 0.10 is about
@@ -24,32 +21,18 @@ _NOTE = """\
 """
 
 
-class Off(NamedTuple):
-    """How far some distinct numbers are off.
+def tally(pairs: Iterable[tuple[str, float]]) -> Tally:
+    """Return how far numbers are off, given with their ``ln(simulated / measured)``.
 
-    Attributes
-    ----------
-    numbers
-        How many there are.
-    median, mean
-        Of ``|ln(simulated / measured)|``; in the mean each counts at most :data:`MOST`.
+    Of several measurements of one number the geometric mean counts.
     """
-
-    numbers: int
-    median: float
-    mean: float
-
-
-def off(pairs: Iterable[tuple[str, float]]) -> Off:
-    """Return how far numbers are off, given with their ``ln(simulated / measured)``."""
-    errors = merged_errors(pairs)
-    if not errors:
-        return Off(0, math.nan, math.nan)
-    capped = statistics.fmean(min(error, MOST) for error in errors)
-    return Off(len(errors), statistics.median(errors), capped)
+    logs: dict[str, list[float]] = {}
+    for number, log in pairs:
+        logs.setdefault(number, []).append(log)
+    return Tally.of(abs(statistics.fmean(some)) for some in logs.values())
 
 
-def by_group(crossed: CrossValidation) -> dict[str, tuple[Off, Off]]:
+def by_group(crossed: CrossValidation) -> dict[str, tuple[Tally, Tally]]:
     """Return how far the numbers of each group of claims are off, as fitted and as crossed.
 
     The last entry is ``all``.
@@ -60,8 +43,8 @@ def by_group(crossed: CrossValidation) -> dict[str, tuple[Off, Off]]:
     groups["all"] = list(crossed.numbers)
     return {
         name: (
-            off((one.number, one.fitted) for one in some),
-            off((one.number, one.crossed) for one in some),
+            tally((one.number, one.fitted) for one in some),
+            tally((one.number, one.crossed) for one in some),
         )
         for name, some in groups.items()
     }
@@ -89,9 +72,14 @@ def format_cross_validation(crossed: CrossValidation, whole: Mapping[str, tuple[
     return "\n".join(parts)
 
 
-def _cells(fitted: Off, crossed: Off) -> list[str]:
+def _cells(fitted: Tally, crossed: Tally) -> list[str]:
     numbers = (fitted.median, fitted.mean, crossed.median, crossed.mean)
-    return [str(fitted.numbers), *(f"{number:.3f}" for number in numbers)]
+    return [str(fitted.numbers), *map(number_words, numbers)]
+
+
+def number_words(number: float | None) -> str:
+    """Write an error; a dash without any."""
+    return "-" if number is None else f"{number:.3f}"
 
 
 def _parameters(crossed: CrossValidation) -> Iterator[list[str]]:

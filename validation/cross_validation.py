@@ -20,12 +20,13 @@ from typing import Literal
 import numpy as np
 
 from validation.claim import Claim, load_claims
-from validation.claim_trial import counted, machines_of
-from validation.distinct import number_of
+from validation.claim_trial import machines_of
 from validation.fold import FOLDS, By, fitted_through
 from validation.free_parameter import FreeParameter, load_free_parameters, merged
 from validation.kept import Result, load_kept
 from validation.kept_cross import KeptCross, Simulated, load_cross, run_key, set_up
+from validation.number import number_key
+from validation.quantity import Quantity
 from validation.refit import Evidence, refit
 from validation.sensitivity import BLIND, row_of
 from validation.sensitivity_page import Seen, load_seen, parameter_name
@@ -47,7 +48,7 @@ class CrossNumber:
     fold
         What was left out.
     number
-        Which simulated number it is, as :func:`~validation.distinct.number_of` has it.
+        Which simulated number it is, as :func:`~validation.number.number_key` has it.
     fitted, crossed
         ``ln(simulated / measured)`` with the values of the machine files, and with those that were
         fitted without the fold.
@@ -282,9 +283,8 @@ class CrossValidation:
 
     def _numbers(self, claim: Claim) -> Iterator[CrossNumber]:
         logs, (how, crossed) = _logs(claim, self._results), self._crossed(claim)
-        points = list(counted(claim.relation)) if claim.relation else []
-        for point, fitted, log in zip(points, logs, crossed, strict=False):
-            number = number_of(claim, point)
+        for point, fitted, log in zip(counted(claim), logs, crossed, strict=False):
+            number = number_key(claim, point)
             yield CrossNumber(claim.id, point, self._fold(claim), number, fitted, log, how)
 
     def _crossed(self, claim: Claim) -> tuple[How, list[float]]:
@@ -324,10 +324,16 @@ def kept_cross_validation(
     )
 
 
+def counted(claim: Claim) -> dict[str, Quantity]:
+    """Return the measured numbers of a claim that count, by their points, of an input too."""
+    measured = claim.relation.measured() if claim.relation is not None else {}
+    return {point: quantity for point, quantity in measured.items() if claim.counts(point)}
+
+
 def _logs(claim: Claim, results: Mapping[str, Result]) -> list[float]:
     """Return ``ln(simulated / measured)`` of the numbers of a claim that count."""
     result = results.get(claim.id)
-    if result is None or claim.relation is None or not counted(claim.relation):
+    if result is None or not counted(claim):
         return []
     return [math.log(number.ratio) for number in result.numbers if number.counts and number.ratio]
 

@@ -22,8 +22,12 @@ from sim.studies.model_error import FILE
 from sim.studies.processes import bytes_to_move
 from sim.studies.run_kind import KINDS, access_of, narrow_kind, run_kind
 from validation.claim import Claim
-from validation.claim_trial import counted
-from validation.cross_validation import CrossNumber, CrossValidation, kept_cross_validation
+from validation.cross_validation import (
+    CrossNumber,
+    CrossValidation,
+    counted,
+    kept_cross_validation,
+)
 from validation.fold import series_of
 from validation.metric import EACH
 from validation.pooling import Weighed, pooled, spread
@@ -81,7 +85,7 @@ def rates_of(claim: Claim) -> Iterator[Rate]:
         return
     function, (run, *words) = calls[0]
     phase = " ".join(words) if function == "phase" else function
-    for point in counted(relation):
+    for point in counted(claim):
         named = point if run == EACH and point in claim.runs else run
         if named == EACH:
             named = next(iter(claim.runs))
@@ -190,7 +194,7 @@ def ratios_of(crossed: CrossValidation) -> list[Compared]:
     for claim in crossed.claims.values():
         for rate in rates_of(claim):
             number = numbers.get((rate.claim, rate.point))
-            measured = counted(claim.relation)[rate.point].base if claim.relation else 0.0
+            measured = counted(claim)[rate.point].base
             if number is not None and measured:
                 rates.append(
                     Rated(

@@ -21,7 +21,7 @@ from sim.studies.run_kind import layout_of
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 from validation.claim import Claim
-from validation.distinct import number_read
+from validation.number import part_keys
 
 LAYOUT = "one file or many"
 """The thing that brings others with it: who writes a file for each rank stripes it otherwise."""
@@ -162,12 +162,7 @@ def claimed(claim: Claim, fitted: float, crossed: float) -> Compared | None:
     things = differences(*(claim.runs[run] for run in runs))
     if len(things) != 1:
         return None
-    metric, measured = claim.metric, claim.relation.ratio.base
-    assert metric is not None
-    numbers = frozenset(
-        number_read(claim, function, run, words)
-        for function, (run, *words) in metric.expression.calls()
-    )
+    numbers, measured = frozenset(part_keys(claim)), claim.relation.ratio.base
     return Compared(things[0], numbers, fitted, crossed, measured, 1.0)
 
 

@@ -27,7 +27,7 @@ from textwrap import fill
 from sim.archive.files import write_whole
 from sim.config.errors import InputError
 from validation.claim import Claim, load_claims
-from validation.cross_text import by_group, lone_words
+from validation.cross_text import by_group, lone_words, number_words
 from validation.cross_validation import CrossValidation, kept_cross_validation
 from validation.fold import FOLDS, By
 from validation.kept import Result, keep, load_kept, results_of
@@ -175,8 +175,8 @@ class Results:
         yield _cells(("group", "as it is", *(f"without its {by}" for by in tables)))
         yield _rule(2 + len(tables))
         for group, (fitted, _) in tables["series"].items():
-            crossed = (f"{table[group][1].median:.3f}" for table in tables.values())
-            yield _cells((group, f"{fitted.median:.3f} ({fitted.numbers})", *crossed))
+            crossed = (number_words(table[group][1].median) for table in tables.values())
+            yield _cells((group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed))
 
     def _alone(self) -> Iterator[str]:
         lone, one_study = lone_words(self._cross_validation("series"), self._claims)

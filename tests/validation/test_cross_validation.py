@@ -11,7 +11,7 @@ from run_records import claim
 from synthetic_model import parameter
 
 from validation.claim import Claim, load_claims
-from validation.cross_text import by_group, format_cross_validation, lone_words, off
+from validation.cross_text import by_group, format_cross_validation, lone_words, tally
 from validation.cross_validation import CrossValidation, kept_cross_validation
 from validation.fold import By, fitted_through, series_of, study_of, whole_alone
 from validation.kept import Number, Result
@@ -161,7 +161,7 @@ def test_several_measurements_of_one_number_count_once() -> None:
     assert fitted.numbers == 1, "all claims here read the same off the same run"
     mean = sum(map(math.log, RATIOS.values())) / len(RATIOS)
     assert fitted.median == pytest.approx(abs(mean))
-    assert off([("a", 5.0), ("b", -0.1)]).mean == pytest.approx((math.log(4) + 0.1) / 2)
+    assert tally([("a", 5.0), ("b", -0.1)]).mean == pytest.approx((math.log(4) + 0.1) / 2)
 
 
 def test_the_same_again() -> None:
