@@ -11,7 +11,8 @@
     python -m validation.trust_page               # the page with what came out
 
 ``--measure`` and ``--simulate`` go from small runs to large ones, up to ``--largest``; what has
-ended is kept, so that they may be interrupted.
+ended is kept, so that they may be interrupted. What is kept stays when the simulator changes, since
+elasticities change less than rates; ``--again`` measures that anew, too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ from validation.cross_validation import CrossValidation, counted, kept_cross_val
 from validation.fold import By, whole_alone
 from validation.free_parameter import FreeParameter, load_free_parameters
 from validation.kept_cross import (
-    KeptCross,
     Simulated,
     Tried,
     keep_cross,
@@ -49,7 +49,7 @@ from validation.prediction import needed_runs
 from validation.sensitivity import STEP, measure_sensitivity
 from validation.trial import Request, Simulate, Trials
 
-_DIGITS = 4  # behind the point, of an elasticity and of a ratio
+_DIGITS = 4  # behind the point, of an elasticity and of a ratio of two runs
 
 
 def measured(
@@ -65,12 +65,15 @@ def measured(
 
 
 def simulated(claim: Claim, crossed: CrossValidation, simulate: Simulate) -> Simulated:
-    """Return what a claim comes to with the values that were fitted without its fold."""
+    """Return what the values that were fitted without a claim's fold do to its numbers.
+
+    It is run with the values of the machine files as well, which as a rule is remembered: so what
+    is kept outlives a change of the sources as well as an elasticity does.
+    """
     changes = crossed.changes(claim)
-    (read,) = simulate([Request(claim.id, changes, 0)])
-    ratios = (read[name] / one.base for name, one in counted(claim).items())
-    rounded = tuple(round(ratio, _DIGITS) for ratio in ratios)
-    return Simulated(set_up(claim), code_hash(), changes, rounded)
+    before, after = simulate([Request(claim.id, {}, 0), Request(claim.id, changes, 0)])
+    times = tuple(round(after[name] / before[name], _DIGITS) for name in counted(claim))
+    return Simulated(set_up(claim), code_hash(), changes, times)
 
 
 def bytes_of(claim: Claim) -> float:
@@ -92,29 +95,40 @@ def _smallest_first(crossed: CrossValidation, ids: Sequence[str], largest: float
     return [crossed.claims[name] for name in sorted(chosen, key=lambda one: sizes[one])]
 
 
-def _measure_all(crossed: CrossValidation, claims: Iterable[Claim], simulate: Simulate) -> None:
-    """Measure what is not kept, or was measured with other sources, and keep it claim by claim."""
+def _measure_all(
+    crossed: CrossValidation, claims: Iterable[Claim], simulate: Simulate, *, again: bool
+) -> None:
+    """Measure what is not kept, and keep it claim by claim.
+
+    With `again` also what was measured with other sources of the simulator.
+    """
     for claim in claims:
-        kept = load_cross()
-        parameters = crossed.asked_of(claim)
-        before = kept.tried.get(claim.id)
-        current = before is not None and before[:2] == (set_up(claim), code_hash())
-        known = dict(before.by) if before is not None and current else {}
-        missing = [one for one in parameters if one.name not in known]
+        before = load_cross().tried.get(claim.id)
+        if before is None or before.digest != set_up(claim) or (again and _is_old(before)):
+            before = Tried(set_up(claim), code_hash(), {})
+        missing = [one for one in crossed.asked_of(claim) if one.name not in before.by]
         if missing:
-            by = known | measured(claim, missing, simulate)
-            kept.tried[claim.id] = Tried(set_up(claim), code_hash(), by)
+            by = dict(before.by) | measured(claim, missing, simulate)
+            kept = load_cross()
+            kept.tried[claim.id] = before._replace(by=by)
             keep_cross(kept)
 
 
-def _simulate_all(crossed: CrossValidation, claims: Iterable[Claim], simulate: Simulate) -> None:
+def _simulate_all(
+    crossed: CrossValidation, claims: Iterable[Claim], simulate: Simulate, *, again: bool
+) -> None:
     """Run what sees a parameter that moves, unless it is kept, and keep it claim by claim."""
     for claim in claims:
-        if not crossed.sees_a_move(claim) or crossed.run_of(claim) is not None:
-            continue
-        kept: KeptCross = load_cross()
-        kept.simulated[run_key(claim, crossed.by)] = simulated(claim, crossed, simulate)
-        keep_cross(kept)
+        known = crossed.run_of(claim)
+        if crossed.sees_a_move(claim) and (known is None or (again and _is_old(known))):
+            found = simulated(claim, crossed, simulate)
+            kept = load_cross()
+            kept.simulated[run_key(claim, crossed.by)] = found
+            keep_cross(kept)
+
+
+def _is_old(kept: Tried | Simulated) -> bool:
+    return kept.code != code_hash()
 
 
 @click.command()
@@ -127,6 +141,7 @@ def _simulate_all(crossed: CrossValidation, claims: Iterable[Claim], simulate: S
 )
 @click.option("--measure", is_flag=True, help="Measure elasticities that are not kept.")
 @click.option("--simulate", is_flag=True, help="Run what sees a parameter that moves.")
+@click.option("--again", is_flag=True, help="Also what is kept of other sources of the simulator.")
 @click.option(
     "--largest", default="20GB", show_default=True, help="Most bytes that a claim's runs move."
 )
@@ -135,7 +150,14 @@ def _simulate_all(crossed: CrossValidation, claims: Iterable[Claim], simulate: S
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=processors(), metavar="N")
 def main(
-    *, by: By, measure: bool, simulate: bool, largest: str, ids: tuple[str, ...], jobs: int
+    *,
+    by: By,
+    measure: bool,
+    simulate: bool,
+    again: bool,
+    largest: str,
+    ids: tuple[str, ...],
+    jobs: int,
 ) -> None:
     """Print how far numbers are off that are predicted without the measurements around them."""
     try:
@@ -147,10 +169,10 @@ def main(
                 simulations = Simulations(jobs, Store(), progress)
                 simulating_all = simulating(claims, simulations)
                 if measure:
-                    _measure_all(crossed, wanted, simulating_all)
+                    _measure_all(crossed, wanted, simulating_all, again=again)
                     crossed = kept_cross_validation(claims, by=by)
                 if simulate:
-                    _simulate_all(crossed, wanted, simulating_all)
+                    _simulate_all(crossed, wanted, simulating_all, again=again)
                     crossed = kept_cross_validation(claims, by=by)
         whole = whole_alone(crossed.claims, load_free_parameters())
     except InputError as error:

@@ -208,6 +208,7 @@ class CrossValidation:
             parameter
             for name, parameter in self.parameters.items()
             if not machines.isdisjoint(parameter.machines)
+            and not _is_elsewhere(claim, parameter)
             and (name in moved or claim.id in self._named[name])
         ]
 
@@ -216,7 +217,7 @@ class CrossValidation:
         run = self._kept.simulated.get(run_key(claim, self.by))
         if run is None or run.changes != self.changes(claim) or run.digest != set_up(claim):
             return None
-        return run if run.code == self._results[claim.id].code else None
+        return run
 
     def _left_out(self, fold: str) -> LeftOut:
         """Fit the parameters that a fold helped to fix again to all other rows."""
@@ -272,7 +273,7 @@ class CrossValidation:
     def _elasticities(self, claim: Claim, parameter: FreeParameter) -> tuple[float, ...] | None:
         """Look up the elasticities of a claim's numbers: as kept, or on the page."""
         count = len(_logs(claim, self._results))
-        if machines_of(claim).isdisjoint(parameter.machines):
+        if machines_of(claim).isdisjoint(parameter.machines) or _is_elsewhere(claim, parameter):
             return (0.0,) * count
         tried = self._kept.tried.get(claim.id)
         if tried is not None and parameter.name in tried.by and tried.digest == set_up(claim):
@@ -294,7 +295,7 @@ class CrossValidation:
             return "as it was", logs
         run = self.run_of(claim)
         if run is not None:
-            return "by a run", [math.log(ratio) for ratio in run.ratios]
+            return "by a run", [log + math.log(t) for log, t in zip(logs, run.times, strict=True)]
         moved = np.zeros(len(logs))
         known = [
             (log, np.array(found))
@@ -306,6 +307,12 @@ class CrossValidation:
         sees = any((np.abs(elasticities) >= BLIND).any() for _, elasticities in known)
         how: How = "by elasticities" if sees else "as it was, for want of elasticities"
         return how, [log + float(more) for log, more in zip(logs, moved, strict=True)]
+
+
+def _is_elsewhere(claim: Claim, parameter: FreeParameter) -> bool:
+    """Tell whether a parameter is of a burst buffer which no run of a claim uses."""
+    used = {scenario.target.kind for scenario in claim.runs.values()}
+    return parameter.path.startswith("burst_buffer.") and "bb" not in used
 
 
 def kept_cross_validation(

@@ -43,7 +43,7 @@ class Tried(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What a claim came to with other values.
+    """What other values do to a claim.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class Simulated(NamedTuple):
         As of :class:`Tried`.
     changes
         The other values.
-    ratios
-        Simulated over measured of the claim's numbers, in their order.
+    times
+        The claim's numbers with these values over those without, in their order.
     """
 
     digest: str
     code: str
     changes: Changes
-    ratios: tuple[float, ...]
+    times: tuple[float, ...]
 
 
 class KeptCross(NamedTuple):
@@ -96,8 +96,8 @@ def load_cross(file: Path = FILE) -> KeptCross:
         for claim, (digest, code, by) in document["elasticities"].items()
     }
     simulated = {
-        claim: Simulated(digest, code, changes, tuple(ratios))
-        for claim, (digest, code, changes, ratios) in document["simulated"].items()
+        claim: Simulated(digest, code, changes, tuple(times))
+        for claim, (digest, code, changes, times) in document["simulated"].items()
     }
     return KeptCross(tried, simulated)
 

@@ -29,7 +29,8 @@ from sim.config.errors import InputError
 from validation.claim import Claim, load_claims
 from validation.cross_text import by_group, lone_words, number_words
 from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.fold import FOLDS, By
+from validation.fold import FOLDS, By, whole_alone
+from validation.free_parameter import load_free_parameters
 from validation.kept import Result, keep, load_kept, results_of
 from validation.prediction import predictions
 from validation.report import KINDS, Nearness, kinds_of
@@ -179,8 +180,16 @@ class Results:
             yield _cells((group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed))
 
     def _alone(self) -> Iterator[str]:
-        lone, one_study = lone_words(self._cross_validation("series"), self._claims)
+        crossed = self._cross_validation("series")
+        lone, one_study = lone_words(crossed, self._claims)
+        whole = whole_alone(crossed.claims, load_free_parameters())
         said = f"One row alone fixes {lone}; of one study alone are the rows that fix {one_study}."
+        if whole:
+            paths = sorted({f"`{path}`" for some in whole.values() for path in some})
+            said += (
+                f" What was fitted through {', '.join(paths)}, of which there is no tenth, stays "
+                f"as it is: {', '.join(f'`{name}`' for name in whole)}."
+            )
         yield fill(said, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
     def _cross_validation(self, by: By) -> CrossValidation:

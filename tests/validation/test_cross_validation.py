@@ -143,8 +143,8 @@ def test_a_run_takes_the_place_of_elasticities_while_it_is_of_these_values() -> 
         (number,) = (number for number in again.numbers if number.claim == "Y2")
         return number.how, number.crossed
 
-    assert found(run) == ("by a run", pytest.approx(math.log(1.5)))
-    assert found(run._replace(code="other sources"))[0] == "by elasticities"
+    assert found(run) == ("by a run", pytest.approx(math.log(1.2 * 1.5)))
+    assert found(run._replace(digest="put otherwise"))[0] == "by elasticities"
     assert found(run._replace(changes={}))[0] == "by elasticities"
 
 
