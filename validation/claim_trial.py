@@ -19,7 +19,7 @@ from validation.verdict import Outcome, judge
 
 
 def subject_of(claim: Claim) -> Subject:
-    """Return what has to be known of a claim that runs something.
+    """Return what has to be known of a claim that runs something, or reads a machine's MPI.
 
     Raises
     ------
@@ -29,11 +29,19 @@ def subject_of(claim: Claim) -> Subject:
     scenarios = [scenario for run in _needed(claim) for scenario in claim.seeded(run)]
     return Subject(
         claim=claim.id,
-        machines=frozenset(_machine_name(scenario.machine) for scenario in scenarios),
+        machines=machines_of(claim),
         runs=frozenset(scenario_hash(scenario) for scenario in scenarios),
         readings=tuple(_readings(claim)),
         parameters=claim.parameters,
     )
+
+
+def machines_of(claim: Claim) -> frozenset[str]:
+    """Return the machines that a claim looks at, by the names in their files."""
+    runs = _needed(claim) if claim.runs else ()
+    machines: list[str | Machine] = [claim.runs[run].machine for run in runs]
+    machines += [claim.machine] if claim.machine is not None else []
+    return frozenset(map(_machine_name, machines))
 
 
 def _readings(claim: Claim) -> list[Reading]:
@@ -74,6 +82,7 @@ def simulating(claims: Mapping[str, Claim], simulations: Simulations) -> Simulat
                 judge(
                     claims[request.claim],
                     {run: [next(ended) for _ in seeded] for run, seeded in named.items()},
+                    request.changes,
                 ),
                 request,
             )

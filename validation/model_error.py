@@ -1,14 +1,15 @@
 """How far the simulator is off, by kind of run: ``python -m validation.model_error``.
 
-Runs the validation, takes every claim that sets a simulated rate beside a measured one, and writes
-the errors of each kind of run into ``configs/model_error.yaml``, where studies read them.
+Takes every claim that sets a simulated rate beside a measured one, as the results and the
+cross-validation are kept, and writes the errors of each kind of run, and those of ratios of two
+runs, into ``configs/model_error.yaml``, where studies read them. It simulates nothing.
 """
 
 from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,24 +17,32 @@ import yaml
 
 from sim.archive.files import write_whole
 from sim.config.files import shipped_file
-from sim.engine.processors import processors
-from sim.results.progress import ProgressBar
+from sim.config.scenario import Scenario
 from sim.studies.model_error import FILE
 from sim.studies.processes import bytes_to_move
-from sim.studies.run_kind import run_kind
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store
-from validation.claim import Claim, load_claims
+from sim.studies.run_kind import KINDS, access_of, narrow_kind, run_kind
+from validation.claim import Claim
+from validation.cross_validation import (
+    CrossNumber,
+    CrossValidation,
+    counted,
+    kept_cross_validation,
+)
+from validation.fold import series_of
 from validation.metric import EACH
-from validation.report import validate
-from validation.verdict import Outcome
+from validation.pooling import Weighed, pooled, spread
+from validation.ratio_error import Compared, Rated, claimed, compared
 
 _RATES = ("write", "read", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
 
+_DIGITS = 3
+
 _SOURCE = (
-    "written by python -m validation.model_error: |ln(simulated / measured)| of all rates that "
-    "xc40io validate sets beside published ones"
+    "written by python -m validation.model_error from the kept results: |ln(simulated / measured)| "
+    "of the rates that xc40io validate sets beside published ones, each simulated number once; "
+    "median and largest as fitted; crossed: cross-validated by series, and pooled with what is "
+    "known of other kinds (validation/pooling.py)"
 )
 
 
@@ -46,13 +55,24 @@ class Rate(NamedTuple):
         Its id.
     point
         Name of the point, empty where the claim has one number.
-    kind
-        Of the run, as :func:`~sim.studies.run_kind.run_kind` has it.
+    scenario, phase
+        Of the run.
     """
 
     claim: str
     point: str
-    kind: str
+    scenario: Scenario
+    phase: str
+
+    @property
+    def kind(self) -> str:
+        """Of the run, as :func:`~sim.studies.run_kind.run_kind` has it."""
+        return run_kind(self.scenario, self.phase)
+
+    @property
+    def narrow(self) -> str:
+        """The same, as :func:`~sim.studies.run_kind.narrow_kind` has it."""
+        return narrow_kind(self.scenario, self.phase)
 
 
 def rates_of(claim: Claim) -> Iterator[Rate]:
@@ -63,53 +83,192 @@ def rates_of(claim: Claim) -> Iterator[Rate]:
     if claim.unjudged:
         return
     calls = list(metric.expression.calls())
-    if len(calls) != 1 or calls[0][0] not in _RATES:
+    if len(calls) != 1 or calls[0][0] not in _RATES or relation.ratio is not None:
         return
     function, (run, *words) = calls[0]
     phase = " ".join(words) if function == "phase" else function
-    measured = [""] if relation.value is not None else list(relation.values or ())
-    if relation.quantiles is not None:
-        measured = ["p50"]
-    for point in measured:
+    for point in counted(claim):
         named = point if run == EACH and point in claim.runs else run
         if named == EACH:
             named = next(iter(claim.runs))
         scenario = claim.runs[named]
         if bytes_to_move(scenario):  # messages between nodes are no I/O
-            yield Rate(claim.id, point, run_kind(scenario, phase))
+            yield Rate(claim.id, point, scenario, phase)
 
 
-def errors_by_kind(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
+class Measured(NamedTuple):
+    """A distinct simulated rate with all that was measured of it.
+
+    Attributes
+    ----------
+    rates
+        Of the claims that read it.
+    fitted, crossed
+        ``ln(simulated / measured)``, with the geometric mean of what was measured.
+    """
+
+    rates: tuple[Rate, ...]
+    fitted: float
+    crossed: float
+
+
+def measured_rates(crossed: CrossValidation) -> list[Measured]:
+    """Return the distinct rates that were measured, in the order of the claims."""
+    known = {(number.claim, number.point): number for number in crossed.numbers}
+    same: dict[str, list[tuple[Rate, CrossNumber]]] = {}
+    for claim in crossed.claims.values():
+        for rate in rates_of(claim):
+            if (number := known.get((rate.claim, rate.point))) is not None:
+                same.setdefault(number.number, []).append((rate, number))
+    return [
+        Measured(
+            tuple(rate for rate, _ in pairs),
+            statistics.fmean(number.fitted for _, number in pairs),
+            statistics.fmean(number.crossed for _, number in pairs),
+        )
+        for pairs in same.values()
+    ]
+
+
+def errors_by_kind(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
     """Return the errors of each kind of run, as the file holds them; in alphabetical order."""
-    found: dict[str, list[tuple[str, float]]] = {}
-    for outcome in outcomes:
-        points = {point.name: point for point in outcome.points}
-        for rate in rates_of(outcome.claim):
-            if rate.point in points:
-                error = points[rate.point].error
-                found.setdefault(rate.kind, []).append((rate.claim, error))
-    return {
-        kind: {
-            "median": round(statistics.median(error for _, error in errors), 3),
-            "largest": round(max(error for _, error in errors), 3),
-            "numbers": len(errors),
-            "claims": list(dict.fromkeys(claim for claim, _ in errors)),
+    found: dict[str, dict[str, Any]] = {}
+    for kind, own in _by(measured, lambda rate: rate.kind).items():
+        fitted = [abs(one.fitted) for one in own]
+        found[kind] = {
+            "median": round(statistics.median(fitted), _DIGITS),
+            "largest": round(max(fitted), _DIGITS),
+            "numbers": len(own),
+            "claims": _claims(own),
+            "crossed": _crossed(measured, own, lambda rate: access_of(rate.phase)),
         }
-        for kind, errors in sorted(found.items())
+    return found
+
+
+def errors_by_narrow_kind(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
+    """Return the errors of narrower kinds, each a part of one of the kinds."""
+    return {
+        narrow: {
+            "numbers": len(own),
+            "claims": _claims(own),
+            "crossed": _crossed(measured, own, lambda rate: rate.kind),
+        }
+        for narrow, own in _by(measured, lambda rate: rate.narrow).items()
+    }
+
+
+def unmeasured(measured: Sequence[Measured]) -> dict[str, Any]:
+    """Return the kinds of which nothing was measured, and how far they may be off.
+
+    What another kind will be like is asked of kinds, not of numbers: each counts the same, however
+    many numbers it has.
+    """
+    kinds = _by(measured, lambda rate: rate.kind)
+    errors = [Weighed(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own]
+    return {
+        "kinds": [kind for kind in KINDS if kind not in kinds],
+        "crossed": spread(errors)._asdict(),
+    }
+
+
+def errors_of_ratios(ratios: Sequence[Compared]) -> dict[str, dict[str, Any]]:
+    """Return the errors of ratios by what the two runs differ in, as the file holds them."""
+    things: dict[str, list[Compared]] = {}
+    for ratio in ratios:
+        things.setdefault(ratio.thing, []).append(ratio)
+    return {
+        thing: {
+            "ratios": len(own),
+            "independent": round(sum(ratio.weight for ratio in own), 1),
+            "turned": sum(1 for ratio in own if ratio.turned),
+            "crossed": pooled(
+                _weights(own), [], _weights(ratio for ratio in ratios if ratio.thing != thing)
+            )._asdict(),
+        }
+        for thing, own in sorted(things.items())
+    }
+
+
+def ratios_of(crossed: CrossValidation) -> list[Compared]:
+    """Return all ratios of two measured runs that differ in one thing, each once."""
+    numbers = {(number.claim, number.point): number for number in crossed.numbers}
+    rates = []
+    for claim in crossed.claims.values():
+        for rate in rates_of(claim):
+            number = numbers.get((rate.claim, rate.point))
+            measured = counted(claim)[rate.point].base
+            if number is not None and measured:
+                rates.append(
+                    Rated(
+                        series_of(claim),
+                        rate.scenario,
+                        rate.phase,
+                        number.number,
+                        number.fitted,
+                        number.crossed,
+                        measured,
+                    )
+                )
+    found = compared(rates)
+    pairs = {ratio.numbers for ratio in found}
+    for claim in crossed.claims.values():
+        number = numbers.get((claim.id, ""))
+        if number is not None:
+            ratio = claimed(claim, number.fitted, number.crossed)
+            if ratio is not None and ratio.numbers not in pairs:
+                found.append(ratio)
+    return found
+
+
+def _weights(ratios: Iterable[Compared]) -> list[Weighed]:
+    return [Weighed(abs(ratio.crossed), ratio.weight) for ratio in ratios]
+
+
+def _by(measured: Iterable[Measured], kind: Callable[[Rate], str]) -> dict[str, list[Measured]]:
+    """Return rates by kind, in alphabetical order."""
+    kinds: dict[str, list[Measured]] = {}
+    for one in measured:
+        kinds.setdefault(kind(one.rates[0]), []).append(one)
+    return dict(sorted(kinds.items()))
+
+
+def _crossed(
+    measured: Iterable[Measured], own: Sequence[Measured], family: Callable[[Rate], str]
+) -> dict[str, float]:
+    """Return the cross-validated spread of a kind, pooled with its family's and all others'."""
+    mine = {id(one) for one in own}
+    name = family(own[0].rates[0])
+    rest = [one for one in measured if id(one) not in mine]
+    related, others = (
+        [one for one in rest if (family(one.rates[0]) == name) is wanted]
+        for wanted in (True, False)
+    )
+    weighed = ([Weighed(abs(one.crossed)) for one in some] for some in (own, related, others))
+    return pooled(*weighed)._asdict()
+
+
+def _claims(measured: Iterable[Measured]) -> list[str]:
+    return list(dict.fromkeys(rate.claim for one in measured for rate in one.rates))
+
+
+def document(crossed: CrossValidation) -> dict[str, Any]:
+    """Return what the file holds."""
+    measured = measured_rates(crossed)
+    return {
+        "source": _SOURCE,
+        "kinds": errors_by_kind(measured),
+        "narrow": errors_by_narrow_kind(measured),
+        "unmeasured": unmeasured(measured),
+        "ratios": errors_of_ratios(ratios_of(crossed)),
     }
 
 
 def main(path: Path) -> None:
-    """Run the validation and write the file."""
-    with ProgressBar("runs") as progress:
-        simulations = Simulations(processors(), Store(), progress)
-        report = validate(load_claims().values(), simulations)
-    document = {"source": _SOURCE, "kinds": errors_by_kind(report.outcomes)}
-    write_whole(
-        path,
-        yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=100),
-        "model_error",
+    """Write the file."""
+    text = yaml.safe_dump(
+        document(kept_cross_validation()), sort_keys=False, default_flow_style=None, width=100
     )
+    write_whole(path, text, "model_error")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ that two come out alike does not make them one.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sim.studies.store import scenario_hash
 from validation.claim import Claim
-from validation.metric import EACH, Metric
+from validation.metric import EACH
 
 
 class Kind(StrEnum):
@@ -100,7 +100,7 @@ def distinct_numbers(
     readers: dict[str, list[Measurement]] = {}
     for claim in claims.values():
         for measurement in measurements(claim):
-            readers.setdefault(_key(claim, measurement.point), []).append(measurement)
+            readers.setdefault(number_key(claim, measurement.point), []).append(measurement)
     return [
         DistinctNumber(tuple(found), claims[found[0].claim].family, _kind(found, claims, predicted))
         for found in readers.values()
@@ -116,11 +116,26 @@ def _kind(
     return Kind.PREDICTED if all(name in predicted for name in names) else Kind.OTHER
 
 
-def _key(claim: Claim, point: str) -> str:
-    """Return what tells a simulated number from others."""
-    assert claim.metric is not None
-    each = point if point in claim.names else claim.names[0]
-    read = _placed(claim.metric, lambda run: _place(claim, each if run == EACH else run))
+def number_key(claim: Claim, point: str) -> str:
+    """Return what tells a simulated number from others.
+
+    Parameters
+    ----------
+    claim
+        One with a metric.
+    point
+        Of which run, for a claim with several numbers.
+    """
+    return _of_seeds(claim, ast.unparse(_placed(claim, point)))
+
+
+def part_keys(claim: Claim) -> tuple[str, ...]:
+    """Return the same of the numbers that a claim's metric multiplies or divides."""
+    calls = (part for part in ast.walk(_placed(claim, "")) if isinstance(part, ast.Call))
+    return tuple(_of_seeds(claim, ast.unparse(call)) for call in calls)
+
+
+def _of_seeds(claim: Claim, read: str) -> str:
     return read if claim.seeds == 1 else f"{_statistic(claim)} of {read}"
 
 
@@ -136,10 +151,13 @@ def _place(claim: Claim, run: str) -> str:
     return " ".join(map(scenario_hash, claim.seeded(run)))
 
 
-def _placed(metric: Metric, place: Callable[[str], str]) -> str:
-    """Return a metric with places instead of the names of its runs."""
-    tree = deepcopy(metric.expression.tree)
+def _placed(claim: Claim, point: str) -> ast.expr:
+    """Return the metric of a claim with places instead of the names of its runs."""
+    assert claim.metric is not None
+    each = point if point in claim.names else claim.names[0]
+    tree = deepcopy(claim.metric.expression.tree)
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and isinstance(call.args[0], ast.Constant):
-            call.args[0] = ast.Constant(place(str(call.args[0].value)))
-    return ast.unparse(tree)
+            run = str(call.args[0].value)
+            call.args[0] = ast.Constant(_place(claim, each if run == EACH else run))
+    return tree

@@ -11,7 +11,9 @@ Several reports may be given, each of some of the claims. The sentences stand in
 
 * ``{{simulated B02}}``, ``{{measured B02}}``, ``{{ratio B02}}``, ``{{role B02}}``;
 * ``{{row B02 | what it is}}``, alone on a line: a row of a table if the claim holds;
-* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``: what all claims add up to.
+* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``: what all claims add up to;
+* ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
+  (``validation.cross``), and the parameters that one row alone fixes.
 """
 
 from __future__ import annotations
@@ -20,10 +22,15 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 
 from sim.archive.files import write_whole
 from sim.config.errors import InputError
 from validation.claim import Claim, load_claims
+from validation.cross_text import by_group, lone_words, number_words
+from validation.cross_validation import CrossValidation, kept_cross_validation
+from validation.fold import FOLDS, By, whole_alone
+from validation.free_parameter import load_free_parameters
 from validation.kept import Result, keep, load_kept, results_of
 from validation.prediction import predictions
 from validation.report import KINDS, Nearness, kinds_of
@@ -33,6 +40,7 @@ from validation.target import FOLDER
 TEMPLATE = FOLDER / "trust_page.md"
 PAGE = FOLDER.parent / "docs" / "how-far-to-trust-it.md"
 
+_WIDTH = 118
 _SLOT = re.compile(r"\{\{([^{}]+)\}\}")
 
 
@@ -72,6 +80,8 @@ class Results:
             "nearness": self._nearness,
             "failures": self._failures,
             "counts": self._counts,
+            "crossed": self._crossed,
+            "alone": self._alone,
         }
         if name in blocks and not rest:
             return "\n".join(blocks[name]())
@@ -159,6 +169,31 @@ class Results:
             f"{held} of {held + failed} claims with a verdict hold; {without} rows are not "
             "expressed as runs"
         )
+
+    def _crossed(self) -> Iterator[str]:
+        """Yield a table of errors as fitted and as cross-validated."""
+        tables = {by: by_group(self._cross_validation(by)) for by in FOLDS}
+        yield _cells(("group", "as it is", *(f"without its {by}" for by in tables)))
+        yield _rule(2 + len(tables))
+        for group, (fitted, _) in tables["series"].items():
+            crossed = (number_words(table[group][1].median) for table in tables.values())
+            yield _cells((group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed))
+
+    def _alone(self) -> Iterator[str]:
+        crossed = self._cross_validation("series")
+        lone, one_study = lone_words(crossed, self._claims)
+        whole = whole_alone(crossed.claims, load_free_parameters())
+        said = f"One row alone fixes {lone}; of one study alone are the rows that fix {one_study}."
+        if whole:
+            paths = sorted({f"`{path}`" for some in whole.values() for path in some})
+            said += (
+                f" What was fitted through {', '.join(paths)}, of which there is no tenth, stays "
+                f"as it is: {', '.join(f'`{name}`' for name in whole)}."
+            )
+        yield fill(said, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+    def _cross_validation(self, by: By) -> CrossValidation:
+        return kept_cross_validation(self._claims, self._kept, by)
 
 
 _DROPPED = "\0"  # in place of a line that is left out

@@ -16,6 +16,7 @@ from sim.studies.processes import Failure
 from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended
 from validation.claim import Claim
+from validation.free_parameter import Changes
 from validation.measure import measure
 from validation.quantity import Quantity
 from validation.relation import QUANTILES, Relation
@@ -112,7 +113,9 @@ Samples = Mapping[str, Sequence[float]]
 """The metric by the names of the runs, for each seed."""
 
 
-def judge(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
+def judge(
+    claim: Claim, ended: Mapping[str, Sequence[Ended]], changes: Changes | None = None
+) -> Outcome:
     """Return what comes of a claim.
 
     Parameters
@@ -121,6 +124,8 @@ def judge(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
         The claim.
     ended
         What came of its runs, by their names, for each seed; empty for a claim without runs.
+    changes
+        Of a claim without runs: what is changed of its machine, by the machine's name.
 
     Raises
     ------
@@ -131,7 +136,7 @@ def judge(claim: Claim, ended: Mapping[str, Sequence[Ended]]) -> Outcome:
         return Outcome(claim, Verdict.NONE, without=claim.not_expressed)
     with naming(f"claim {claim.id}"):
         if claim.machine is not None:
-            return _judge_machine(claim, claim.machine)
+            return _judge_machine(claim, claim.machine, changes or {})
         return _judge_runs(claim, ended)
 
 
@@ -218,7 +223,6 @@ def _points(
 ) -> list[Point]:
     """Return the measured numbers beside the simulated ones."""
     tolerance = relation.tolerance or 0.0
-    judged = not claim.unjudged
     single = relation.value or relation.ratio
     if single is not None:
         counts = claim.counts("")
@@ -272,10 +276,12 @@ def _bounds(relation: Relation, numbers: Mapping[str, float]) -> list[str]:
     return complaints
 
 
-def _judge_machine(claim: Claim, name: str) -> Outcome:
+def _judge_machine(claim: Claim, name: str, changes: Changes) -> Outcome:
     """Judge a claim by what the machine file says, without a run."""
     try:
         machine = load_machine(name)
+        changed = changes.get(machine.name)
+        machine = machine.with_changes(changed) if changed else machine
     except InputError as error:
         return Outcome(claim, Verdict.FAIL, complaints=(str(error),))
     if claim.parameter is not None:

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 from sim.config.files import explain, read_mapping, shipped_file
 from sim.config.model import Model
 from sim.config.scenario import Scenario
-from sim.studies.run_kind import run_kind
+from sim.studies.run_kind import narrow_kind, run_kind
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
@@ -21,6 +21,76 @@ _FEW = 3  # numbers: with fewer a median says little
 
 def _tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
+
+
+class Spread(Model):
+    """How far off a simulated number may be that nothing was fitted to.
+
+    Attributes
+    ----------
+    median, nine_of_ten
+        Quantiles of ``|ln(simulated / measured)|``, cross-validated: with the parameters that a
+        series of measurements helped to fix fitted again without it. Of few numbers they are
+        pooled with those of other kinds.
+    """
+
+    median: float
+    nine_of_ten: float
+
+
+class NarrowError(Model):
+    """How far the simulated rates of a narrower kind of run are from the measured ones.
+
+    Attributes
+    ----------
+    numbers, claims
+        As of :class:`ModelError`.
+    crossed
+        What may be expected of a number that was not measured.
+    """
+
+    numbers: int
+    claims: Names
+    crossed: Spread
+
+
+class Unmeasured(Model):
+    """What may be expected of kinds of which nothing was measured.
+
+    Attributes
+    ----------
+    kinds
+        Which.
+    crossed
+        How far they may be off.
+    """
+
+    kinds: Names
+    crossed: Spread
+
+
+class RatioError(Model):
+    """How far simulated ratios of two runs are from measured ones, by what the runs differ in.
+
+    Attributes
+    ----------
+    ratios
+        How many there are.
+    independent
+        How many of them do not follow from others: a series of n runs has n - 1.
+    turned
+        In how many the slower run was simulated as the faster one.
+    crossed
+        As ``|ln(simulated ratio / measured ratio)|``.
+    """
+
+    ratios: int
+    independent: float
+    turned: int
+    crossed: Spread
 
 
 class ModelError(Model):
@@ -31,15 +101,18 @@ class ModelError(Model):
     median, largest
         Of ``|ln(simulated / measured)|`` over all measured rates of this kind; 0.10 is 10 % off.
     numbers
-        How many measured rates these are.
+        How many simulated rates were measured; several measurements of one count once.
     claims
         The claims of the validation that they belong to.
+    crossed
+        What may be expected of a number that was not measured.
     """
 
     median: float
     largest: float
     numbers: int
-    claims: Annotated[tuple[str, ...], BeforeValidator(_tuple)]
+    claims: Names
+    crossed: Spread
 
     @property
     def few(self) -> bool:
@@ -56,10 +129,19 @@ class ModelErrors(Model):
         How the numbers came about.
     kinds
         The errors by kind of run, as :func:`~sim.studies.run_kind.run_kind` calls it.
+    narrow
+        The same by :func:`~sim.studies.run_kind.narrow_kind`.
+    unmeasured
+        What is known of no kind.
+    ratios
+        The errors of ratios by what the two runs differ in.
     """
 
     source: str
     kinds: dict[str, ModelError]
+    narrow: dict[str, NarrowError]
+    unmeasured: Unmeasured
+    ratios: dict[str, RatioError]
 
 
 @cache
@@ -81,3 +163,10 @@ def model_errors() -> ModelErrors:
 def model_error_of(scenario: Scenario, phase: str) -> ModelError | None:
     """Return how far the simulator is off for a phase of a run; None where nothing was measured."""
     return model_errors().kinds.get(run_kind(scenario, phase))
+
+
+def spread_of(scenario: Scenario, phase: str) -> Spread:
+    """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind."""
+    errors = model_errors()
+    found = errors.narrow.get(narrow_kind(scenario, phase)) or model_error_of(scenario, phase)
+    return found.crossed if found is not None else errors.unmeasured.crossed

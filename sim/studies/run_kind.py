@@ -54,5 +54,35 @@ def run_kind(scenario: Scenario, phase: str) -> str:
     phase
         Its name: what has the word ``read`` in it reads, everything else writes.
     """
-    access = "read" if "read" in phase.lower() else "write"
-    return f"{layout_of(scenario)}, {access}"
+    return f"{layout_of(scenario)}, {access_of(phase)}"
+
+
+def access_of(phase: str) -> str:
+    """Return ``read`` of a phase with this word in its name, else ``write``."""
+    return "read" if "read" in phase.lower() else "write"
+
+
+def narrow_kind(scenario: Scenario, phase: str) -> str:
+    """Return the kind of one phase of a run, as ``own files, write, direct, one node``.
+
+    Parameters
+    ----------
+    scenario, phase
+        As of :func:`run_kind`, of which it says whether all calls are direct, and whether one core,
+        one node or several move the data: what binds one core is not what binds a thousand.
+    """
+    workload = workload_of(scenario.workload)
+    words = [run_kind(scenario, phase)]
+    if isinstance(workload, Ior) and all(test.direct_io for test in workload.command.tests):
+        words.append("direct")
+    alone = "one core" if scenario.ppn == 1 else "one node"
+    words.append(alone if scenario.nodes == 1 else "several nodes")
+    return ", ".join(words)
+
+
+KINDS = tuple(
+    f"{layout}, {access}"
+    for layout in (OWN, SHARED, COLLECTIVE, *_ELSEWHERE.values(), _APPLICATION, _MIXED)
+    for access in ("write", "read")
+)
+"""All kinds that :func:`run_kind` knows; how many files are made in a second is none of them."""

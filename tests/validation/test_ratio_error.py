@@ -1,0 +1,88 @@
+"""Errors of ratios: what two runs of one series have in common cancels."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_records import claim
+
+from sim.config.scenario import Scenario
+from validation.claim import load_claims
+from validation.ratio_error import LAYOUT, Rated, claimed, compared, differences, quotient_of
+
+
+def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:
+    described = {"machine": "theta", "nodes": 4, "ppn": 16, "workload": {"ior": ior}, **fields}
+    return Scenario.model_validate(described)
+
+
+def rated(name: str, scenario: Scenario, error: float, measured: float = 1.0) -> Rated:
+    return Rated("a figure", scenario, "write", name, error, error, measured)
+
+
+@given(st.floats(-2, 2), st.floats(-0.5, 0.5))
+def test_a_common_error_cancels(common: float, more: float) -> None:
+    few, many = rated("few", job(), common), rated("many", job(nodes=8), common + more)
+    (ratio,) = compared([few, many])
+    assert ratio.thing == "nodes"
+    assert ratio.crossed == pytest.approx(-more, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("other", "thing"),
+    [
+        (job(nodes=8), "nodes"),
+        (job(ppn=8), "processes a node"),
+        (job(striping={"count": 8, "size": "1 MiB"}), "stripes"),
+        (job("-a POSIX -w -b 8m -t 8m"), "size"),
+        (job("-a MPIIO -w -b 8m -t 1m"), "interface"),
+        (job("-a MPIIO -O iorVersion=3 -w -b 8m -t 1m"), "interface"),
+        (job("-a POSIX -B -w -b 8m -t 1m"), "direct I/O"),
+        (job("-a POSIX -w -e -b 8m -t 1m"), "syncs"),
+        (job(environment={"MPICH_MPIIO_HINTS": "*:cb_nodes=4"}), "hints"),
+        (job("-a POSIX -F -w -b 8m -t 1m"), LAYOUT),
+        (job("-a MPIIO -c -w -b 4m -t 4m -s 2", striping={"count": 8, "size": "1 MiB"}), LAYOUT),
+        (job("-a POSIX -w -Z -b 8m -t 1m"), "something else"),
+    ],
+)
+def test_what_two_runs_differ_in(other: Scenario, thing: str) -> None:
+    assert differences(job(), job()) == []
+    assert differences(job(), other) == [thing]
+
+
+def test_two_things_make_no_ratio_nor_do_two_machines_or_series() -> None:
+    here = rated("here", job(), 0.1)
+    assert compared([here, rated("b", job(nodes=8, ppn=8), 0.2)]) == []
+    assert compared([here, rated("b", job(nodes=8, machine="cori-knl"), 0.2)]) == []
+    assert compared([here, rated("b", job(nodes=8), 0.2)._replace(series="another")]) == []
+    assert compared([here, rated("b", job(nodes=8), 0.2)._replace(phase="read")]) == []
+    assert compared([here, here._replace(crossed=0.5)]) == [], "the same simulated number"
+
+
+def test_a_series_of_n_runs_counts_as_n_less_one() -> None:
+    ratios = compared(rated(str(n), job(nodes=n), 0.1 * n) for n in (1, 2, 4, 8, 16))
+    assert len(ratios) == 10
+    assert sum(ratio.weight for ratio in ratios) == pytest.approx(4.0)
+
+
+def test_the_slower_one_simulated_as_the_faster_is_turned() -> None:
+    (right,) = compared([rated("a", job(), 0.0, 2.0), rated("b", job(nodes=8), 0.5, 1.0)])
+    (wrong,) = compared([rated("a", job(), 0.0, 2.0), rated("b", job(nodes=8), 0.8, 1.0)])
+    assert not right.turned
+    assert wrong.turned
+
+
+def test_claims_that_are_ratios() -> None:
+    ratio = claim("ab", {"ratio": 4, "tolerance": "25%"}, metric="write(a) / write(b)")
+    assert quotient_of(ratio) == ("a", "b")
+    assert claimed(ratio, 0.1, 0.2) is None, "the two runs are one"
+    large = {"a": job(), "b": job("-a POSIX -w -b 1m -t 1m")}
+    found = claimed(ratio.model_copy(update={"runs": large}), 0.1, 0.2)
+    assert found is not None
+    assert (found.thing, found.crossed, found.measured) == ("size", 0.2, 4.0)
+    assert math.isclose(found.weight, 1.0)
+    assert quotient_of(claim("a", {"value": "1 GB/s", "tolerance": "25%"})) is None
+    assert quotient_of(load_claims()["B02.ratio"]) == ("large", "small")
