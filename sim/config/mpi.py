@@ -26,6 +26,8 @@ class Mpi(Model):
         Bytes/s of such a message.
     node_rate
         Bytes/s of the messages of all ranks of a node together.
+    rank_rate
+        Bytes/s of the messages that one rank alone has under way; None if it is its node's.
     reduce_rate
         Bytes/s at which a core adds up what an allreduce brought.
     straggling
@@ -59,6 +61,7 @@ class Mpi(Model):
     step_latency: Seconds
     step_rate: Rate
     node_rate: Rate
+    rank_rate: Rate | None = None
     reduce_rate: Rate
     straggling: Seconds
     barrier_skew: Seconds

@@ -19,7 +19,7 @@ from sim.config.mpi import Mpi
 from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.types import Integers
-from sim.libraries.adios_index import FOOTER, index_size
+from sim.libraries.adios_index import FOOTER, Variables
 from sim.machine.filesystem import FileSet, FileSystem
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
@@ -48,7 +48,10 @@ class Writers:
     striping
         Of the subfiles, as far as somebody asks for it.
     variables
-        Variables that each rank writes; they make up the index.
+        What each rank writes; it makes up the index.
+    buffer_growth
+        The factor by which the buffer of a rank grows whenever it is full; None if it is as large
+        as need be from the start.
     meetings
         Makes so many new meetings: returns their numbers, int64.
     """
@@ -58,7 +61,8 @@ class Writers:
     world: Communicator
     mpi: Mpi
     striping: StripeRequest
-    variables: int
+    variables: Variables
+    buffer_growth: float | None = None
     meetings: Callable[[int], Integers]
 
     @cached_property
@@ -69,7 +73,7 @@ class Writers:
     @property
     def entry(self) -> int:
         """Bytes of the index of one rank's data."""
-        return index_size(1, self.variables)
+        return self.variables.index_size(1)
 
     def meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
         """Add a collective of all ranks."""
@@ -80,17 +84,24 @@ class Writers:
         )
 
     def fill_buffers(self, batch: Batch, size: Integers) -> None:
-        """Copy what every rank writes into its buffer: ``adios_write``."""
-        batch.add(Op.WORK, self.world.owners, seconds=size / self.mpi.copy_rate)
+        """Copy what every rank writes into its buffer: ``adios_write``.
+
+        A buffer that grows by a factor g, and is moved each time, is copied 1 / (g - 1) times in
+        all (ADIOS 2, BPBase::ResizeBuffer, where g is BufferGrowthFactor).
+        """
+        copies = 1.0 + (0.0 if self.buffer_growth is None else 1 / (self.buffer_growth - 1))
+        puts = self.variables.put_pieces * self.mpi.piece_time
+        seconds = copies * size / self.mpi.copy_rate + puts
+        batch.add(Op.WORK, self.world.owners, seconds=seconds)
 
     def merge_time(self, groups: int) -> float:
         """Return the seconds in which a rank merges the indices of so many process groups."""
-        return groups * (1 + self.variables) * self.mpi.piece_time
+        return groups * self.variables.merge_pieces * self.mpi.piece_time
 
     def write_global_index(self, batch: Batch, file: int, gathering: float) -> None:
         """Gather the indices at rank 0, in so many seconds, and write the global one."""
         ranks, first = self.world.size, self.world.owners[:1]
-        length = index_size(ranks, self.variables) + FOOTER
+        length = self.variables.index_size(ranks) + FOOTER
         seconds = gathering + self.merge_time(ranks)
         batch.add(Op.WORK, first, seconds=seconds, timer=Timer.AGGREGATE)
         write_once(

@@ -17,7 +17,7 @@ from sim.engine.types import Floats, Integers
 from sim.libraries.adios import DEFAULT_STRIPING, Writers, write_once
 from sim.libraries.adios_brigade import Brigade
 from sim.libraries.adios_groups import AggregateOptions
-from sim.libraries.adios_index import FOOTER, index_size
+from sim.libraries.adios_index import FOOTER
 from sim.machine.filesystem import FileSet
 from sim.mpi.collectives import Collectives
 from sim.mpi.timers import Timer
@@ -116,7 +116,7 @@ class MpiAggregate:
         """Gather the data of each group and write it; gather the indices and write them."""
         self._meet_groups(batch, self._group_costs("allgather", 8))
         total = np.bincount(self._groups.of, size).astype(np.int64)
-        index = index_size(1, self._writers.variables) * self._groups.size + FOOTER
+        index = self._writers.entry * self._groups.size + FOOTER
         if self._options.brigade:
             self._meet_thread(batch, Timer.OPEN)
             self._pass_on(batch, size)
@@ -233,6 +233,6 @@ class MpiAggregate:
             return
         self._meet_leaders(batch, self._leaders_costs.gather(4), Timer.AGGREGATE)
         foreign = int(self._groups.size[1:].sum())
-        gathered = index_size(foreign, self._writers.variables)
+        gathered = self._writers.variables.index_size(foreign)
         gathering = self._leaders_costs.gatherv(gathered)
         self._writers.write_global_index(batch, self._index.first, gathering)

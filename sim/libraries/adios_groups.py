@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.libraries.adios_index import FOOTER, index_size
+from sim.libraries.adios_index import FOOTER, Variables
 
 MOST_GATHERED = 2**31 - 1
 """Bytes that an aggregator can gather in one call of MPI, whose counts are 32-bit integers."""
@@ -83,7 +83,7 @@ class AggregateOptions:
         """Return the groups of so many ranks on a file system with so many OSTs."""
         return split(ranks, self.num_aggregators or self.num_ost or osts)
 
-    def memory(self, groups: Groups, size: Integers, variables: int) -> Integers:
+    def memory(self, groups: Groups, size: Integers, variables: Variables) -> Integers:
         """Return the bytes that each rank needs beside its own buffer: int64 (ranks,).
 
         By brigade, one buffer as large as the largest block of the group, and two at the
@@ -96,7 +96,7 @@ class AggregateOptions:
         size
             int64 (ranks,): bytes that each writes.
         variables
-            Variables that each writes.
+            What each writes.
         """
         needed = np.zeros_like(size)
         if self.brigade:
@@ -104,6 +104,6 @@ class AggregateOptions:
             needed[:] = np.where(groups.size > 1, largest, 0)[groups.of]
             needed[groups.leader] *= 2
         else:
-            index = index_size(1, variables) * groups.size + FOOTER
+            index = variables.index_size(1) * groups.size + FOOTER
             needed[groups.leader] = np.add.reduceat(size, groups.leader) + index
         return needed

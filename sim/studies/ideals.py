@@ -190,7 +190,10 @@ PARTS = (
         "mpi",
         "what MPI itself takes: messages, lists of pieces, barriers",
         (Cause.COLLECTIVE, Cause.START, Cause.EXCHANGE, Cause.LIBRARY),
-        rates=("mpi.step_rate", "mpi.node_rate", "mpi.reduce_rate", "mpi.copy_rate"),
+        rates=tuple(
+            f"mpi.{name}"
+            for name in ("step_rate", "node_rate", "rank_rate", "reduce_rate", "copy_rate")
+        ),
         times=tuple(
             f"mpi.{name}"
             for name in (

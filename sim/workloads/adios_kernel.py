@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from sim.config.machine import Machine
-from sim.config.units import Count, Seconds, Size
+from sim.config.units import Bytes, Count, Seconds, Size
+from sim.libraries.adios_index import VARIABLE_ENTRY
 from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -53,7 +54,20 @@ class AdiosKernel(Kernel):
         description="Half the width of the uniform distribution, or the standard deviation of the "
         "normal one, as a share of the mean.",
     )
-    variables: Count = Field(1, description="Variables that a rank writes.")
+    variables: Count = Field(1, description="Variables that a rank writes in a step.")
+    entry: Size = Field(
+        VARIABLE_ENTRY,
+        description="Bytes of a variable in the index; unless given, those of an array of "
+        "doubles in three dimensions.",
+    )
+    headers: Annotated[Bytes, Field(ge=0)] = Field(
+        0, description="What a rank writes beside its data: headers of variables, maps of them."
+    )
+    buffer_growth: Annotated[float, Field(gt=1)] | None = Field(
+        None,
+        description="Factor by which a rank's buffer grows when it is full, 1.05 in ADIOS 2; as "
+        "large as need be from the start unless given.",
+    )
     num_aggregators: Count | None = Field(
         None, description="Groups of ranks, each with a subfile; as many as OSTs unless given."
     )

@@ -13,6 +13,7 @@ from sim.config.units import format_bytes
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
 from sim.libraries.adios_groups import MOST_GATHERED, AggregateOptions
+from sim.libraries.adios_index import Variables
 from sim.workloads.adios_kernel import AdiosKernel
 
 _MOST_HOPS = 2_000_000
@@ -20,7 +21,7 @@ _WORD = 8  # the blocks are of doubles
 
 
 def block_sizes(kernel: AdiosKernel, ranks: int, step: int, seed: int) -> Integers:
-    """Return what each rank writes in a step, in bytes: int64 (ranks,)."""
+    """Return the data that each rank writes in a step, in bytes: int64 (ranks,)."""
     draws, mean = stream(seed, "adios sizes", step), float(kernel.size)
     width = kernel.spread * mean
     if kernel.distribution == "uniform":
@@ -32,6 +33,11 @@ def block_sizes(kernel: AdiosKernel, ranks: int, step: int, seed: int) -> Intege
     else:
         drawn = np.full(ranks, mean)
     return np.maximum(np.rint(drawn / _WORD).astype(np.int64), 1) * _WORD
+
+
+def variables(kernel: AdiosKernel) -> Variables:
+    """Return what a rank writes in a step, as the index of ADIOS has it."""
+    return Variables(kernel.variables, kernel.entry)
 
 
 def aggregation(kernel: AdiosKernel, osts: int) -> AggregateOptions:
@@ -57,7 +63,8 @@ def check(kernel: AdiosKernel, scenario: Scenario, machine: Machine) -> None:
     """Raise InputError unless the machine has the OSTs and the memory that are needed."""
     if kernel.method == "MPI_AGGREGATE":
         _check_placing(kernel, scenario, machine)
-    written = kernel.bytes_to_move(scenario.nodes * scenario.ppn)
+    ranks = scenario.nodes * scenario.ppn
+    written = kernel.bytes_to_move(ranks) + ranks * kernel.headers * kernel.steps
     if written > machine.lustre.capacity:
         raise InputError(
             f"kernel adios: the steps make {written / 1e15:.1f} PB; the file system of "
@@ -95,7 +102,7 @@ def _check_placing(kernel: AdiosKernel, scenario: Scenario, machine: Machine) ->
 def _check_memory(kernel: AdiosKernel, scenario: Scenario, machine: Machine, step: int) -> None:
     """Raise InputError unless what a step needs fits into messages and into the nodes."""
     ranks = scenario.nodes * scenario.ppn
-    size = block_sizes(kernel, ranks, step, scenario.seed)
+    size = block_sizes(kernel, ranks, step, scenario.seed) + kernel.headers
     needed = buffer_memory(kernel, size, machine.lustre.osts)
     if kernel.method == "MPI_AGGREGATE" and kernel.aggregation_type == "all-gather":
         most, what = int(needed.max()), "an aggregator would gather"
@@ -117,11 +124,14 @@ def _check_memory(kernel: AdiosKernel, scenario: Scenario, machine: Machine, ste
 
 
 def buffer_memory(kernel: AdiosKernel, size: Integers, osts: int) -> Integers:
-    """Return the bytes that each rank needs beside its own buffer: int64 (ranks,)."""
+    """Return the bytes that each rank needs beside its own buffer: int64 (ranks,).
+
+    ``size`` is int64 (ranks,): what each writes, data and headers.
+    """
     if kernel.method == "POSIX":
         return np.zeros_like(size)
     options = aggregation(kernel, osts)
-    return options.memory(options.groups(len(size), osts), size, kernel.variables)
+    return options.memory(options.groups(len(size), osts), size, variables(kernel))
 
 
 def _listed(text: str, osts: int) -> frozenset[int]:

@@ -13,7 +13,7 @@ from sim.mpi.collectives import Collectives
 from sim.mpi.timers import Timer
 from sim.plane.operations import Op
 from sim.workloads.adios_kernel import AdiosKernel
-from sim.workloads.adios_need import aggregation, block_sizes, buffer_memory
+from sim.workloads.adios_need import aggregation, block_sizes, buffer_memory, variables
 from sim.workloads.job import Job
 from sim.workloads.row import Figure
 
@@ -58,7 +58,8 @@ class AdiosRun:
             world=job.world,
             mpi=job.machine.mpi,
             striping=job.striping,
-            variables=options.variables,
+            variables=variables(options),
+            buffer_growth=options.buffer_growth,
             meetings=job.meetings,
         )
         if options.method == "POSIX":
@@ -69,6 +70,7 @@ class AdiosRun:
         """Write one output; add its rows."""
         options, job = self._options, self._job
         size = block_sizes(options, job.ranks, step, job.seed)
+        written = size + options.headers
         job.files.update({f"{name}.{step}": files for name, files in method.begin().items()})
         batch, world = job.batch(method.helped()), job.world
         barrier = Collectives(job.machine.mpi, world.nodes, world.size).barrier()
@@ -76,9 +78,9 @@ class AdiosRun:
         batch.add(Op.MARK, world.owners, mark=_OPEN)
         method.open(batch)
         batch.add(Op.MARK, world.owners, mark=_WRITE)
-        method.write(batch, size)
+        method.write(batch, written)
         batch.add(Op.MARK, world.owners, mark=_CLOSE)
-        method.close(batch, size)
+        method.close(batch, written)
         batch.add(Op.MARK, world.owners, mark=_END)
         before = job.filesystem.timers(job.programs)
         last = step == options.steps - 1
@@ -99,7 +101,8 @@ class AdiosRun:
         job.record(step, "open", times[:, _OPEN], times[:, _WRITE])
         job.record(step, "write", times[:, _WRITE], times[:, _CLOSE])
         job.record(step, "close", times[:, _CLOSE], times[:, _END], figures=parts)
-        memory = int(buffer_memory(self._options, size, job.machine.lustre.osts).max())
+        written = size + self._options.headers
+        memory = int(buffer_memory(self._options, written, job.machine.lustre.osts).max())
         job.record(
             step,
             "all",

@@ -38,8 +38,12 @@ class PointToPointRun:
     def __init__(self, options: PointToPoint, job: Job) -> None:
         self._options = options
         self._job = job
-        self._software = job.machine.mpi.message_time
+        mpi = job.machine.mpi
+        self._software = mpi.message_time
         """Seconds of a core for a message."""
+        moving = 0.0 if mpi.rank_rate is None else options.size / mpi.rank_rate
+        self._moving = max(moving - self._software, 0.0)
+        """Seconds for which a rank that streams still moves a message when it has prepared one."""
 
     def run(self) -> Waiting:
         """Meet, send all messages, and tell how long that took."""
@@ -100,7 +104,10 @@ class PointToPointRun:
         """Add streams of messages; return how many messages there are.
 
         While the helper of the receiver takes what a rank has sent, that one prepares the next
-        window: a stream goes at the pace of the slower, its core or the network.
+        window: a stream goes at the pace of the slower, the rank or the network. Of a rank it is
+        its core, or what moves its data: one that has a node for itself stays below the rate of
+        the node's network interface (``mpi.rank_rate``). A collective buffer is sent so much more
+        quickly than written that this matters to streams alone.
         """
         job, options = self._job, self._options
         windows = _windows(options.messages, options.window)
@@ -114,6 +121,7 @@ class PointToPointRun:
                 batch.add(Op.WORK, sender, seconds=count * self._software)
                 batch.add(Op.MEET, both, meeting=where, members=2)
                 self._receive(batch, sender, receiver, helper, count)
+                batch.add(Op.WORK, sender, seconds=count * self._moving)
                 sent += count * len(sender)
             batch.add(Op.MEET, both, meeting=where, members=2)
         return sent

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
@@ -144,6 +145,34 @@ def test_the_way_of_aggregation_decides_what_travels() -> None:
     others = rank != leader
     assert sent == (int(size[away].sum()), int(size[~away & others].sum()))
     assert sum(passed_on) == int((size * (rank - leader)).sum())
+
+
+def test_headers_are_written_and_are_no_data() -> None:
+    plain, headed = run(nodes=4, num_aggregators=4), run(nodes=4, num_aggregators=4, headers="1 MB")
+    ends = [r.plane.files.end[r.files["bp.dir/bp.1"].first :][:4] for r in (plain, headed)]
+    assert (ends[1] - ends[0] == PPN * 10**6).all()
+    assert row(headed, "all").bytes == row(plain, "all").bytes
+    assert row(headed, "all").longest > row(plain, "all").longest
+
+
+def test_every_variable_is_put_and_its_entry_merged() -> None:
+    one, many = (run(nodes=4, num_aggregators=4, variables=count, entry=71) for count in (1, 10**5))
+    piece = load_machine("theta").mpi.piece_time
+    put, merged = (
+        row(many, phase).longest - row(one, phase).longest for phase in ("write", "close")
+    )
+    assert put == pytest.approx(23 * 10**5 * piece, rel=1e-3)
+    ranks = PPN + 4 * PPN  # those of a subfile, and once more all of them
+    assert merged > 3 * ranks * 10**5 * piece
+
+
+def test_a_buffer_that_grows_is_copied_many_times() -> None:
+    once, twice, often = (
+        seconds("write", nodes=4, distribution="fixed", **growth)
+        for growth in ({}, {"buffer_growth": 2}, {"buffer_growth": 1.05})
+    )
+    assert twice == pytest.approx(2 * once, rel=0.01)
+    assert often == pytest.approx(21 * once, rel=0.01)
 
 
 def test_computing_is_no_part_of_the_output() -> None:

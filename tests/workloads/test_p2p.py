@@ -63,10 +63,24 @@ def test_a_core_sends_as_many_small_messages_as_its_software_lets_it() -> None:
     assert row.figures["messages/s"].value == pytest.approx(1 / THETA.mpi.message_time, rel=0.05)
 
 
-def test_a_stream_of_large_messages_fills_the_interface() -> None:
-    row = only_row(run(mode="one-way", size=MIB))
+@pytest.mark.parametrize("size", [64 * KIB, MIB, 4 * MIB])
+def test_a_stream_of_large_messages_goes_at_the_pace_of_a_rank(size: int) -> None:
+    row = only_row(run(mode="one-way", size=size, window=8))
+    assert THETA.mpi.rank_rate is not None
+    assert row.bandwidth == pytest.approx(THETA.mpi.rank_rate, rel=0.03)
+    assert row.bytes == 256 * size
+
+
+def test_several_ranks_fill_the_interface_of_their_node() -> None:
+    row = only_row(run(ppn=2, mode="one-way", size=MIB))
     assert row.bandwidth == pytest.approx(THETA.network.nic_rate, rel=0.05)
-    assert row.bytes == 256 * MIB
+
+
+def test_a_rank_without_a_rate_of_its_own_has_that_of_its_node() -> None:
+    machine = load_machine("cori-haswell")
+    assert machine.mpi.rank_rate is None
+    row = only_row(run(machine="cori-haswell", mode="one-way", size=MIB))
+    assert row.bandwidth == pytest.approx(machine.network.nic_rate, rel=0.05)
 
 
 @pytest.mark.parametrize(("both", "rate"), [("16 GB/s", 16e9), ("40 GB/s", 20.4e9)])
@@ -77,9 +91,9 @@ def test_the_two_ways_of_an_interface_share_what_it_moves_both_ways(both: str, r
 
 
 def test_ranks_of_a_node_share_its_interface() -> None:
-    one, four = (only_row(run(ppn=ppn, mode="one-way", messages=64)) for ppn in (1, 4))
-    assert four.bytes == 4 * one.bytes
-    assert four.bandwidth == pytest.approx(one.bandwidth, rel=0.1)
+    two, eight = (only_row(run(ppn=ppn, mode="one-way", messages=64)) for ppn in (2, 8))
+    assert eight.bytes == 4 * two.bytes
+    assert eight.bandwidth == pytest.approx(two.bandwidth, rel=0.1)
 
 
 def test_all_nodes_send_to_all_others() -> None:
