@@ -48,11 +48,14 @@ class Rate(NamedTuple):
         Name of the point, empty where the claim has one number.
     kind
         Of the run, as :func:`~sim.studies.run_kind.run_kind` has it.
+    run
+        Its name in the claim.
     """
 
     claim: str
     point: str
     kind: str
+    run: str
 
 
 def rates_of(claim: Claim) -> Iterator[Rate]:
@@ -74,7 +77,7 @@ def rates_of(claim: Claim) -> Iterator[Rate]:
             named = next(iter(claim.runs))
         scenario = claim.runs[named]
         if bytes_to_move(scenario):  # messages between nodes are no I/O
-            yield Rate(claim.id, point, run_kind(scenario, phase))
+            yield Rate(claim.id, point, run_kind(scenario, phase), named)
 
 
 def errors_by_kind(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
