@@ -175,7 +175,7 @@ def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_the_command_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written: dict[str, Any] = {}
+    written: dict[str | Path, Any] = {}
     monkeypatch.setattr(trust_page, "keep", lambda kept, _: written.update(kept=kept))
     monkeypatch.setattr(
         trust_page, "write_whole", lambda path, text, _: written.update({path: text})
