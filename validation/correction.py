@@ -11,7 +11,6 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sim.config.scenario import Scenario
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 from validation.claim import Claim
@@ -64,7 +63,7 @@ def corrections(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> list
         claim = claims[name]
         fitted = claim.role != "check"
         for rate, ratio in _ratios(claim, result):
-            of_kind = factors.setdefault(_kind(claim.runs[rate.run], rate), {})
+            of_kind = factors.setdefault(_kind(rate), {})
             of_kind.setdefault(fitted, []).append(1 / ratio)
     return [
         _correction(f"{words}, {access}", factors[kind, access])
@@ -92,15 +91,15 @@ def _points(claim: Claim) -> list[str]:
     return list(relation.values or [""])
 
 
-def _kind(scenario: Scenario, rate: Rate) -> tuple[str, str]:
+def _kind(rate: Rate) -> tuple[str, str]:
     """Return the kind of a rate, and whether it is of a write or a read."""
     layout, access = rate.kind.rsplit(", ", 1)
-    if scenario.target.kind != "lustre":
+    if rate.scenario.target.kind != "lustre":
         return layout, access
-    workload = workload_of(scenario.workload)
+    workload = workload_of(rate.scenario.workload)
     if isinstance(workload, Ior) and any(test.direct_io for test in workload.command.tests):
         return DIRECT, access
-    return ONE_NODE if scenario.nodes == 1 else layout, access
+    return ONE_NODE if rate.scenario.nodes == 1 else layout, access
 
 
 def _correction(words: str, factors: Mapping[bool, list[float]]) -> Correction:

@@ -16,6 +16,7 @@ import yaml
 
 from sim.archive.files import write_whole
 from sim.config.files import shipped_file
+from sim.config.scenario import Scenario
 from sim.engine.processors import processors
 from sim.results.progress import ProgressBar
 from sim.studies.model_error import FILE
@@ -46,16 +47,19 @@ class Rate(NamedTuple):
         Its id.
     point
         Name of the point, empty where the claim has one number.
-    kind
-        Of the run, as :func:`~sim.studies.run_kind.run_kind` has it.
-    run
-        Its name in the claim.
+    scenario, phase
+        Of the run.
     """
 
     claim: str
     point: str
-    kind: str
-    run: str
+    scenario: Scenario
+    phase: str
+
+    @property
+    def kind(self) -> str:
+        """Of the run, as :func:`~sim.studies.run_kind.run_kind` has it."""
+        return run_kind(self.scenario, self.phase)
 
 
 def rates_of(claim: Claim) -> Iterator[Rate]:
@@ -77,7 +81,7 @@ def rates_of(claim: Claim) -> Iterator[Rate]:
             named = next(iter(claim.runs))
         scenario = claim.runs[named]
         if bytes_to_move(scenario):  # messages between nodes are no I/O
-            yield Rate(claim.id, point, run_kind(scenario, phase), named)
+            yield Rate(claim.id, point, scenario, phase)
 
 
 def errors_by_kind(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
