@@ -67,8 +67,9 @@ soak: $(READY)
 fuzz: $(READY)
 	$(BIN)/python tests/fuzz
 
-# What commands print, as README.md and docs/ show it.
+# What commands print and what the validation found, as README.md and docs/ show it.
 docs-outputs: $(READY)
+	$(BIN)/python -m validation.trust_page
 	$(BIN)/python tests/support/docs_outputs.py
 	$(BIN)/python tests/support/docs_pictures.py
 	$(BIN)/python tests/support/assistant_page.py

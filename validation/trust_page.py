@@ -3,45 +3,67 @@
 ::
 
     xc40io validate --full --json > report.json
-    python -m validation.trust_page report.json    # keeps the results, writes the page
-    python -m validation.trust_page                # writes the page from what is kept
+    python -m validation.trust_page report.json    # keeps the results, writes the documents
+    python -m validation.trust_page                # writes the documents from what is kept
 
 Several reports may be given, each of some of the claims. The sentences stand in
 ``trust_page.md``, with words in double braces where a figure belongs:
 
 * ``{{simulated B02}}``, ``{{measured B02}}``, ``{{ratio B02}}``, ``{{role B02}}``;
-* ``{{row B02 | what it is}}``, alone on a line: a row of a table if the claim holds;
-* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``: what all claims add up to;
+* ``{{row B02 B01 | what they are}}``: a row of a table, of one claim or of several;
+* ``{{compared Theta}}``: which comparisons of runs hold that were published of a machine;
+* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``,
+  ``{{corrections}}``: what all claims add up to;
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
   (``validation.cross``), and the parameters that one row alone fixes.
+
+A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
+``{{if B09 fails}}``, unless it, or one of several, does not. What stands between the marks of
+``validation.shared_blocks`` is written into other documents, too.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import fill
 
 from sim.archive.files import write_whole
 from sim.config.errors import InputError
+from topology.text import format_count
 from validation.claim import Claim, load_claims
+from validation.correction import corrections
 from validation.cross_text import by_group, lone_words, number_words
 from validation.cross_validation import CrossValidation, kept_cross_validation
 from validation.fold import FOLDS, By, whole_alone
 from validation.free_parameter import load_free_parameters
 from validation.kept import Result, keep, load_kept, results_of
-from validation.prediction import predictions
-from validation.report import KINDS, Nearness, kinds_of
+from validation.prediction import needed_runs, predictions
+from validation.report import FAR, KINDS, NEAR, Nearness, kinds_of
 from validation.report_text import NEARNESS_WORDS, median_words, nearness_words
+from validation.shared_blocks import blocks_of, with_blocks
 from validation.target import FOLDER
 
 TEMPLATE = FOLDER / "trust_page.md"
-PAGE = FOLDER.parent / "docs" / "how-far-to-trust-it.md"
+_ROOT = FOLDER.parent
+PAGE = _ROOT / "docs" / "how-far-to-trust-it.md"
+SHARING = (
+    _ROOT / "README.md",
+    _ROOT / "docs" / "quick-start.md",
+    _ROOT / "docs" / "what-is-modelled.md",
+    _ROOT / "docs" / "for-planners.md",
+)
+"""Documents that show blocks of the page."""
+
+_WIDTH = 118  # of the lines of documents
 
 _WIDTH = 118
 _SLOT = re.compile(r"\{\{([^{}]+)\}\}")
+_CONDITION = re.compile(r"\{\{if (?P<claims>[^{}|]+) (?P<verb>holds?|fails?)\}\} (?P<line>.*)")
 
 
 class Results:
@@ -68,9 +90,19 @@ class Results:
         InputError
             If it asks for what there is not.
         """
-        lines = (_SLOT.sub(lambda slot: self._word(slot[1]), line) for line in template.split("\n"))
-        dropped = (line for line in lines if line != _DROPPED)
-        return "\n".join(dropped)
+        lines = (self._line(line) for line in template.split("\n"))
+        return "\n".join(line for line in lines if line is not None)
+
+    def _line(self, line: str) -> str | None:
+        """Return a line with its figures; None if its condition is not met."""
+        condition = _CONDITION.fullmatch(line)
+        if condition is not None:
+            names = condition["claims"].split()
+            held = all(self._found(name, line)[1].verdict == "pass" for name in names)
+            if held != condition["verb"].startswith("hold"):
+                return None
+            line = condition["line"]
+        return _SLOT.sub(lambda slot: self._word(slot[1]), line)
 
     def _word(self, slot: str) -> str:
         """Return what stands in place of a slot."""
@@ -82,21 +114,28 @@ class Results:
             "counts": self._counts,
             "crossed": self._crossed,
             "alone": self._alone,
+            "predictions": self._predictions,
+            "corrections": self._corrections,
         }
         if name in blocks and not rest:
             return "\n".join(blocks[name]())
-        identity, _, text = (part.strip() for part in rest.partition("|"))
-        claim, result = self._found(identity, slot)
+        if name == "compared":
+            return self._compared(rest.strip())
+        identities, _, text = (part.strip() for part in rest.partition("|"))
+        if name == "row":
+            return self._row(identities.split(), text, slot)
+        claim, result = self._found(identities, slot)
         words = {
             "simulated": result.simulated,
             "measured": claim.relation.words if claim.relation else "",
             "ratio": _ratio(result),
             "role": self._role(claim),
         }
-        if name == "row":
-            return self._row(claim, result, text)
         if name not in words:
-            raise InputError(f"{TEMPLATE.name}: {{{{{slot}}}}}: right would be {', '.join(words)}")
+            raise InputError(
+                f"{TEMPLATE.name}: {{{{{slot}}}}}: right would be {', '.join([*words, *blocks])}, "
+                "row or compared"
+            )
         return words[name]
 
     def _found(self, identity: str, slot: str) -> tuple[Claim, Result]:
@@ -112,13 +151,30 @@ class Results:
         predicted = numbers and claim.id in self._predicted
         return "prediction" if predicted else str(claim.role)
 
-    def _row(self, claim: Claim, result: Result, text: str) -> str:
-        """Return a row of a table; nothing of a claim that fails, which is among the failures."""
-        if result.verdict == "fail":
-            return _DROPPED
-        measured = claim.relation.words if claim.relation else ""
-        cells = (f"`{claim.id}`", text, measured, result.simulated, self._role(claim))
-        return _cells(cells)
+    def _row(self, names: list[str], text: str, slot: str) -> str:
+        """Return a row of a table: of each claim what was measured, and what comes out."""
+        found = [self._found(name, slot) for name in names]
+        measured = [claim.relation.words if claim.relation else "" for claim, _ in found]
+        simulated = [result.simulated for _, result in found]
+        ratios = [_ratio(result) for _, result in found]
+        roles = dict.fromkeys(self._role(claim) for claim, _ in found)
+        told = (text, _side_by_side(measured), _side_by_side(simulated), ", ".join(ratios))
+        return _cells((", ".join(f"`{name}`" for name in names), *told, ", ".join(roles)))
+
+    def _compared(self, system: str) -> str:
+        """Say how many comparisons of runs hold that were published of a system, and which do not.
+
+        ``Cori`` is both kinds of its nodes.
+        """
+        claims = self._claims
+        comparing = [name for name in self._kept if _compares(claims[name])]
+        names = [name for name in comparing if claims[name].target.system.startswith(system)]
+        held = self._count(names, "pass")
+        failed = [f"`{name}`" for name in names if self._kept[name].verdict == "fail"]
+        if not held and not failed:
+            raise InputError(f"{TEMPLATE.name}: {{{{compared {system}}}}}: nothing of it is kept")
+        without = f", not {', '.join(failed)}" if failed else ""
+        return f"{held} of {held + len(failed)} hold{without}"
 
     def _groups(self) -> Iterator[str]:
         """Yield a row for each group, and one for all."""
@@ -149,6 +205,26 @@ class Results:
     def _nearness(self) -> Iterator[str]:
         for kind in KINDS:
             yield f"* {NEARNESS_WORDS[kind]}: {nearness_words(self._near(list(self._kept), kind))}."
+
+    def _predictions(self) -> Iterator[str]:
+        near = self._near(list(self._kept), "prediction")
+        if near.median is None:
+            return
+        yield from textwrap.wrap(
+            f"Of {format_count(near.numbers, 'number')} that the simulator has seen in no form, "
+            f"half come out within a factor of {math.exp(near.median):.2f}, {near.off} are beyond "
+            f"{NEAR:g} and {near.far} beyond {FAR:g}.",
+            _WIDTH,
+        )
+
+    def _corrections(self) -> Iterator[str]:
+        """Yield a table of factors by what is simulated."""
+        yield _cells(("what is simulated", "multiply by", "from", "to", "numbers"))
+        yield _rule(5)
+        for one in corrections(self._claims, self._kept):
+            factors = (f"{factor:.2f}" for factor in (one.middle, one.least, one.most))
+            fitted = ", fitted" if one.fitted else ""
+            yield _cells((one.words, *factors, f"{one.numbers}{fitted}"))
 
     def _failures(self) -> Iterator[str]:
         """Yield a table of all that does not hold."""
@@ -196,7 +272,22 @@ class Results:
         return kept_cross_validation(self._claims, self._kept, by)
 
 
-_DROPPED = "\0"  # in place of a line that is left out
+def _compares(claim: Claim) -> bool:
+    """Return whether a claim sets runs beside each other, in a trend or by a ratio.
+
+    The runs of an input confirm nothing.
+    """
+    if not claim.runs or claim.relation is None or claim.role == "input":
+        return False
+    return claim.relation.is_trend or len(needed_runs(claim)) > 1
+
+
+def _side_by_side(quantities: list[str]) -> str:
+    """Write quantities with the unit that they have in common once: ``15, 60 GB/s``."""
+    numbers, units = zip(*(quantity.rpartition(" ")[::2] for quantity in quantities), strict=True)
+    if len(set(units)) > 1 or not all(numbers):
+        return ", ".join(quantities)
+    return f"{', '.join(numbers)} {units[0]}"
 
 
 def _ratio(result: Result) -> str:
@@ -217,15 +308,28 @@ def trust_page(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> str:
     return Results(claims, kept).fill(TEMPLATE.read_text(encoding="utf-8"))
 
 
+def documents(page: str) -> dict[Path, str]:
+    """Return the texts of all documents that show kept results: the page, and who shares blocks.
+
+    Raises
+    ------
+    InputError
+        If one of them asks for a block that the page does not have.
+    """
+    blocks = blocks_of(page)
+    return {PAGE: page} | {document: with_blocks(document, blocks) for document in SHARING}
+
+
 def main(reports: list[str]) -> None:
-    """Keep the results of some reports, and write the page."""
+    """Keep the results of some reports, and write the documents."""
     claims = load_claims()
     kept = load_kept()
     for report in reports:
         kept |= results_of(Path(report))
     if reports:
         keep(kept, claims)
-    write_whole(PAGE, trust_page(claims, load_kept()), "page")
+    for document, text in documents(trust_page(claims, load_kept())).items():
+        write_whole(document, text, "document")
 
 
 if __name__ == "__main__":

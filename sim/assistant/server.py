@@ -38,10 +38,10 @@ for single changes, `sweep` for combinations, `tune` for the best settings, `mac
 defaults. A run is an IOR command line (ior, machine, nodes, ppn, stripe_count, stripe_size) or a
 scenario (resource xc40io://scenarios).
 
-How far to trust it (resource xc40io://how-far-to-trust-it): which of two settings is faster on
-Theta, if they differ by more than a tenth; written bandwidths within about 25 %; reads of shared
-files from disks only within a factor of 2.5; what a changed machine would bring in its direction.
-Say so when you report a number, and call a difference below 10 % no difference.
+How far to trust it (resource xc40io://how-far-to-trust-it): its first tables say by which factor
+to multiply each kind of rate, and which published comparisons do not hold. Trust a comparison more
+than a figure, and of a changed machine the direction more than the size. Say so when you report a
+number, and call a difference below 10 % no difference.
 
 Units: bytes, seconds, bytes/s in structured answers. In text GB = 10^9 bytes and GiB = 2^30 bytes;
 a size such as 8m is 8 MiB. The same question with the same seed has the same answer.

@@ -406,7 +406,7 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
     >>> from sim import load_scenario
     >>> scenario = load_scenario("theta-headline")
     >>> scenario.nodes, scenario.striping.count, scenario.workload.command
-    (256, 48, 'ior -a POSIX -w -r -e -b 8m -t 8m')
+    (256, 48, 'ior -a MPIIO -O iorVersion=3 -w -r -C -e -b 8m -t 8m')
     """
     path, document = read_scenario_file(name_or_path)
     several = [name for name in ("jobs", "mix") if name in document]

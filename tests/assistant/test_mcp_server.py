@@ -42,7 +42,8 @@ def test_the_tools_are_listed_with_their_arguments_and_answers(server: Served):
 def test_the_instructions_say_how_far_to_trust_it(server: Served):
     told = server.client.instructions
     assert "10^9" in told
-    assert "25 %" in told
+    assert "xc40io://how-far-to-trust-it" in told
+    assert "below 10 % no difference" in told.replace("\n", " ")
 
 
 def test_a_run_is_the_same_as_from_python(server: Served):

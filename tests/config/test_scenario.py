@@ -39,7 +39,7 @@ def test_the_headline_is_the_one_in_the_readme() -> None:
     headline = load_scenario("theta-headline")
     assert (headline.nodes, headline.ppn, headline.machine) == (256, 16, "theta")
     assert (headline.striping.count, headline.striping.size) == (48, 8 * 2**20)
-    assert headline.workload.ior == ("-a", "POSIX", "-w", "-r", "-e", "-b", "8m", "-t", "8m")
+    assert headline.workload.command == "ior -a MPIIO -O iorVersion=3 -w -r -C -e -b 8m -t 8m"
 
 
 @pytest.mark.parametrize("name", sorted(set(shipped("scenarios")) - SEVERAL_JOBS))

@@ -12,7 +12,7 @@ from sim.run.simulate import simulate
 from sim.workloads.ior.rows import IorRow, reduce
 
 MIB = 1 << 20
-HEADLINE = "-a POSIX -w -r -e -k -b 8m -t 8m"
+HEADLINE = "-a MPIIO -O iorVersion=3 -w -r -C -e -k -b 8m -t 8m"
 """4,096 ranks, 8 MiB each, one shared file; with 256 x 16 and 48 stripes of 8 MiB."""
 
 

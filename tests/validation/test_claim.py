@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from sim.config.errors import InputError
+from sim.config.scenario import load_scenario
 from validation.claim import Claim, load_claims
+from validation.prediction import needed_runs
 from validation.target import FIRMNESS, load_targets
 
 GOOD = """
@@ -35,6 +37,13 @@ claims:
   - id: [C04, C05]
     not_expressed: the burst buffer is not modelled
 """
+
+
+def test_what_the_readme_runs_is_what_the_slides_ran():
+    claim, headline = load_claims()["B02"], load_scenario("theta-headline")
+    (run,) = needed_runs(claim)
+    told = {"title", "description"}
+    assert headline.model_dump(exclude=told) == claim.runs[run].model_dump(exclude=told)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from documents import documents
 
 from sim.config.errors import InputError
 from sim.studies.simulations import Simulations
@@ -18,9 +19,14 @@ from validation.kept import Number, Result, keep, load_kept, results_of
 from validation.report import validate
 from validation.report_json import format_report_json
 from validation.report_text import simulated_words
+from validation.shared_blocks import blocks_of
 
 TEXT = trust_page.PAGE.read_text(encoding="utf-8")
 AGAIN = "python -m validation.trust_page REPORT.json makes it anew"
+
+
+def text_of(document: Path) -> str:
+    return document.read_text(encoding="utf-8")
 
 
 def result(verdict: str = "pass", ratio: float = 1.0) -> Result:
@@ -29,6 +35,19 @@ def result(verdict: str = "pass", ratio: float = 1.0) -> Result:
 
 def test_the_page_is_what_the_template_gives_with_the_kept_results() -> None:
     assert trust_page.trust_page(load_claims(), load_kept()) == TEXT, AGAIN
+
+
+@pytest.mark.parametrize("document", trust_page.SHARING, ids=lambda document: document.name)
+def test_documents_with_its_tables_say_the_same(document: Path) -> None:
+    assert blocks_of(text_of(document))
+    assert trust_page.documents(TEXT)[document] == text_of(document), AGAIN
+
+
+def test_no_other_document_has_its_tables() -> None:
+    found = {
+        document.resolve() for document in documents() if "trust_page -->" in text_of(document)
+    }
+    assert found == {trust_page.PAGE, *trust_page.SHARING}
 
 
 def test_the_kept_results_are_of_the_claims_as_they_are_put() -> None:
@@ -67,27 +86,54 @@ def test_its_links_lead_somewhere() -> None:
 
 TEMPLATE = """
 {{counts}}
-{{row E07 | shared file}}
-{{row E08 | the same}}
-end {{simulated E07}} {{ratio E07}} {{measured E07}} {{role E07}}
-{{failures}}
+{{row B02 B01 | shared file}}
+{{row G01 | a core}}
+{{if B02 holds}} end {{simulated B02}} {{ratio B02}} {{measured B02}} {{role B02}}
+{{if B01 fails}} B01 does not hold.
+{{if B02 B01 hold}} Both hold.
+{{if B02 fails}} B02 does not hold.
+{{compared Theta}}, {{compared Cori}}
+{{failures}}"""
+
+SUMS = """
 {{groups}}
-{{nearness}}"""
+{{nearness}}
+{{predictions}}"""
 
 
-def test_a_claim_that_fails_leaves_its_table_for_the_failures() -> None:
-    kept = {"E07": result(), "E08": result("fail", 0.5), "E44": result("pass", 1.4)}
+def test_the_template_is_filled_with_what_came_of_the_claims() -> None:
+    kept = {
+        "B02": result(),
+        "B01": result("fail", 0.5),
+        "E44": result("pass", 1.4),
+        "G01": result("pass", 0.9),
+        "B04": Result("pass", "3 ... 75 GB/s", (), "0123456789ab", "abcd"),
+        "B06": Result("fail", "1.46", (), "0123456789ab", "abcd"),
+        "H08": Result("pass", "1 ... 37 GB/s", (), "0123456789ab", "abcd"),
+    }
     lines = trust_page.Results(load_claims(), kept).fill(TEMPLATE).splitlines()
-    assert lines[1].startswith("2 of 3 claims with a verdict hold")
-    assert lines[2] == "| `E07` | shared file | 275 GiB/s | 61 GB/s | calibration |"
-    assert lines[3] == "end 61 GB/s 1.00 275 GiB/s calibration"
-    failed = [line for line in lines if line.startswith("| `E08`")]
+    assert lines[1].startswith("5 of 7 claims with a verdict hold")
+    several = "| `B02`, `B01` | shared file | 60, 15 GB/s | 61, 61 GB/s | 1.00, 0.50 | "
+    assert lines[2].startswith(several)
+    assert lines[3] == "| `G01` | a core | 306 MB/s | 61 GB/s | 0.90 | calibration |"
+    assert lines[4].startswith("end 61 GB/s 1.00 60 GB/s ")
+    assert lines[5:7] == ["B01 does not hold.", "1 of 2 hold, not `B06`, 1 of 1 hold"]
+    failed = [line for line in lines if line.startswith("| `B01`")]
     assert len(failed) == 1
-    assert failed[0].endswith("| 338.4 GiB/s | 61 GB/s | 0.50 | calibration |")
+    assert "| 15 GB/s | 61 GB/s | 0.50 | " in failed[0]
+
+
+def test_sums_are_of_all_claims() -> None:
+    kept = {"B18": result(), "B20": result("fail", 0.5), "E44": result("pass", 1.4)}
+    lines = trust_page.Results(load_claims(), kept).fill(SUMS).splitlines()
     total = next(line for line in lines if line.startswith("| all "))
     assert total == "| all | 2 | 1 | 0.347 (2) | 0.336 (1) | 0.336 (1) |"
-    assert lines[-1].endswith(
+    assert lines[-3].endswith(
         "1 number, median 0.336 (a factor of 1.40), 1 beyond a factor of 1.25, 0 beyond 1.5."
+    )
+    assert " ".join(lines[-2:]) == (
+        "Of 1 number that the simulator has seen in no form, half come out within a factor of "
+        "1.40, 1 are beyond 1.25 and 0 beyond 1.5."
     )
 
 
@@ -96,6 +142,9 @@ def test_a_claim_that_fails_leaves_its_table_for_the_failures() -> None:
     [
         ("{{simulated B09}}", "no result of B09 is kept"),
         ("{{shown B02}}", "right would be simulated"),
+        ("{{row B02 B09 | both}}", "no result of B09 is kept"),
+        ("{{if B09 holds}} so it is", "no result of B09 is kept"),
+        ("{{compared Titan}}", "nothing of it is kept"),
     ],
 )
 def test_a_slot_for_which_there_is_nothing_is_named(template: str, words: str) -> None:
@@ -126,7 +175,7 @@ def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_the_command_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written: dict[str, Any] = {}
+    written: dict[str | Path, Any] = {}
     monkeypatch.setattr(trust_page, "keep", lambda kept, _: written.update(kept=kept))
     monkeypatch.setattr(
         trust_page, "write_whole", lambda path, text, _: written.update({path: text})
@@ -135,4 +184,6 @@ def test_the_command_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     report.write_text(format_report_json(validate([load_claims()["A30"]], Simulations())))
     trust_page.main([str(report)])
     assert written["kept"]["A30"].verdict == "pass"
-    assert written[trust_page.PAGE] == TEXT
+    assert {path: written[path] for path in trust_page.documents(TEXT)} == {
+        path: text_of(path) for path in (trust_page.PAGE, *trust_page.SHARING)
+    }
