@@ -49,10 +49,12 @@ class Mpi(Model):
         Seconds that a rank spends on each contiguous piece of a datatype or a request list.
     copy_rate
         Bytes/s at which one core copies from memory to memory.
-    fetch_rate, fetch_time
+    fetch_rate
         Bytes/s at which one core fetches what it writes from memory, where no cache holds it: what
-        other nodes have just sent; and seconds that a call with such data takes besides, whatever
-        its size. Both come on top of the copy into the page cache.
+        other nodes have just sent. That comes on top of the copy into the page cache.
+    round_time
+        Seconds that an aggregator takes more for what it reads or writes in a round of which other
+        nodes have a share, however much that is.
     messages_under_way
         Messages of one long transfer that are under way at once.
     """
@@ -73,5 +75,5 @@ class Mpi(Model):
     piece_time: Seconds
     copy_rate: Rate
     fetch_rate: Rate
-    fetch_time: Seconds
+    round_time: Seconds
     messages_under_way: Few

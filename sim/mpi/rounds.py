@@ -211,7 +211,7 @@ class Script:
         which: npt.NDArray[np.bool_],
         low: Integers,
         high: Integers,
-        fetching: npt.ArrayLike = 0.0,
+        seconds: npt.ArrayLike = 0.0,
     ) -> None:
         """Read or write some windows of the aggregators, each with one call.
 
@@ -223,12 +223,9 @@ class Script:
             The windows, and which of them: (windows,).
         low, high
             int64 (windows,): from and to where in the file, in bytes.
-        fetching
-            Of writes: float64 (windows,), as of :func:`fetching_costs`.
+        seconds
+            What a byte costs more than its copy: float64 (windows,).
         """
-        columns = (
-            {} if kind is Op.READ else {"seconds": np.broadcast_to(fetching, low.shape)[which]}
-        )
         self.add(
             kind,
             timer,
@@ -239,7 +236,7 @@ class Script:
             length=(high - low)[which],
             stride=(high - low)[which],
             count=1,
-            **columns,
+            seconds=np.broadcast_to(seconds, low.shape)[which],
         )
 
     def add_meetings(self, round_: Integers, step: int, seconds: float) -> None:
@@ -301,13 +298,33 @@ def ranges_of(call: Call, turn: Integers, first: int) -> tuple[Integers, Integer
     return first + bounds[:-1], np.diff(bounds)
 
 
+def others_share(target: CollectiveFile, call: Call, moved: Integers) -> Floats:
+    """Return which part of what aggregators move is of ranks on other nodes: float64 (turns,).
+
+    ``moved`` are the bytes of each turn: int64 (turns,).
+    """
+    shares, turns = call.shares, call.turns
+    node = target.communicator.node[shares.rank]
+    others = np.where(node != target.nodes[turns.domain[shares.turn]], shares.bytes, 0)
+    size = np.bincount(shares.turn, others, len(turns.round))
+    return np.minimum(size / np.maximum(moved, 1), 1.0)  # the rest is moved in another pass
+
+
+def calling_costs(target: CollectiveFile, call: Call, moved: Integers) -> Floats:
+    """Return what a byte that aggregators read costs more than its copy: float64 (turns,).
+
+    In a round of which other nodes have a share the calls of an aggregator take longer, however
+    much they move (``round_time``). ``moved`` are the bytes of each turn: int64 (turns,).
+    """
+    return others_share(target, call, moved) * target.mpi.round_time / np.maximum(moved, 1)
+
+
 def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Floats:
     """Return what a byte that aggregators write costs more than its copy: float64 (turns,).
 
-    What other nodes have sent lies in memory alone, and the core that copies it into the page cache
-    has to fetch it from there. What ranks of the aggregator's node gave, or what was read to modify
-    it, a core has just copied: that is in its cache. A call costs something besides, whatever its
-    size (``fetch_time``).
+    The same, and what other nodes have sent lies in memory alone: the core that copies it into the
+    page cache has to fetch it from there. What ranks of the aggregator's node gave, or what was
+    read to modify it, a core has just copied: that is in its cache.
 
     Parameters
     ----------
@@ -321,12 +338,8 @@ def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Flo
     float64 (turns,)
         Seconds a byte.
     """
-    shares, turns = call.shares, call.turns
-    node = target.communicator.node[shares.rank]
-    sent = np.where(node != target.nodes[turns.domain[shares.turn]], shares.bytes, 0)
-    fetched = np.bincount(shares.turn, sent, len(turns.round))
-    share = np.minimum(fetched / np.maximum(written, 1), 1.0)  # others are written in another pass
-    return share * (1.0 / target.mpi.fetch_rate + target.mpi.fetch_time / np.maximum(written, 1))
+    fetched = others_share(target, call, written) / target.mpi.fetch_rate
+    return fetched + calling_costs(target, call, written)
 
 
 class RankTimes:

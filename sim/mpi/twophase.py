@@ -28,6 +28,7 @@ from sim.mpi.rounds import (
     RankTimes,
     Script,
     add_exchange,
+    calling_costs,
     count_call,
     fetching_costs,
     meet,
@@ -281,7 +282,9 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     first, transfers = add_exchange(batch, target, call, outward=True)
     script = Script(target, turns.rounds)
     every = np.ones(len(windows.number), bool)
-    script.add_calls(Op.READ, Timer.RAW_READ, 0, windows, every, low, high)
+    read = np.bincount(turns.of_window, high - low, len(turns.round))
+    costs = calling_costs(target, call, read)[turns.of_window]
+    script.add_calls(Op.READ, Timer.RAW_READ, 0, windows, every, low, high, costs)
     script.add_meetings(np.arange(turns.rounds), 1, target.costs.alltoall(4))
     place, work = (turns.domain, turns.round), exchange_work(target, call)
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)

@@ -56,7 +56,7 @@ _EVERY = ("timer", "tag")
 COLUMNS: dict[Op, frozenset[str]] = {
     kind: frozenset((*_EVERY, *columns))
     for kind, columns in {
-        Op.READ: _OF_CALLS,
+        Op.READ: (*_OF_CALLS, "seconds"),
         Op.WRITE: (*_OF_CALLS, "seconds"),
         Op.FSYNC: ("file",),
         Op.OPEN: ("file",),

@@ -289,7 +289,7 @@ def test_theta_spends_twelve_milliseconds_a_round_on_65536_ranks():
 
 def fetching(target, size):
     """Return what a byte of a call costs more if others have sent all of it: seconds."""
-    return 1.0 / target.mpi.fetch_rate + target.mpi.fetch_time / size
+    return 1.0 / target.mpi.fetch_rate + target.mpi.round_time / size
 
 
 @pytest.mark.parametrize(
@@ -302,6 +302,15 @@ def test_an_aggregator_fetches_from_memory_what_other_nodes_have_sent(method, gi
     one = plan(method, target, of_pieces([(giver[0], 0, 500), (giver[1], 500, 500)]))
     (write,) = one.of_aggregator(0, Op.WRITE)
     assert write.seconds == pytest.approx(fetched * fetching(target, 1000))
+
+
+@pytest.mark.parametrize(("taker", "share"), [((0, 1), 0.0), ((2, 5), 1.0), ((1, 5), 0.5)])
+def test_a_round_of_which_other_nodes_have_a_share_takes_an_aggregator_longer_to_read(taker, share):
+    """Ranks 0 and 1 are on one node, and rank 0 reads for all."""
+    target = collective_file([0], stripe_size=1000)
+    one = plan(read_all, target, of_pieces([(taker[0], 0, 500), (taker[1], 500, 500)]))
+    (read,) = one.of_aggregator(0, Op.READ)
+    assert read.seconds * 1000 == pytest.approx(share * target.mpi.round_time)
 
 
 def test_what_is_read_to_be_modified_need_not_be_fetched():

@@ -134,7 +134,8 @@ def _copy_piece(osc: Osc, program_id: int, now: float) -> float:
         entered = enter_tree(osc.cache, program_id, new, READ_TURNS, now)
         program.entering = 0
     nodes = osc.brw.nodes
-    on_core = nodes.read_copy + new / size * nodes.read_page / PAGE
+    on_core = nodes.read_copy + osc.programs.operations[program.op].seconds
+    on_core += new / size * nodes.read_page / PAGE
     in_memory = (max(size - new, 0) * nodes.node_hit + new * nodes.node_copy) / size
     return copy_pages(nodes, program_id, size, on_core, in_memory, entered, now)
 
