@@ -53,10 +53,15 @@ def test_what_was_fitted_says_to_what(theta: Machine) -> None:
         "mpi.reduce_rate",
         "mpi.straggling",
         "mpi.gather_latency",
+        "mpi.fetch_rate",
+        "mpi.round_time",
+        "lustre.shared_commit",
         "ssd.write_rate",
         "ssd.write_spread",
     }
     assert "B18" in fitted["nodes.tree_page_time"]
+    assert "B01" in fitted["lustre.shared_commit"]
+    assert "B22" in fitted["mpi.fetch_rate"]
 
 
 def test_all_osts_together_stay_below_the_published_rates(theta: Machine) -> None:

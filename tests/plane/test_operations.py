@@ -49,7 +49,7 @@ def test_an_operation_keeps_what_its_columns_are_given(kind: Op) -> None:
         (Op.MEET, "count"),
         (Op.EXCHANGE, "stride"),
         (Op.THINK, "file"),
-        (Op.READ, "seconds"),
+        (Op.FSYNC, "seconds"),
         (Op.WRITE, "meeting"),
         (Op.READ, "lenght"),
     ],

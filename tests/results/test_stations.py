@@ -54,7 +54,7 @@ def test_ranks_in_a_convoy_saturate_one_ost_after_the_other():
     # In the first turn they also take the locks from each other, and wait for commits.
     (found,) = loads(run("-w -B -b 128m -t 1m", nodes=32, count=8, size="8m"))
     assert found.busy < 0.5
-    assert found.in_turn > 0.9
+    assert found.in_turn > 0.8
     assert found.sentence().startswith("bound by the OSTs in turn")
 
 

@@ -70,7 +70,7 @@ def test_stripes_that_are_too_small_for_64_writers_are_named():
     assert "extent locks" in phase.without[0].words
     best = settings(phase)[0]
     assert "of 1 MiB" in best.words
-    assert "--stripe-size 8m" in best.typed  # maybe on more OSTs, too
+    assert "--stripe-size 16m" in best.typed  # maybe on more OSTs, too
     assert best.gain > 1.5
     assert best.words in advice(phase)
 

@@ -55,8 +55,9 @@ def stations_keep_their_rates(result: Result) -> None:
         assert use.waiting >= 0.0, use
         assert use.busy <= (use.last - use.first) * (1 + _SLACK) + _ROUNDING, use
         least = use.bytes * seconds_a_byte[use.number]
-        if use.kind is StationKind.MEMORY and ssd is not None:  # what the cache of an SSD copies
-            least = min(least, use.bytes / ssd.cache_node_rate)
+        if use.kind is StationKind.MEMORY:  # hits, and what the cache of an SSD copies
+            rates = [result.machine.nodes.node_hit_rate, ssd.cache_node_rate if ssd else 0.0]
+            least = min(least, use.bytes / max(rates))
         if use.kind is not StationKind.OST:  # whose rate depends on what it does: see below
             assert least <= use.busy * (1 + _SLACK) + _ROUNDING, use
 

@@ -13,7 +13,8 @@ from synthetic_model import parameter
 from validation.claim import Claim, load_claims
 from validation.cross_text import by_group, format_cross_validation, lone_words, tally
 from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.fold import By, fitted_through, series_of, study_of, whole_alone
+from validation.fold import By, fitted_through, series_of, study_of
+from validation.free_parameter import load_whole_parameters
 from validation.kept import Number, Result
 from validation.kept_cross import (
     KeptCross,
@@ -205,7 +206,7 @@ def test_every_free_parameter_that_a_calibration_names_is_crossed() -> None:
         for path in one.parameters
     }
     free = {one.path for one in crossed.parameters.values()}
-    whole = {p for some in whole_alone(crossed.claims, crossed.parameters).values() for p in some}
+    whole = {one.path for one in load_whole_parameters()}
     assert named <= free | whole
     assert fitted_through(crossed.claims, crossed.parameters).keys() <= crossed.parameters.keys()
     bounds = crossed.parameters
