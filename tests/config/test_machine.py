@@ -54,7 +54,6 @@ def test_what_was_fitted_says_to_what(theta: Machine) -> None:
         "mpi.straggling",
         "mpi.gather_latency",
         "mpi.fetch_rate",
-        "mpi.round_time",
         "lustre.shared_commit",
         "ssd.write_rate",
         "ssd.write_spread",
