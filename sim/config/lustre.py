@@ -100,9 +100,10 @@ class Lustre(Model):
         with ``background: {typical: true}`` look at it.
     journal_commit, shared_commit, commit_period
         Seconds of a journal commit while the disks have nothing else to do: of an object that one
-        node has written, and of one that several nodes have written since its commit before; and
-        seconds between those that nobody asks for. What the array of an OST is busy with as a
-        commit begins comes on top. 0: an ideal OST, on which all that is written is durable.
+        node has written, and of one to new RAID stripes of which several nodes have written since
+        its commit before; and seconds between those that nobody asks for. What the array of an OST
+        is busy with as a commit begins comes on top. 0: an ideal OST, on which all that is written
+        is durable.
     rpc_size
         Largest bulk RPC in bytes (the client's max_pages_per_rpc).
     max_rpcs_in_flight

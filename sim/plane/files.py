@@ -51,6 +51,7 @@ OBJECT = np.dtype(
         ("ost", "i4"),
         ("writer", "i4"),  # the channel whose write was complete last; -1: none yet
         ("shared", "i4"),  # another one's came since the latest commit that was asked for began
+        ("fresh", "i8"),  # bytes written since such a commit began that had new places
         ("views", "i4"),  # the first of all nodes' views
         ("syncing", TURN),  # who has its inode mutex on the OSS for an fsync, and who waits for it
     ],

@@ -264,7 +264,7 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
         osc.brw.bulk.marks[rpc_id].pieces = _pieces(osc.cache, rpc.windows)
     if rpc.write:
         written = now - osc.brw.lnet.control_latency  # the reply took that long
-        note_write(osc.files, rpc.object, channel_id, written)
+        note_write(osc.files, rpc.object, channel_id, rpc.bytes, written)
     if rpc.program >= 0:  # direct I/O
         program = osc.programs.rows[rpc.program]
         program.pending -= rpc.bytes

@@ -13,10 +13,12 @@ own (ext4_sync_file), come behind the bulk that is there. So a commit takes what
 array (``journal_commit``), and before that what the array is busy with as it begins. An OST whose
 commit takes no time is an ideal one: what it has written is durable.
 
-The commit of an object that several nodes have written takes longer (``shared_commit``). Why is
-inferred: the blocks of an object are mapped under one lock of its inode (i_data_sem), by one handle
-after another, and each place that is new needs bitmaps; a node that writes in order comes to few
-new places, several nodes come to many.
+The commit of an object that several nodes have written takes longer (``shared_commit``) if new
+places of it have been written since the one before. Why is inferred: the blocks of an object are
+mapped under one lock of its inode (i_data_sem), by one handle after another, and each place that is
+new needs bitmaps; a node that writes in order comes to few new places, several nodes come to many.
+Blocks are allocated for a RAID stripe at a time (ldiskfs, mballoc: stripe), so that small writes
+which lie together begin a new place now and then only.
 
 With asynchronous journals Lustre syncs an object whenever a write lock (PW or GROUP) on it is
 cancelled (``sync_on_lock_cancel``; Lustre 2.7 ofd_dev.c, ofd_slc_set; tgt_handler.c,
@@ -69,6 +71,8 @@ class Journals(Component):
         Seconds of a commit.
     commit_period
         Seconds after which a target commits by itself.
+    piece
+        Bytes for which blocks of an object are allocated at a time.
     """
 
     files: Files
@@ -78,6 +82,7 @@ class Journals(Component):
     ost_commit: Floats
     mdt_commit: float
     commit_period: float
+    piece: int
 
     @classmethod
     def build(cls, site: Site) -> Journals:
@@ -90,6 +95,7 @@ class Journals(Component):
             ost_commit=commit_seconds(lustre, site.part(Disks).seconds),
             mdt_commit=lustre.mds.journal_commit,
             commit_period=lustre.commit_period,
+            piece=lustre.raid_stripe,
         )
 
 
@@ -131,18 +137,22 @@ def object_committed(journals: Journals, object_id: int, now: float) -> float:
     journal = journals.rows[ost]
     if sought > journal.running_start and now < journal.running_end:
         return journal.running_end
-    seconds = backlog(journals.disks, ost, now) + journals.ost_commit[lustre_object.shared, ost]
+    longer = 1 if lustre_object.shared and lustre_object.fresh >= journals.piece else 0
+    seconds = backlog(journals.disks, ost, now) + journals.ost_commit[longer, ost]
     begun = journal.commits
     done = committed_at(journals.rows, ost, sought, now, seconds)
     if journal.commits > begun:
+        if longer or not lustre_object.shared:
+            lustre_object.fresh = 0
         lustre_object.shared = 0
     return done
 
 
 @inlined
-def note_write(files: Files, object_id: int, channel: int, when: float) -> None:
+def note_write(files: Files, object_id: int, channel: int, size: int, when: float) -> None:
     """Note when a write of an object was complete, and whether another node had written it."""
     lustre_object = files.objects[object_id]
+    lustre_object.fresh += size
     lustre_object.written = max(lustre_object.written, when)
     if lustre_object.writer >= 0 and lustre_object.writer != channel:
         lustre_object.shared = 1

@@ -107,19 +107,23 @@ def test_a_commit_comes_behind_what_the_array_is_busy_with(busy: float, commit: 
 
 
 @pytest.mark.parametrize(
-    ("writers", "shared"),
-    [((), 0), ((0,), 0), ((0, 0), 0), ((0, OSTS), 1), ((OSTS, 0, 0), 1)],
+    ("writers", "size", "shared"),
+    [
+        *(((), RPC, 0), ((0,), RPC, 0), ((0, 0), RPC, 0)),
+        *(((0, OSTS), RPC, 1), ((OSTS, 0, 0), RPC, 1)),
+        *(((0, OSTS), PAGE, 0), ((0, OSTS) * (RPC // PAGE // 2), PAGE, 1)),
+    ],
 )
 def test_the_commit_of_an_object_that_several_nodes_have_written_takes_longer(
-    writers: tuple[int, ...], shared: int
+    writers: tuple[int, ...], size: int, shared: int
 ) -> None:
-    """And only the first one after they have."""
+    """If they came to a new RAID stripe of it, and only the first one after they have."""
     plane = SmallPlane(2, lustre__journal_commit=0.25, lustre__shared_commit=1.5)
     plane.add_files()
     files, journals = plane.tables.files, plane.tables.journals
     files.objects.written[0] = files.objects.sought[0] = 1.0
     for channel in writers:
-        note_write(files, 0, channel, 1.0)
+        note_write(files, 0, channel, size, 1.0)
     ost = files.objects.ost[0]
     done = object_committed(journals, 0, 2.0)
     assert done == pytest.approx(2.0 + journals.ost_commit[shared, ost])
