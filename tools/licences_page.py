@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from sim.archive.files import write_whole
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 
 UNTOLD = "not told: see its sources"

@@ -27,7 +27,7 @@ from sim.run.fabric import fabric_of
 from sim.studies.side_by_side_plot import side_by_side_pictures
 from sim.studies.sweep_plot import sweep_figure
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
 PAGE, ANIMATION = "page.png", "animation.png"
 _PAGES_SCENARIO = "theta-headline"
