@@ -26,6 +26,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tools
 	$(BIN)/lint-imports --no-cache --no-logo
 
 # The documents as a site, build/site/index.html: without a network, and a warning is an error.

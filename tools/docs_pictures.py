@@ -116,8 +116,9 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 def drawn(name: str) -> Image.Image:
     """Draw a picture with few colours: half the size, and nobody sees it."""
     canvas = FigureCanvasAgg(FIGURES[name]())
-    canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(128)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    return Image.fromarray(pixels).convert("RGB").quantize(128)
 
 
 def main(names: list[str]) -> None:
