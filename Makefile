@@ -26,6 +26,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy tools
 	$(BIN)/lint-imports --no-cache --no-logo
 
 # The documents as a site, build/site/index.html: without a network, and a warning is an error.
@@ -70,21 +71,21 @@ fuzz: $(READY)
 # What commands print and what the validation found, as README.md and docs/ show it.
 docs-outputs: $(READY)
 	$(BIN)/python -m validation.trust_page
-	$(BIN)/python tests/support/docs_outputs.py
-	$(BIN)/python tests/support/docs_pictures.py
-	$(BIN)/python tests/support/assistant_page.py
+	$(BIN)/python tools/docs_outputs.py
+	$(BIN)/python tools/docs_pictures.py
+	$(BIN)/python tools/assistant_page.py
 
 # Source distribution and wheel in dist/, installed in a clean environment and run from elsewhere.
 package: $(READY)
-	$(BIN)/python tests/support/package_check.py
+	$(BIN)/python tools/package_check.py
 
 # docs/licences.md: what the installed libraries say of their licences.
 licences: $(READY)
-	$(BIN)/python tests/support/licences_page.py
+	$(BIN)/python tools/licences_page.py
 
 # The notebooks, run again and kept with what comes out: a minute or two.
 notebooks: $(READY)
-	$(BIN)/python tests/support/run_notebooks.py
+	$(BIN)/python tools/run_notebooks.py
 
 ready: $(READY)
 

@@ -47,7 +47,7 @@ include_patterns = [
 ]
 exclude_patterns = [
     ".*", "**/.*", "build", "**/__pycache__", "docs/conf.py", "docs/extensions", "docs/static",
-    "docs/templates", "tests", "sim", "topology", "configs",
+    "docs/templates", "tests", "tools", "sim", "topology", "configs",
 ]  # fmt: skip
 
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from attempt import MEMORY, PATIENCE
 from harvest import Harvest, harvest, keep

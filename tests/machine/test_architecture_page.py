@@ -81,15 +81,23 @@ def ask(code: str, scenario: dict[str, Any], tree: Path, folder: Path) -> Any:
 
 @cache
 def defined(file: str) -> set[str]:
-    """Return the functions, classes and methods of a file."""
+    """Return the functions, classes, methods and constants of a file."""
     found = set()
     for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+        found |= names(node)
         if isinstance(node, ast.ClassDef):
-            methods = (part for part in node.body if isinstance(part, ast.FunctionDef))
-            found |= {f"{node.name}.{method.name}" for method in methods}
+            found |= {f"{node.name}.{name}" for part in node.body for name in names(part)}
     return found
+
+
+def names(node: ast.stmt) -> set[str]:
+    """Return what a statement gives a name to."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            return {name}
+    return set()
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(NAMED)))

@@ -188,7 +188,7 @@ def test_recorded_times_are_those_of_the_log(tmp_path):
     table = recorded(read_log(path), 1)
     written = table[Layer.MPIIO, Phase.WRITE]
     assert (written.calls, written.bytes, written.ranks) == (8, 8 * SIZE, 4)
-    assert written.of_a_rank == 1.5
+    assert written.seconds == written.ranks * 1.5
     assert written.span == 2.0
     assert table[Layer.BELOW, Phase.WRITE].seconds == 0.5
 

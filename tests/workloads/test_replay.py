@@ -93,12 +93,13 @@ def test_bytes_and_calls_are_those_of_the_trace() -> None:
     for call in (Call.POSIX_META, Call.POSIX_WRITE, Call.POSIX_SYNC):
         shares = outcome.shares([call])
         assert 0 < shares.slowest <= shares.total
-        total, slowest = outcome.by_file([call])
-        assert (total == slowest).all()  # a file has one rank
-        assert total.sum() == pytest.approx(shares.total)
-    spent = np.bincount(outcome.spent.rank, outcome.spent.seconds, RANKS)
+        spent = outcome.spent
+        of_call = spent.call == call
+        assert (spent.file[of_call] == spent.rank[of_call]).all()  # a file has one rank
+        assert spent.seconds[of_call].sum() == pytest.approx(shares.total)
+    of_rank = np.bincount(outcome.spent.rank, outcome.spent.seconds, RANKS)
     skew = 1e-3  # the ranks come out of a barrier
-    assert outcome.end - outcome.start == pytest.approx(spent, abs=skew)
+    assert outcome.end - outcome.start == pytest.approx(of_rank, abs=skew)
 
 
 def test_a_trace_of_iors_calls_takes_as_long_as_ior() -> None:

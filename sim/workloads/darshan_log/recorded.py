@@ -52,11 +52,6 @@ class Measured:
     ranks: int
     span: float | None = None
 
-    @property
-    def of_a_rank(self) -> float:
-        """Seconds of a rank, on average over those that took part."""
-        return self.seconds / max(1, self.ranks)
-
 
 Table = dict[tuple[Layer, Phase], Measured]
 

@@ -118,13 +118,8 @@ class Times:
         found, inverse = np.unique(keys, return_inverse=True)
         seconds = np.concatenate([np.zeros(0), *self._seconds])
         self._keys = [found]
-        self._seconds = [_by(inverse, seconds, len(found))]
+        self._seconds = [np.bincount(inverse, seconds, len(found)).astype(np.float64)]
         self._waiting = 0
-
-
-def _by(key: Integers, seconds: Floats, size: int) -> Floats:
-    """Return sums by key: float64 (size,)."""
-    return np.bincount(key, weights=seconds, minlength=size).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,15 +187,3 @@ class ReplayOutcome:
             return Shares(0.0, 0.0, 0)
         slowest = int(np.argmax(by_rank))
         return Shares(float(by_rank.sum()), float(by_rank[slowest]), slowest)
-
-    def by_file(self, calls: Sequence[Call]) -> tuple[Floats, Floats]:
-        """Return the seconds of all ranks, and of the slowest, in some calls: (files,) each."""
-        spent, files = self.spent, len(self.files)
-        which = np.isin(spent.call, [int(call) for call in calls]) & (spent.file >= 0)
-        key = spent.file[which] * len(self.end) + spent.rank[which]
-        keys, inverse = np.unique(key, return_inverse=True)
-        of_rank = _by(inverse, spent.seconds[which], len(keys))
-        file = keys // max(len(self.end), 1)
-        slowest = np.zeros(files)
-        np.maximum.at(slowest, file, of_rank)
-        return _by(file, of_rank, files), slowest

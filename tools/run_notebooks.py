@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 
 from sim.archive.files import write_whole
 
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 
 RENEW = "make notebooks runs all of them again"
 

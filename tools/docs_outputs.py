@@ -1,7 +1,7 @@
 """What the examples in the documents print, and the documents written anew with it.
 
-    python tests/support/docs_outputs.py                 # or `make docs-outputs`: all documents
-    python tests/support/docs_outputs.py docs/jobs.md    # only this one
+    python tools/docs_outputs.py                 # or `make docs-outputs`: all documents
+    python tools/docs_outputs.py docs/jobs.md    # only this one
 
 Writes nothing but lines that show output, where figures have changed. What looks otherwise than
 before is told and left as it is: the text around it wants to be read again, too.

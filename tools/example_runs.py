@@ -24,7 +24,7 @@ class _FailedError(Exception):
 @cache
 def run(task: Task) -> tuple[Ended, str | None]:
     """Return the lines that each step prints, up to one that fails, and why that one failed."""
-    ended = []
+    ended: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for name, text in task.files:
             Path(name).parent.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ from sim.run.fabric import fabric_of
 from sim.studies.side_by_side_plot import side_by_side_pictures
 from sim.studies.sweep_plot import sweep_figure
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
 PAGE, ANIMATION = "page.png", "animation.png"
 _PAGES_SCENARIO = "theta-headline"
@@ -116,8 +116,9 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 def drawn(name: str) -> Image.Image:
     """Draw a picture with few colours: half the size, and nobody sees it."""
     canvas = FigureCanvasAgg(FIGURES[name]())
-    canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(128)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    return Image.fromarray(pixels).convert("RGB").quantize(128)
 
 
 def main(names: list[str]) -> None:

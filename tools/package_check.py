@@ -15,7 +15,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 
 IOR = ("ior", "--nodes", "2", "--ppn", "2", "--", "-a", "POSIX", "-w", "-e", "-b", "4m", "-t", "1m")
 

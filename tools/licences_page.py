@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from sim.archive.files import write_whole
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 
 UNTOLD = "not told: see its sources"
@@ -49,15 +49,20 @@ def licence(of: Distribution) -> str:
 
     Older metadata have a line of free text, which may be the whole licence, and classifiers.
     """
-    told = of.metadata.get("License-Expression")
+    told = _line(of, "License-Expression")
     if told:
-        return str(told)
-    text = (of.metadata.get("License") or "").strip()
+        return told
+    text = _line(of, "License").strip()
     lines = [line for line in of.metadata.get_all("Classifier") or () if "License ::" in line]
     classes = ", ".join(line.split(" :: ")[-1] for line in lines)
     if text in ("", "UNKNOWN", "BSD") or len(text) > LONGEST:
         return classes or text[:LONGEST] or UNTOLD
     return text
+
+
+def _line(of: Distribution, name: str) -> str:
+    """Return a line of an installed library's metadata; empty where it has none."""
+    return str(of.metadata[name]) if name in of.metadata else ""
 
 
 def needed(requirements: list[str]) -> set[str]:

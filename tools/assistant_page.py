@@ -1,6 +1,6 @@
 """What docs/assistants.md shows of the server: its tools, its limits, and calls with their answers.
 
-    python tests/support/assistant_page.py     # or `make docs-outputs`: writes the page anew
+    python tools/assistant_page.py     # or `make docs-outputs`: writes the page anew
 
 A block ``json call.json`` is a call, and the block ``json answer.json`` behind it a part of what
 comes back: the keys that are shown, with all members of lists that are shown.
