@@ -122,4 +122,6 @@ def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     finished = int(said.split(" runs have finished and are kept")[0].split()[-3])
-    assert finished == len(list(tmp_path.glob("store/*/*.json"))) > 0
+    kept = len(list(tmp_path.glob("store/*/*.json")))
+    assert 0 < kept <= finished + 1  # one may have been kept just before it would be counted
+    assert finished <= kept
