@@ -30,6 +30,7 @@ from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Simulations
 from sim.studies.store import Store
 from validation.claim import Claim, load_claims
+from validation.error import error_of
 from validation.report import select
 from validation.verdict import judge
 
@@ -70,7 +71,7 @@ class Pair:
     @property
     def error(self) -> float:
         """How far the two are apart: ``|ln(coarse / fine)|``."""
-        return abs(math.log(self.ratio)) if 0 < self.ratio < math.inf else math.inf
+        return error_of(self.ratio)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ is part of every commit, it tells of each what came of the claims then (``valida
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sim.archive.files import write_whole
 from sim.config.errors import InputError
+from validation.error import error_of
 from validation.target import FOLDER
 
 FILE = FOLDER / "kept.json"
@@ -45,7 +45,7 @@ class Number(NamedTuple):
     @property
     def error(self) -> float:
         """Return how far the two are apart: ``|ln(simulated / measured)|``."""
-        return abs(math.log(self.ratio)) if self.ratio > 0 else math.inf
+        return error_of(self.ratio)
 
     @property
     def written(self) -> tuple[Any, ...]:

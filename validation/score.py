@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import get_args
 
 from validation.claim import Claim, Role
+from validation.error import error_of
 from validation.frozen import digest_of
 from validation.kept import Result, load_kept, results_in
 from validation.number import DistinctNumber, Kind, Measurement, distinct_numbers, measurements
@@ -94,7 +95,7 @@ class Scored:
     @property
     def error(self) -> float:
         """Return ``|ln(simulated / measured)|``, at most :data:`MOST`."""
-        return counted_error(abs(math.log(self.ratio)) if self.ratio > 0 else math.inf)
+        return counted_error(error_of(self.ratio))
 
 
 @dataclass(frozen=True)

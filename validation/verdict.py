@@ -16,6 +16,7 @@ from sim.studies.processes import Failure
 from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended
 from validation.claim import Claim
+from validation.error import error_of
 from validation.free_parameter import Changes
 from validation.measure import measure
 from validation.quantity import Quantity
@@ -63,7 +64,7 @@ class Point:
     @property
     def error(self) -> float:
         """Return how far the two are apart: ``|ln(simulated / measured)|``."""
-        return abs(math.log(self.ratio)) if 0 < self.ratio < math.inf else math.inf
+        return error_of(self.ratio)
 
 
 @dataclass(frozen=True)
