@@ -9,14 +9,15 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.plot import kind_of_plot, plot_option
-from sim.cli.study.watched import watched
+from sim.cli.findings import Findings, Study, study_options
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from matplotlib.figure import Figure
 
-    from sim.config.workload_mix import WorkloadMix
+    from sim.config.workload_mix import MixJob, WorkloadMix
     from sim.results.page.content import Page
     from sim.studies.plan.plan import Plan
     from sim.studies.plan.plan_faults import MixFaults
@@ -66,13 +67,6 @@ class _Studies(NamedTuple):
     metavar="PATH=NUMBER",
     help="What one more costs, as in lustre.osts=60000; of a rate 10^9 bytes/s. May be repeated.",
 )
-@click.option(
-    "--repeat",
-    type=Whole(min=1),
-    default=1,
-    show_default=True,
-    help="Run each job with so many seeds: that of the mix and those that follow.",
-)
 @click.option("--sensitivity", is_flag=True, help="How much depends on each value of the hardware.")
 @click.option(
     "--value",
@@ -110,58 +104,54 @@ class _Studies(NamedTuple):
     "(docs/faults.md). May be repeated.",
 )
 @click.option("--failed", help="Of --faults: numbers of parts.  [default: 0,1,2,4]")
-@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
-@click.option(
-    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+@click.option("--seed", type=Whole(min=0), help="In place of the mix's own.")
+@study_options(
+    repeat="Run each job with so many seeds: that of the mix and those that follow.", store=True
 )
-@plot_option
-@click.option("--html", metavar="FILE", help="Also write a page with it: one file for a browser.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
 @click.argument("name", metavar="MIX")
-@click.pass_context
 def plan(
-    context: click.Context,
-    /,
     *,
+    study: Study,
     name: str,
-    plot: str | None,
-    html: str | None,
-    store: str | None,
-    as_json: bool,
+    seed: int | None,
     assignments: tuple[str, ...],
     **asked: Any,
-) -> None:
+) -> Findings:
     """Plan, and print the answer."""
-    from sim.archive.files import check_writable, make_folder
-
-    _check(asked, plot)
-    mix = _mix(name, assignments)
-    for path, option in ((plot, "--plot"), (html, "--html")):
-        if path is not None:
-            check_writable(path, option)
-    if store is not None:
-        make_folder(store, "--store")
-    made = _run(mix, asked, {"jobs": asked["jobs"], "store": store})
-    click.echo(_json(made) if as_json else _text(made), nl=False)
-    _write(made, plot, html)
-    if made.plan is not None and any(each.reason for each in made.plan.configurations):
-        context.exit(1)
+    _check(asked, study)
+    made = _run(_mix(name, assignments, seed), asked, study)
+    wrong = made.plan is not None and any(each.reason for each in made.plan.configurations)
+    return Findings(
+        text=lambda: _text(made),
+        document=lambda: _document(made),
+        table=lambda: _table(made),
+        pictures=lambda: _pictures(made),
+        page=lambda: _page(made),
+        status=1 if wrong else 0,
+    )
 
 
-def _mix(name: str, assignments: Sequence[str]) -> WorkloadMix:
-    """Return the mix, on its machine with the changes that were typed."""
+def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
+    """Return the mix, on its machine with the changes that were typed, and with the seed."""
     from sim.config.changes import parse_changes
     from sim.config.workload_mix import load_mix
 
     mix = load_mix(name)
-    if not assignments:
-        return mix
-    machine = mix.machine.with_changes(parse_changes(assignments))
-    return mix.model_copy(update={"machine": machine})
+    changes: dict[str, Any] = {}
+    if assignments:
+        changes["machine"] = mix.machine.with_changes(parse_changes(assignments))
+    if seed is not None:
+        changes["seed"] = seed
+        changes["jobs"] = tuple(_with_seed(job, seed) for job in mix.jobs)
+    return mix.model_copy(update=changes)
 
 
-def _check(asked: dict[str, Any], plot: str | None) -> None:
+def _with_seed(job: MixJob, seed: int) -> MixJob:
+    return job.model_copy(update={"run": job.run.model_copy(update={"seed": seed})})
+
+
+def _check(asked: dict[str, Any], study: Study) -> None:
     """Raise InputError if options do not go together."""
     from sim.config.errors import InputError
 
@@ -174,15 +164,18 @@ def _check(asked: dict[str, Any], plot: str | None) -> None:
         given = [typed.get(other, other) for other in others if asked[other]]
         if given and not asked[flag]:
             raise InputError(f"--{given[0]} belongs to --{flag}; right would be both")
-    if plot is not None:
-        kind_of_plot(plot)
-        if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
+    if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
+        if study.plot is not None:
             raise InputError(
-                f"--plot {plot} with several studies: it draws one; right would be --html"
+                f"--plot {study.plot} with several studies: it draws one; right would be --html"
+            )
+        if study.csv is not None:
+            raise InputError(
+                f"--csv {study.csv} with several studies: it has one; right would be --json"
             )
 
 
-def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Studies:
+def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
     from sim.studies.axes import parse_axes
     from sim.studies.plan.plan import plan as make_plan
@@ -190,19 +183,20 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
     from sim.studies.plan.plan_sensitivity import RUNS
     from sim.studies.plan.plan_sensitivity import sensitivity as measure
 
+    where: dict[str, Any] = {"jobs": study.jobs, "store": study.store}
     plain = not (asked["sensitivity"] or asked["faults"])
     numbers = NUMBERS if asked["failed"] is None else _numbers(asked["failed"])
     axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
     bounds, width = _ranges(asked["ranges"])
     made_plan = made_sensitivity = made_faults = None
     if axes or plain:
-        made_plan = watched(
+        made_plan = study.run_kept(
             lambda tell: make_plan(
-                mix, axes, costs=costs, repeat=asked["repeat"], progress=tell, **where
+                mix, axes, costs=costs, repeat=study.repeat, progress=tell, **where
             )
         )
     if asked["sensitivity"]:
-        made_sensitivity = watched(
+        made_sensitivity = study.run_kept(
             lambda tell: measure(
                 mix,
                 asked["values"],
@@ -215,12 +209,12 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
             )
         )
     if asked["faults"]:
-        made_faults = watched(
+        made_faults = study.run_kept(
             lambda tell: plan_faults(
                 mix,
                 asked["sentences"],
                 numbers=numbers,
-                repeat=asked["repeat"],
+                repeat=study.repeat,
                 progress=tell,
                 **where,
             )
@@ -317,9 +311,8 @@ def _text(made: _Studies) -> str:
     return "\n".join(blocks)
 
 
-def _json(made: _Studies) -> str:
-    """Return one JSON document."""
-    from sim.results.json_text import json_text
+def _document(made: _Studies) -> dict[str, Any]:
+    """Arrange all of it for JSON."""
     from sim.studies.plan.plan_more_tables import faults_document, sensitivity_document
     from sim.studies.plan.plan_text import plan_document
 
@@ -330,36 +323,26 @@ def _json(made: _Studies) -> str:
         document["sensitivity"] = sensitivity_document(made.sensitivity)
     if made.faults is not None:
         document["faults"] = faults_document(made.faults)
-    return json_text(document)
+    return document
 
 
-def _write(made: _Studies, plot: str | None, html: str | None) -> None:
-    """Write the files that are asked for; tell them."""
-    from sim.archive.files import replacing
-
-    if plot is not None:
-        from sim.results.pictures.saving import save_figure
-
-        with replacing(plot, "--plot") as draft:
-            save_figure(_figure(made), draft, kind_of_plot(plot))
-        click.echo(f"xc40io: drew {plot}", err=True)
-    if html is not None:
-        from sim.results.page.rendering import write_page
-
-        write_page(_page(made), html, "--html")
-        click.echo(f"xc40io: wrote {html}", err=True)
+def _table(made: _Studies) -> str:
+    """Return the one table of what was asked for, as CSV."""
+    (found,) = (one for one in (made.plan, made.sensitivity, made.faults) if one is not None)
+    text: str = found.to_pandas().to_csv(index=False)
+    return text
 
 
-def _figure(made: _Studies) -> Figure:
-    """Return the one picture of what was asked for."""
+def _pictures(made: _Studies) -> Iterator[tuple[str, Figure]]:
+    """Yield the pictures of what was asked for."""
     from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
 
     if made.plan is not None:
-        return next(figure for _, figure in plan_pictures(made.plan))
+        yield from plan_pictures(made.plan)
     if made.sensitivity is not None:
-        return sensitivity_figure(made.sensitivity)
-    assert made.faults is not None  # one of the three was made
-    return faults_figure(made.faults)
+        yield "sensitivity", sensitivity_figure(made.sensitivity)
+    if made.faults is not None:
+        yield "faults", faults_figure(made.faults)
 
 
 def _page(made: _Studies) -> Page:
