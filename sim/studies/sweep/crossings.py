@@ -109,14 +109,14 @@ class Race(NamedTuple):
         return label if words else f"{self.among.path}={label}"
 
     def _about(self, value: float) -> str:
-        """Return a number of the axis with two digits that count, and its unit."""
+        """Return a number of the axis with two digits that count, and the unit of its values."""
         assert self.along.numbers is not None
         unit = self.along.numbers.unit
         if unit == "bytes":
             return format_bytes(round(value), 2)
         rounded = float(f"{value:.2g}")
         number = f"{rounded:,.0f}" if rounded >= 10.0 else f"{rounded:g}"
-        return f"{number} {unit or _UNITS.get(self.along.path, '')}".rstrip()
+        return f"{number} {unit}".rstrip()
 
     def documents(self) -> Iterator[dict[str, Any]]:
         """Yield the crossings for JSON; ``about`` is a plain number, of sizes in bytes."""

@@ -34,7 +34,7 @@ def test_ssds_overtake_where_the_lines_cross() -> None:
     assert crossing.between == ("64", "256")
     assert crossing.about == pytest.approx(200.0)
     assert list(found.words()) == [
-        "Write: ssd overtakes lustre between 64 and 256 nodes, at about 200 nodes."
+        "Write: ssd overtakes lustre between 64 and 256 nodes, at about 200."
     ]
     (document,) = found.documents()
     assert document == {
@@ -90,7 +90,7 @@ def test_nobody_wins_where_lines_cross_or_are_equal() -> None:
 @pytest.mark.parametrize(
     ("along", "words"),
     [
-        (axis_of("ppn", [1, 4]), "between 1 and 4 ranks a node, at about 2 ranks a node"),
+        (axis_of("ppn", [1, 4]), "between 1 and 4 ranks a node, at about 2"),
         (
             axis_of("striping.size", ["4m", "1m"]),
             "between striping.size=1m and striping.size=4m, at about 2.0 MiB",
@@ -113,7 +113,7 @@ def test_a_choice_that_is_no_word_is_told_with_its_path() -> None:
     found = race_of("write", [axis_of("nodes", [1, 4]), axis_of("mdtest.u", [True, False])], points)
     assert found is not None
     assert list(found.words()) == [
-        "Write: mdtest.u=True overtakes mdtest.u=False between 1 and 4 nodes, at about 2 nodes."
+        "Write: mdtest.u=True overtakes mdtest.u=False between 1 and 4 nodes, at about 2."
     ]
 
 
