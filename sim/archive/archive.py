@@ -38,17 +38,14 @@ class Format(NamedTuple):
         What the file says that it is.
     version
         That this program writes; it reads older ones, as long as their records have what today's
-        need.
+        need, or :func:`~sim.config.kept.kept` says what they amount to.
     option
         What a user names such a file by, for messages.
-    homes
-        Classes of what can be in it, as :class:`~sim.archive.plain.Packer` takes them.
     """
 
     name: str
     version: int
     option: str
-    homes: Mapping[str, str]
 
 
 def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> None:
@@ -70,7 +67,7 @@ def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> 
     TypeError
         If something is in it that cannot be kept.
     """
-    packer = Packer(kind.homes)
+    packer = Packer()
     packed = packer.pack(content)
     document = {"format": kind.name, "version": kind.version, "writer": writer, "content": packed}
     with (
@@ -134,7 +131,7 @@ def _content(
             if member.endswith(".parquet"):
                 columns |= _columns(archive.read(member))
         with naming(f"{path}: written by xc40io {document.get('writer')}"):
-            return Unpacker(kind.homes, columns).unpack(document["content"])
+            return Unpacker(columns).unpack(document["content"])
     except InputError:
         raise
     except (

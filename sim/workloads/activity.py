@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sim.config.kept import kept
 from sim.workloads.stretch import Stretch
 
 
+@kept
 class Activity(NamedTuple):
     """All stretches of a run in which its ranks did the same thing.
 

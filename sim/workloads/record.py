@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sim.config.kept import kept
 from sim.workloads.workload import Workload
 
 
+@kept
 class WorkloadRecord(NamedTuple):
     """A workload that was run.
 

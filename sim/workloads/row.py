@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from sim.config.kept import kept
 
+
+@kept
 class Figure(NamedTuple):
     """One more number of a row, with its unit."""
 
@@ -14,6 +17,7 @@ class Figure(NamedTuple):
     unit: Literal["bytes", "seconds", "bytes/s", ""]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """A phase of a step.

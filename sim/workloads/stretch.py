@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sim.config.kept import kept
+
 if TYPE_CHECKING:  # who only asks what a kernel's options are must not wait for NumPy
     from sim.engine.types import Floats
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stretch:
     """From when to when the ranks did one thing, and what they waited for meanwhile.

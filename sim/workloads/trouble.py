@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from sim.config.kept import kept
 
+
+@kept
 class Trouble(NamedTuple):
     """One thing that went wrong.
 
