@@ -7,7 +7,7 @@ the other, and adds a row to its table for each thing worth a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,17 +18,15 @@ from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Indices, Integers
 from sim.machine.filesystem import FileSet, FileSystem
+from sim.machine.plane import Plane
+from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.record import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
-from sim.workloads.activity import Activity
-from sim.workloads.attribution import stretch_of
-from sim.workloads.ranks import Ranks
-from sim.workloads.row import Figure, Row
-from sim.workloads.stretch import Stretch
-from sim.workloads.trouble import Trouble
+from sim.plane.waited import Waited
+from sim.workloads.job_results import Activity, Figure, Row, Stretch, Trouble, stretch_of
 
 Waiting: TypeAlias = Generator[simpy.Event, Any, None]
 """A SimPy process, or a part of one."""
@@ -37,14 +35,60 @@ LAST_MARK = 7
 """The mark of a program that :meth:`Job.do` uses; those below are the workload's."""
 
 
-class MadeFiles(dict[str, FileSet]):
-    """Files by name, each the latest of its name.
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a job, and the programs that stand for them in the data plane.
 
-    Attributes
-    ----------
-    ever
-        All that there have been, each with its name, in the order in which they were made.
+    One I/O thread of a rank is the rank itself; several are the programs that follow its own, and
+    its calls are dealt to them in turn.
     """
+
+    programs: Integers  # (ranks,)
+    per_node: int  # neighbours share a node
+    threads: int = 1  # of each rank, for its I/O
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+    def first(self, count: int) -> Ranks:
+        """Return the first so many of the ranks."""
+        return replace(self, programs=self.programs[:count])
+
+    @property
+    def all(self) -> Integers:
+        """Every rank: int64 (ranks,), which is also its position in a batch of them all."""
+        return np.arange(len(self.programs))
+
+    @property
+    def followers(self) -> Integers:
+        """The programs of the threads where a rank has several: int64 (ranks, threads)."""
+        return self.programs[:, None] + 1 + np.arange(self.threads)
+
+    def batch(self, *, threads: bool = True) -> Batch:
+        """Return an empty batch of all ranks, their threads resting unless it has none."""
+        if self.threads == 1 or not threads:
+            return Batch(self.programs)
+        batch = Batch(np.concatenate([self.programs, self.followers.ravel()]))
+        batch.add(Op.PARK, np.arange(len(self.programs), len(batch.programs)))
+        return batch
+
+    def waited(self, plane: Plane) -> Waited:
+        """Return what each rank has waited for so far.
+
+        What its threads waited for, on average, stands in place of the rank's wait for them.
+        """
+        own = plane.waited(self.programs)
+        if self.threads > 1:
+            followers = plane.waited(self.followers.ravel())
+            for waits, of_threads in zip(own, followers, strict=True):
+                mean = of_threads.reshape(len(waits), self.threads, -1).mean(axis=1)
+                waits += mean
+                waits[:, Cause.THREADS] -= mean.sum(axis=1)
+        return own
+
+
+class MadeFiles(dict[str, FileSet]):
+    """Files by name, each the latest of its name; ``ever`` has all, in the order of making."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -170,6 +214,16 @@ class Job:
             return Batch(self.programs)
         helpers = self.programs[leaders][:, None] + 1 + np.arange(self.helpers)
         return Batch(np.concatenate([self.programs, helpers.ravel()]))
+
+    def meet(self, batch: Batch, seconds: float = 0.0) -> None:
+        """Let all ranks wait for each other, and then do a collective that takes so long."""
+        world = self.world
+        batch.add(Op.MEET, world.owners, meeting=world.meeting, members=world.size, seconds=seconds)
+
+    def barrier(self, batch: Batch) -> None:
+        """Let all ranks do ``MPI_Barrier``."""
+        world = self.world
+        self.meet(batch, Collectives(self.machine.mpi, world.nodes, world.size).barrier())
 
     def do(self, batch: Batch, label: str, *, think: float = 0.0) -> Waiting:
         """Run a batch of :meth:`batch` to its end, and note what its ranks waited for.

@@ -11,26 +11,41 @@ of a compound type, flushes and closes. Each call is timed from a barrier before
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 from pydantic import BeforeValidator, Field, field_validator
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
+from sim.config.scenario import Scenario
 from sim.config.units import Bytes, Count, Size, format_bytes
-from sim.workloads.kernel import Kernel
+from sim.libraries.hdf5 import Hdf5File, Hdf5Properties
+from sim.libraries.hdf5_objects import Group
+from sim.libraries.hdf5_transfer import TransferProperties
+from sim.libraries.selections import Hyperslab, Memory, grid_positions
+from sim.mpi.hints import InForce, Switch
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
+from sim.workloads.job_results import Figure
+from sim.workloads.kernels.kernel import Kernel, KernelRun, Natural
+from sim.workloads.kernels.shared_file import SharedFile, in_force_of
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
+    import simpy
 
-DOUBLE = 8
-"""Bytes of an element of the first dataset."""
+    from sim.workloads.job import Job, Waiting
 
-COMPOUND = 40
-"""Bytes of an element of the second one: five integers and two doubles."""
-
+_DOUBLE = 8  # bytes of an element of the first dataset
+_COMPOUND = 40  # of the second one: five integers and two doubles
+_COMPOUND_HEADER = 520  # bytes of the header of the compound dataset, and what a dimension adds
+_HEADER_DIMENSION = 16
+_FILE = "hdf5TestFile"
+_ATTRIBUTES, _ATTRIBUTE_SIZE = 64, 1024
+_BEGIN, _END = range(2)  # marks
 _MOST_ELEMENTS = 2**31 - 1  # of a rank's buffer: the program counts them in an int
 
 
@@ -45,7 +60,7 @@ def _numbers(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-Numbers = Annotated[tuple[Annotated[int, Field(ge=0)], ...], BeforeValidator(_numbers)]
+Numbers = Annotated[tuple[Natural, ...], BeforeValidator(_numbers)]
 """Numbers, one for each dimension, or one for all of them."""
 
 
@@ -74,7 +89,7 @@ class Layout:
     @property
     def buffer(self) -> int:
         """Bytes that a rank writes of doubles."""
-        return prod(self.elements) * DOUBLE
+        return prod(self.elements) * _DOUBLE
 
     @property
     def span(self) -> tuple[int, ...]:
@@ -94,7 +109,6 @@ class Exerciser(Kernel):
     """
 
     name: ClassVar[str] = "exerciser"
-    runtime: ClassVar[str] = "sim.workloads.exerciser_run"
 
     numdims: Annotated[int, Field(ge=1, le=4)] = Field(1, description="Dimensions.")
     minels: Numbers = Field(
@@ -107,7 +121,7 @@ class Exerciser(Kernel):
     dimranks: Numbers = Field(
         (), description="Ranks along each dimension; all along the first unless given."
     )
-    rshift: Annotated[int, Field(ge=0)] = Field(
+    rshift: Natural = Field(
         0, description="Ranks by which writes are shifted, reads twice: past the client's cache."
     )
     metacoll: bool = Field(False, description="Metadata are read and written collectively.")
@@ -117,12 +131,10 @@ class Exerciser(Kernel):
     usechunked: bool = Field(
         False, description="Chunks, of the size of a file block, and moved one by one."
     )
-    memblock: Annotated[int, Field(ge=0)] = Field(
+    memblock: Natural = Field(
         0, description="Doubles of a piece of the buffer in memory; 0: all in one."
     )
-    memstride: Annotated[int, Field(ge=0)] = Field(
-        0, description="Doubles from one piece in memory to the next."
-    )
+    memstride: Natural = Field(0, description="Doubles from one piece in memory to the next.")
     fileblocks: Numbers = Field(
         (0,), description="Elements of a block in the dataset along each dimension; 0: all in one."
     )
@@ -180,14 +192,14 @@ class Exerciser(Kernel):
                 f"kernel exerciser: buffers of {largest.elements} elements; the program counts up "
                 f"to {_MOST_ELEMENTS:,} of them"
             )
-        buffers = largest.memory * (3 if self.rshift else 2) + prod(largest.elements) * COMPOUND
+        buffers = largest.memory * (3 if self.rshift else 2) + prod(largest.elements) * _COMPOUND
         node, room = buffers * scenario.ppn, machine.nodes.memory
         if node > room:
             raise InputError(
                 f"kernel exerciser: the buffers of a node take {format_bytes(node, 3)} at the "
                 f"largest size; a node of {machine.name} has {format_bytes(room, 3)}"
             )
-        dims = prod(largest.span) * scenario.nodes * scenario.ppn * DOUBLE
+        dims = prod(largest.span) * scenario.nodes * scenario.ppn * _DOUBLE
         if dims > machine.lustre.capacity:
             raise InputError(
                 f"kernel exerciser: the dataset takes {dims / 1e15:.1f} PB at the largest size; "
@@ -196,7 +208,7 @@ class Exerciser(Kernel):
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all sizes, written and read."""
-        each = 2 * DOUBLE + (COMPOUND if self.derivedtype else 0)
+        each = 2 * _DOUBLE + (_COMPOUND if self.derivedtype else 0)
         elements = sum(prod(self.layout(size).elements) for size in range(self.nsizes))
         return ranks * elements * each * self.iterations
 
@@ -256,3 +268,205 @@ class Exerciser(Kernel):
         """Return the numbers of an option, one for each dimension."""
         given: tuple[int, ...] = getattr(self, option)
         return given * self.numdims if len(given) == 1 else given
+
+    def run(self, job: Job) -> Waiting:
+        """Do all sizes, one after the other."""
+        yield from _Run(self, job).run()
+
+
+_Result = TypeVar("_Result")
+
+
+class _Run(KernelRun[Exerciser]):
+    """One run of the exerciser."""
+
+    def __init__(self, options: Exerciser, job: Job) -> None:
+        super().__init__(options, job)
+        job.notes.extend(options.remarks(job.ranks))
+        in_force = in_force_of(job, _FILE)
+        if self._is_one_sided:
+            in_force = _one_sided(in_force)
+        self._shared = SharedFile(job, _FILE, in_force)
+        self._file = Hdf5File(self._shared.mpi, job.machine.mpi, self._properties())
+        self._grid = options.grid(job.ranks)
+
+    @property
+    def _is_one_sided(self) -> bool:
+        return self._options.driver == "one-sided"
+
+    def run(self) -> Waiting:
+        """Create the file once, which nobody times; then do all sizes; remove the file."""
+        options, job = self._options, self._job
+        batch = job.batch()
+        self._file.create(batch)
+        self._file.close(batch)
+        yield from job.do(batch, "metadata")
+        self._shared.start_timers()
+        for size in range(options.nsizes):
+            for iteration in range(options.iterations):
+                yield from self._iteration(options.layout(size), iteration)
+        if not options.keepfile:
+            batch = job.batch()
+            batch.add(Op.UNLINK, job.world.owners[:1], file=self._shared.files.first)
+            yield from job.do(batch, "metadata")
+
+    def _iteration(self, layout: Layout, iteration: int) -> Waiting:
+        """Write a dataset into a new file, open it again and read it."""
+        file, options = self._file, self._options
+        self._step = format_bytes(layout.buffer, 4)
+        if options.iterations > 1:
+            self._step += f" #{iteration + 1}"
+        yield from self._timed("H5Fcreate", file.create)
+        group = yield from self._timed("H5Gcreate", lambda batch: file.create_group(batch, "Data"))
+        if options.addattr:
+            names = [f"Attribute {number} Name" for number in range(_ATTRIBUTES)]
+            yield from self._timed(
+                "H5Acreate", lambda _: file.add_attributes(group, names, _ATTRIBUTE_SIZE)
+            )
+        yield from self._write_and_read(group, layout, f"hdf5DataSet1-iter{iteration}")
+        if options.derivedtype:
+            yield from self._compound(group, layout)
+        yield from self._flush_and_close(writing=False)
+
+    def _write_and_read(self, group: Group, layout: Layout, name: str) -> Waiting:
+        """Write the dataset of doubles, close the file, open it again, read the dataset."""
+        file, options, ranks = self._file, self._options, self._job.ranks
+        dims = tuple(part * many for part, many in zip(layout.span, self._grid, strict=True))
+        chunk = layout.block if options.usechunked else None
+        dataset = yield from self._timed(
+            "H5Dcreate",
+            lambda batch: file.create_dataset(batch, name, dims, _DOUBLE, chunk=chunk, group=group),
+        )
+        memory, moved = Memory(layout.memory_block, layout.memory_stride), layout.buffer * ranks
+        mine = self._selection(layout, options.rshift)
+        yield from self._timed(
+            "H5Dwrite", lambda batch: file.write(batch, dataset, mine, memory), moved
+        )
+        yield from self._flush_and_close(writing=True)
+        yield from self._timed("H5Fopen", lambda batch: file.open(batch, writing=True))
+        yield from self._timed("H5Gopen", lambda batch: file.open_group(batch, group))
+        yield from self._timed("H5Dopen", lambda batch: file.open_dataset(batch, dataset))
+        theirs = self._selection(layout, 2 * options.rshift)
+        checked = options.maxcheck is None or layout.buffer <= options.maxcheck
+        yield from self._timed(
+            "H5Dread",
+            lambda batch: file.read(batch, dataset, theirs, memory),
+            moved,
+            work=layout.memory / self._job.machine.mpi.copy_rate if checked else 0.0,
+        )
+
+    def _compound(self, group: Group, layout: Layout) -> Waiting:
+        """Write the dataset of the compound type; its parts are in one piece along each dimension.
+
+        Unlike the other it is not read, nor are its ranks shifted.
+        """
+        file, options = self._file, self._options
+        whole = replace(layout, block=layout.elements, stride=layout.elements)
+        whole = replace(whole, count=(1,) * options.numdims)
+        dims = tuple(part * many for part, many in zip(whole.span, self._grid, strict=True))
+        inner = yield from self._timed(
+            "H5Gcreate", lambda batch: file.create_group(batch, "derivedData", group)
+        )
+        dataset = yield from self._timed(
+            "H5Dcreate",
+            lambda batch: file.create_dataset(
+                batch,
+                "simulation parameters",
+                dims,
+                _COMPOUND,
+                chunk=whole.block if options.usechunked else None,
+                group=inner,
+                header_size=_COMPOUND_HEADER + _HEADER_DIMENSION * options.numdims,
+            ),
+        )
+        mine = self._selection(whole, 0)
+        moved = int(mine.elements.sum()) * _COMPOUND
+        yield from self._timed("H5Dwrite", lambda batch: file.write(batch, dataset, mine), moved)
+
+    def _flush_and_close(self, *, writing: bool) -> Waiting:
+        """Flush and close the file, which was opened to write or to read the dataset of doubles."""
+        yield from self._timed("H5Fflush", self._file.flush)
+        yield from self._timed("H5Fclose", self._file.close)
+        self._shared.tell(self._step, writing=writing)
+
+    def _timed(
+        self,
+        name: str,
+        call: Callable[[Batch], _Result],
+        moved: int = 0,
+        *,
+        work: float = 0.0,
+    ) -> Generator[simpy.Event, Any, _Result]:
+        """Make a call at all ranks after a barrier, and add its row.
+
+        Parameters
+        ----------
+        name
+            Of the call.
+        call
+            Adds what it does to a batch.
+        moved
+            Bytes of all ranks.
+        work
+            Seconds that each rank works afterwards, which nobody times.
+        """
+        job = self._job
+        batch, world = job.batch(), job.world
+        job.barrier(batch)
+        batch.add(Op.MARK, world.owners, mark=_BEGIN)
+        result = call(batch)
+        batch.add(Op.MARK, world.owners, mark=_END)
+        if work:
+            batch.add(Op.WORK, world.owners, seconds=work)
+        label = {"H5Dwrite": "write", "H5Dread": "read"}.get(name, "metadata")
+        yield from job.do(batch, label)
+        times = job.marks()
+        longest = float((times[:, _END] - times[:, _BEGIN]).max())
+        figures = {"raw rate": Figure(moved / longest, "bytes/s")} if moved else None
+        job.record(self._step, name, times[:, _BEGIN], times[:, _END], moved, figures)
+        return result
+
+    def _selection(self, layout: Layout, shift: int) -> Hyperslab:
+        """Return what each rank selects, if it takes the part of the rank ``shift`` further on."""
+        ranks = self._job.ranks
+        position = grid_positions((np.arange(ranks) + shift) % ranks, self._grid)
+        return Hyperslab.of(
+            position * np.array(layout.span),
+            np.array(layout.block),
+            stride=np.array(layout.stride),
+            count=np.array(layout.count),
+        )
+
+    def _properties(self) -> Hdf5Properties:
+        """Return how the program has HDF5 access the file."""
+        options = self._options
+        return Hdf5Properties(
+            release=options.release,
+            alignment=options.alignment,
+            alignment_threshold=options.alignment_threshold,
+            collective_metadata_reads=options.metacoll,
+            collective_metadata_writes=options.metacoll,
+            fill="never",
+            transfer=TransferProperties(
+                collective=not options.indepio,
+                chunk_io="multi",
+                datatypes=not self._is_one_sided,
+            ),
+        )
+
+
+def _one_sided(in_force: InForce) -> InForce:
+    """Return what is in force for a file whose collective writes the one-sided driver does itself.
+
+    As the authors ran it on Theta: one put with a derived datatype to each target
+    (``HDF5_CCIO_WR_METHOD=2``), aggregators and buffers as Cray's MPI has them.
+    """
+    hints = replace(
+        in_force.hints,
+        write_method="one-sided",
+        put_datatypes=True,
+        romio_cb_write=Switch.ENABLE,
+    )
+    ours = ("write_method", "put_datatypes", "romio_cb_write")
+    origin = {**in_force.origin, **dict.fromkeys(ours, "driver = one-sided")}
+    return replace(in_force, hints=hints, origin=origin)
