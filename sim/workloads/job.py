@@ -101,62 +101,34 @@ class MadeFiles(dict[str, FileSet]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """A job on its nodes.
+    """A job on its nodes: what a workload has when it runs."""
 
-    Attributes
-    ----------
-    scenario
-        The job: where several share the machine, as if it were there by itself.
-    machine
-        As described, with the scenario's changes made.
-    filesystem
-        Where its files are.
-    world
-        All ranks as a communicator.
-    all_ranks
-        All ranks and their programs. In the batches of :meth:`batch` the program of rank r has
-        position r.
-    helpers
-        Helper threads of each rank: the programs that follow its own.
-    stagers
-        int64 (service nodes, n): the programs on the service nodes of its burst buffer that move
-        files between there and Lustre.
-    nodes
-        int32 (nodes,): its nodes in the tables of the data plane.
-    files
-        The files that it has made, by name: for one set of several, ``NAME.0``, ``NAME.1`` and so
-        on are its files.
-    rows
-        The rows of its table so far.
-    stretches
-        When its ranks were at work so far, by the part of the workload and what they did there.
-    notes
-        What the user should know: a sentence each.
-    mpi_records
-        What MPI-IO has to tell of its files: one for each time that one was open to write or to
-        read data, in that order, and the step to which it belongs.
-    troubles
-        What went wrong with its bytes beyond what the data plane counts.
-    before_repetition
-        To be called before each repetition of the same run but the first: the machine is in
-        another state then.
-    """
-
-    scenario: Scenario
-    machine: Machine
-    filesystem: FileSystem
-    world: Communicator
+    scenario: Scenario  # where several jobs share the machine, as if this one were alone
+    machine: Machine  # with the scenario's changes made
+    filesystem: FileSystem  # where its files are
+    world: Communicator  # all ranks
     all_ranks: Ranks
-    helpers: int
+    """All ranks and their programs; rank r has position r in the batches of :meth:`batch`."""
+    helpers: int  # helper threads of each rank: the programs that follow its own
     stagers: Integers
-    nodes: Indices
+    """int64 (service nodes, n): the programs on the service nodes of its burst buffer, which move
+    files between there and Lustre."""
+    nodes: Indices  # (nodes,): its nodes in the tables of the data plane
     files: MadeFiles = field(default_factory=MadeFiles)
-    rows: list[Row] = field(default_factory=list)
+    """The files that it has made, by name: one set of several files has a name with a number for
+    each, ``NAME.0``, ``NAME.1``."""
+    rows: list[Row] = field(default_factory=list)  # of its table so far
     stretches: dict[tuple[int, str], list[Stretch]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    """When its ranks were at work so far, by the part of the workload and what they did there."""
+    notes: list[str] = field(default_factory=list)  # for the user, a sentence each
     mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
+    """What MPI-IO tells of its files, and the step: one for each time that a file was open to write
+    or to read data, in that order."""
     troubles: list[Trouble] = field(default_factory=list)
+    """What went wrong with its bytes beyond what the data plane counts."""
     before_repetition: list[Callable[[], None]] = field(default_factory=list)
+    """To be called before each repetition of the same run but the first: the machine is in another
+    state then."""
 
     @property
     def ranks(self) -> int:

@@ -66,25 +66,14 @@ Numbers = Annotated[tuple[Natural, ...], BeforeValidator(_numbers)]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the buffers of one size lie in dataset and memory; numbers of elements.
+    """How the buffers of one size lie in dataset and memory; numbers of elements."""
 
-    Attributes
-    ----------
-    elements
-        Of a rank's buffer along each dimension.
-    block, stride, count
-        Along each dimension of the dataset: of the blocks into which a buffer is cut, from one to
-        the next, and how many.
-    memory_block, memory_stride
-        Of the pieces in memory, and from one to the next.
-    """
-
-    elements: tuple[int, ...]
-    block: tuple[int, ...]
-    stride: tuple[int, ...]
-    count: tuple[int, ...]
-    memory_block: int
-    memory_stride: int
+    elements: tuple[int, ...]  # of a rank's buffer along each dimension
+    block: tuple[int, ...]  # of the dataset, along each dimension: a buffer is cut into them
+    stride: tuple[int, ...]  # from one block to the next
+    count: tuple[int, ...]  # blocks
+    memory_block: int  # of a piece in memory
+    memory_stride: int  # from one piece to the next
 
     @property
     def buffer(self) -> int:
@@ -399,16 +388,8 @@ class _Run(KernelRun[Exerciser]):
     ) -> Generator[simpy.Event, Any, _Result]:
         """Make a call at all ranks after a barrier, and add its row.
 
-        Parameters
-        ----------
-        name
-            Of the call.
-        call
-            Adds what it does to a batch.
-        moved
-            Bytes of all ranks.
-        work
-            Seconds that each rank works afterwards, which nobody times.
+        ``call`` adds what it does to a batch; ``moved`` are the bytes of all ranks, ``work`` the
+        seconds that each rank works afterwards, which nobody times.
         """
         job = self._job
         batch, world = job.batch(), job.world
