@@ -19,7 +19,7 @@ from sim.results.waits import waits
 from sim.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
 from sim.telling.drawing import drawn
 from sim.telling.page import render
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Trouble
 
 
 def parts_of(page: Answer) -> Iterator[Block]:
