@@ -103,24 +103,6 @@ SELDOM = (
 FREE = ("sim", "sim.cli")
 """Modules before which nothing at all is imported: see there."""
 
-KNOWN = (
-    "sim.workloads.adios_kernel -> sim.workloads.adios_need",
-    "sim.workloads.adios_kernel -> sim.workloads.adios_run",
-    "sim.workloads.dl_loading -> sim.workloads.dl_loading_run",
-    "sim.workloads.e3sm -> sim.workloads.e3sm_run",
-    "sim.workloads.exerciser -> sim.workloads.exerciser_run",
-    "sim.workloads.h5bench.kernel -> sim.workloads.h5bench.run",
-    "sim.workloads.io500.command -> sim.workloads.io500.run",
-    "sim.workloads.ior.command -> sim.workloads.ior.run",
-    "sim.workloads.mdtest.command -> sim.workloads.mdtest.run",
-    "sim.workloads.p2p -> sim.workloads.p2p_run",
-    "sim.workloads.pread_threads -> sim.workloads.pread_threads_run",
-    "sim.workloads.production -> sim.workloads.production_run",
-    "sim.workloads.staging -> sim.workloads.staging_run",
-    "sim.workloads.written -> sim.workloads.dl_loading",
-)
-"""Names in strings that lead in a circle: delete a line when it is mended."""
-
 UNTIDY = ("sim.cli", "sim.results", "sim.studies", "sim.workloads")
 """Rooms that still have needless imports in functions: delete one when it has none."""
 
@@ -185,14 +167,9 @@ class Imports:
         return list(dict.fromkeys(one if one in self.modules else module for one in found))
 
     def own(self) -> list[Import]:
-        """Return the imports of one module of the project by another one, but for known ones."""
-        return [
-            one
-            for one in self.all
-            if one.imported in self.modules
-            and one.imported != one.importer
-            and f"{one.importer} -> {one.imported}" not in KNOWN
-        ]
+        """Return the imports of one module of the project by another one."""
+        ours = (one for one in self.all if one.imported in self.modules)
+        return [one for one in ours if one.imported != one.importer]
 
     @cached_property
     def _with(self) -> dict[str, frozenset[str]]:

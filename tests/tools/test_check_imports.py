@@ -85,14 +85,6 @@ def test_a_circle_of_packages_is_found(tmp_path: Path):
     assert made_up(tmp_path, modules) == ["a circle: sim.run.a, sim.run.b"]
 
 
-def test_a_known_one_is_let_pass_until_it_is_mended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(check_imports, "KNOWN", ("sim.run.one -> sim.run.two",))
-    modules = {"sim.run.one": "NEXT = 'sim.run.two'", "sim.run.two": "import sim.run.one"}
-    assert made_up(tmp_path, modules) == []
-
-
 @pytest.mark.parametrize(
     ("text", "needed"),
     [

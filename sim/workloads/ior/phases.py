@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sim.config.kept import kept
 from sim.workloads.ior.parameters import Access
-from sim.workloads.stretch import Stretch
+from sim.workloads.job_results import Stretch
 
 if TYPE_CHECKING:
     from sim.mpi.record import MpiRecord
