@@ -18,10 +18,8 @@ from sim.cli.whole import Whole
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from matplotlib.figure import Figure
-
-    from sim.results.page.content import Page
     from sim.results.progress import ProgressBar
+    from sim.telling.answer import Answer, Chart, Picture
 
 _PICTURES = ("svg", "png", "pdf")
 
@@ -46,8 +44,8 @@ class Findings(NamedTuple):
     text: Callable[[], str]
     document: Callable[[], Any]  # for JSON
     table: Callable[[], str]  # as CSV
-    pictures: Callable[[], Iterable[tuple[str, Figure]]]  # with their names; --plot is the first
-    page: Callable[[], Page]
+    pictures: Callable[[], Iterable[Picture | Chart]]  # --plot is the first
+    page: Callable[[], Answer]
     files: Callable[[], Iterable[Path]] = tuple  # writes what other options ask for
     status: int = 0  # of the exit
 
@@ -142,7 +140,7 @@ class Study:
 
     def tell(self, found: Findings) -> None:
         """Print what was found, write the files that are asked for, and set the exit status."""
-        from sim.results.json_text import json_text
+        from sim.telling.data import json_text
 
         click.echo(json_text(found.document()) if self.as_json else found.text(), nl=False)
         for path in found.files():
@@ -166,7 +164,7 @@ class Study:
             for path in write_pictures(self.plots, found.pictures(), "--plots"):
                 _say(f"drew {path}")
         if self.html is not None:
-            from sim.results.page.rendering import write_page
+            from sim.telling.page import write_page
 
             write_page(found.page(), self.html, "--html")
             _say(f"wrote {self.html}")
@@ -198,12 +196,13 @@ def _draw(path: str, found: Findings) -> None:
     from sim.archive.files import replacing
     from sim.config.errors import InputError
     from sim.results.pictures.saving import save_figure
+    from sim.telling.drawing import figure_of
 
-    figure = next((figure for _, figure in found.pictures()), None)
-    if figure is None:
+    picture = next(iter(found.pictures()), None)
+    if picture is None:
         raise InputError("--plot: no run has ended well; there is nothing to draw")
     with replacing(path, "--plot") as draft:
-        save_figure(figure, draft, _kind_of_picture(path))
+        save_figure(figure_of(picture), draft, _kind_of_picture(path))
     _say(f"drew {path}")
 
 

@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Indices
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
 from sim.plane.files import Backend
 from sim.plane.recorder import Records
-from sim.workloads.ranks import Ranks
+from sim.workloads.job import Ranks
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recording:
     """Records of all jobs of a run, in the order in which they ended.

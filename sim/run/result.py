@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sim.archive.plain import NOT_KEPT
+from sim.config.kept import NOT_KEPT, kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.engine.types import Floats
@@ -25,10 +25,8 @@ from sim.run.frames import to_pandas, to_xarray
 from sim.run.recording import Recording
 from sim.run.saving import save
 from sim.run.station_table import StationTable
-from sim.workloads.activity import Activity
-from sim.workloads.record import WorkloadRecord
-from sim.workloads.row import Row
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Activity, Row, Trouble
+from sim.workloads.workload import WorkloadRecord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,6 +89,7 @@ class Timeline:
     busy: Floats
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Result:
     """A finished run, whatever its workload was.

@@ -13,12 +13,12 @@ from sim.cli.job import NAMES, describe, described
 from sim.cli.runs.kernel_fit import fit
 from sim.cli.what_if import NAMES as WHAT_IFS
 from sim.cli.what_if import WhatIfs, compared, what_if_options
-from sim.workloads.kernels import KERNELS
+from sim.workloads.catalogue import KERNELS
 
 if TYPE_CHECKING:
     from sim.cli.keep import Keep
     from sim.cli.view import View
-    from sim.workloads.kernel import Kernel
+    from sim.workloads.kernels.kernel import Kernel
 
 _RESERVED = {*NAMES, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""

@@ -15,13 +15,12 @@ from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_wo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from matplotlib.figure import Figure
-
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
     from sim.studies.explain.explanation import Explanation
+    from sim.telling.answer import Picture
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -81,7 +80,7 @@ def explain(
 
 def _pictures(
     explanation: Explanation, run: Callable[[], Result | JobsResult]
-) -> Iterator[tuple[str, Figure]]:
+) -> Iterator[Picture]:
     """Yield the pictures of the answers, then those of the run."""
     from sim.results.pictures.album import pictures_of, pictures_of_jobs
     from sim.run.jobs import JobsResult

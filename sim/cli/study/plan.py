@@ -15,13 +15,11 @@ from sim.cli.whole import Whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.figure import Figure
-
     from sim.config.workload_mix import MixJob, WorkloadMix
-    from sim.results.page.content import Page
     from sim.studies.plan.plan import Plan
     from sim.studies.plan.plan_faults import MixFaults
     from sim.studies.plan.plan_sensitivity import MixSensitivity
+    from sim.telling.answer import Answer, Picture
 
 
 _HELP = """\
@@ -288,7 +286,8 @@ def _text(made: _Studies) -> str:
         sensitivity_tables,
         sensitivity_words,
     )
-    from sim.studies.plan.plan_text import format_plan, study_title, table_lines, wrapped
+    from sim.studies.plan.plan_text import format_plan, study_title
+    from sim.telling.text import table_lines, wrapped
 
     blocks = []
     if made.plan is not None:
@@ -333,19 +332,22 @@ def _table(made: _Studies) -> str:
     return text
 
 
-def _pictures(made: _Studies) -> Iterator[tuple[str, Figure]]:
+def _pictures(made: _Studies) -> Iterator[Picture]:
     """Yield the pictures of what was asked for."""
+    from functools import partial
+
     from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
+    from sim.telling.answer import Picture
 
     if made.plan is not None:
         yield from plan_pictures(made.plan)
     if made.sensitivity is not None:
-        yield "sensitivity", sensitivity_figure(made.sensitivity)
+        yield Picture("sensitivity", partial(sensitivity_figure, made.sensitivity))
     if made.faults is not None:
-        yield "faults", faults_figure(made.faults)
+        yield Picture("faults", partial(faults_figure, made.faults))
 
 
-def _page(made: _Studies) -> Page:
+def _page(made: _Studies) -> Answer:
     from sim.studies.plan.plan_page import plan_page, studies_page
 
     more = made.sensitivity, made.faults

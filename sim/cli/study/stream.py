@@ -85,6 +85,7 @@ def stream(
     from sim.studies.stream.stream_plot import stream_figure
     from sim.studies.stream.stream_table import stream_csv, stream_document
     from sim.studies.stream.stream_text import format_stream
+    from sim.telling.answer import Picture
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)
@@ -99,7 +100,7 @@ def stream(
         text=lambda: f"{format_stream(found)}# Wall time: {wall:.2f} s\n",
         document=lambda: stream_document(found) | {"wall_seconds": wall},
         table=lambda: stream_csv(found),
-        pictures=lambda: [("stream", stream_figure(found.first))],
+        pictures=lambda: [Picture("stream", lambda: stream_figure(found.first))],
         page=lambda: stream_page(found, typed_command()),
     )
 

@@ -141,7 +141,7 @@ def swept(
     title = title_of(scenario)
 
     def files() -> Iterable[Path]:
-        from sim.results.json_text import json_text
+        from sim.telling.data import json_text
 
         return write_sweep(done, out, json_text(sweep_document(title, done))) if out else ()
 

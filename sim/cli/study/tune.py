@@ -142,13 +142,14 @@ def _findings(scenario: Scenario, found: Tuning) -> Findings:
     from sim.studies.tune.tune_page import tuning_page
     from sim.studies.tune.tune_plot import tuning_figure
     from sim.studies.tune.tune_text import format_tuning, tuning_document
+    from sim.telling.answer import Picture
 
     title = f"Tune {title_of(scenario)}"
     return Findings(
         text=lambda: format_tuning(title, found),
         document=lambda: tuning_document(title, found),
         table=lambda: found.to_pandas().to_csv(index=False),
-        pictures=lambda: [("landscape", tuning_figure(title, found))],
+        pictures=lambda: [Picture("landscape", lambda: tuning_figure(title, found))],
         page=lambda: tuning_page(title, found, typed_command()),
         status=0 if found.finished else INTERRUPTED,
     )

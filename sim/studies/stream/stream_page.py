@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from sim.results.page.content import Listing, Page, Section, Table
-from sim.results.page.drawing import picture_part
 from sim.studies.stream.stream_draws import Draws
 from sim.studies.stream.stream_plot import stream_figure
 from sim.studies.stream.stream_table import job_row
 from sim.studies.stream.stream_text import format_stream
+from sim.telling.answer import Answer, Listing, Picture, Section, plain_table
 from topology.text import format_count
 
 
-def stream_page(found: Draws, command: str) -> Page:
+def stream_page(found: Draws, command: str) -> Answer:
     """Return the page of a stream of jobs; `command` as it was typed."""
     result = found.first
     rows = [job_row(found, job) for job in result.jobs]
@@ -21,15 +20,13 @@ def stream_page(found: Draws, command: str) -> Page:
     cells = [[_cell(row[name]) for name in heads] for row in rows]
     note = "Times in seconds, what was read and written in bytes."
     jobs = format_count(len(rows), "job")
-    return Page(
+    return Answer(
         title=f"{jobs} on {format_count(result.nodes, 'node')} of {result.machine.name}",
         setup=f"Simulated on {result.machine.name}, seed {result.scenario.seed}",
-        description="",
-        cards=[],
-        sections=[
+        blocks=[
             Section("result", "How the jobs fared", [Listing("Answer", format_stream(found))]),
-            Section("pictures", "Picture", [picture_part("stream", stream_figure(result))]),
-            Section("jobs", "Jobs", [Table("All jobs", heads, cells, note=note)]),
+            Section("pictures", "Picture", [Picture("stream", lambda: stream_figure(result))]),
+            Section("jobs", "Jobs", [plain_table("All jobs", heads, cells, note=note)]),
             Section("again", "To run it again", [Listing("Command", command, typed=True)]),
         ],
         version=version("xc40io"),

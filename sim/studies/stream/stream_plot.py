@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sim.results.pictures.sheet import (
+from sim.run.streaming.outcome import StreamOutcome, StreamResult
+from sim.telling.sheet import (
     GB,
     INK,
     PALETTE,
@@ -18,7 +19,6 @@ from sim.results.pictures.sheet import (
     sheet,
     stacked,
 )
-from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from topology.text import format_count
 
 if TYPE_CHECKING:

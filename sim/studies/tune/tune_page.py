@@ -6,20 +6,19 @@ from importlib.metadata import version
 
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
-from sim.results.page.content import Card, Listing, Page, Paragraph, Part, Section
-from sim.results.page.drawing import picture_part
 from sim.results.page.scenario_parts import complete_parts
 from sim.studies.tune.tune_plot import tuning_figure
 from sim.studies.tune.tune_text import tuning_parts
 from sim.studies.tune.tuning import Tuning
+from sim.telling.answer import Answer, Block, Card, Listing, Picture, Section, Text
 
 
-def tuning_page(title: str, found: Tuning, command: str) -> Page:
+def tuning_page(title: str, found: Tuning, command: str) -> Answer:
     """Return the page of a tuning; `command` as it was typed."""
     lines = tuning_parts(found)
 
-    def said(*names: str) -> list[Part]:
-        return [Paragraph(" ".join(map(str.strip, lines[name]))) for name in names if lines[name]]
+    def said(*names: str) -> list[Block]:
+        return [Text(" ".join(map(str.strip, lines[name]))) for name in names if lines[name]]
 
     paste, *pasted = lines["paste"]
     settings = Listing("The best, those behind it, and the present ones", "\n".join(lines["table"]))
@@ -27,22 +26,21 @@ def tuning_page(title: str, found: Tuning, command: str) -> Page:
     machine = machine_of(scenario)
     command_parts = [Listing("Command", command, typed=True)]
     seconds = {"now": found.present, "best": found.best}
-    return Page(
+    return Answer(
         title=title,
         setup=f"Simulated on {machine.name}, seeds {found.seeds[0]} to {found.seeds[-1]}",
-        description="",
         cards=[
             Card("as fast as now", f"{found.gain.value:.3g} times"),
             *(Card(name, format_seconds(one.mean, 4)) for name, one in seconds.items()),
         ],
-        sections=[
+        blocks=[
             Section(
                 "answer",
                 "What to set",
                 [*said("answer"), Listing(paste.rstrip(":"), "\n".join(pasted)), *said("trust")],
             ),
             Section(
-                "pictures", "Picture", [picture_part("landscape", tuning_figure(title, found))]
+                "pictures", "Picture", [Picture("landscape", lambda: tuning_figure(title, found))]
             ),
             Section("settings", "Settings", [settings, *said("searched", "importance")]),
             Section("why", "What binds now, and with the best", said("binding", "failures")),
