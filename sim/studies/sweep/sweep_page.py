@@ -30,7 +30,9 @@ def sweep_page(title: str, done: Sweep, command: str) -> Answer:
     """Return the page of a sweep; `command` as it was typed."""
     scenario, machine = done.scenario, machine_of(done.scenario)
     heads, *rows = point_rows(done)
-    note = "GB/s: 10^9 bytes a second. Medians over the seeds; in brackets the least and the most."
+    note = "GB/s: 10^9 bytes a second."
+    if len(done.seeds) > 1:
+        note += f" Medians of {len(done.seeds)} seeds; in brackets the least and the most."
     said, wrong = list(fastest(done)), list(not_run(done))
     answer: list[Block] = [Points(wrong, alert=True)] if wrong else []
     answer += [Points(said)] if said else []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
+from textwrap import dedent
 
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
@@ -20,8 +22,12 @@ def tuning_page(title: str, found: Tuning, command: str) -> Answer:
     def said(*names: str) -> list[Block]:
         return [Text(" ".join(map(str.strip, lines[name]))) for name in names if lines[name]]
 
+    def listing(title: str, told: Sequence[str]) -> Listing:
+        return Listing(title, dedent("\n".join(told)))
+
     paste, *pasted = lines["paste"]
-    settings = Listing("The best, those behind it, and the present ones", "\n".join(lines["table"]))
+    settings = listing("The best, those behind it, and the present ones", lines["table"])
+    binding = listing("Each kind of phase", lines["binding"])
     scenario = found.present.scenario
     machine = machine_of(scenario)
     command_parts = [Listing("Command", command, typed=True)]
@@ -37,13 +43,13 @@ def tuning_page(title: str, found: Tuning, command: str) -> Answer:
             Section(
                 "answer",
                 "What to set",
-                [*said("answer"), Listing(paste.rstrip(":"), "\n".join(pasted)), *said("trust")],
+                [*said("answer"), listing(paste.rstrip(":"), pasted), *said("trust")],
             ),
             Section(
                 "pictures", "Picture", [Picture("landscape", lambda: tuning_figure(title, found))]
             ),
             Section("settings", "Settings", [settings, *said("searched", "importance")]),
-            Section("why", "What binds now, and with the best", said("binding", "failures")),
+            Section("why", "What binds now, and with the best", [binding, *said("failures")]),
             Section(
                 "again", "To run it again", [*command_parts, *complete_parts(scenario, machine)]
             ),
