@@ -58,7 +58,7 @@ from sim.lustre.requests import (
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import ENTRY_EVENT, FULL, GO_ON, GONE, STATAHEAD_EVENT
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_count, object_of, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, wake
 from sim.plane.registry import on_event, performs
@@ -325,7 +325,7 @@ def _learns_size(ahead: Statahead, program_id: int, now: float) -> float:
     if listing.awaited >= 0 and ahead.entries[listing.awaited].state < _KNOWN:
         return GONE
     if has_objects(mds.files, file_id) and not _knows_size(ahead, program_id, file_id):
-        if not may_send(mds.requests, mds.files.rows[file_id].stripe_count):
+        if not may_send(mds.requests, object_count(mds.files, file_id)):
             return FULL
         _leave_entry(ahead, program_id)
         send_to_objects(mds.requests, program_id, GLIMPSE, file_id, now)
@@ -338,10 +338,10 @@ def _learns_size(ahead: Statahead, program_id: int, now: float) -> float:
 @outlined
 def _knows_size(ahead: Statahead, program_id: int, file_id: int) -> bool:
     """Tell whether glimpses ahead have brought the size, and nobody has begun to write since."""
-    file, node = ahead.mds.files.rows[file_id], ahead.mds.programs.rows[program_id].node
+    node = ahead.mds.programs.rows[program_id].node
     if not ahead.entries[ahead.listings[program_id].awaited].sized:
         return False
-    for object_id in range(file.first_object, file.first_object + file.stripe_count):
+    for object_id in objects_of(ahead.mds.files, file_id):
         if writer_of(ahead.mds.locks, object_id, node) >= 0:
             return False
     return True
@@ -499,8 +499,7 @@ def _size_read(ahead: Statahead, row: int, now: float) -> float:
     All of them come at the same time, but an event records one request at most.
     """
     mds, entry = ahead.mds, ahead.entries[row]
-    osses, file = mds.requests.osses, mds.files.rows[entry.file]
-    object_id = file.first_object + entry.asked
+    osses, object_id = mds.requests.osses, object_of(mds.files, entry.file, entry.asked)
     ost, service = mds.files.objects[object_id].ost, osses.request_service
     station = osses.service + osses.server_of[ost]
     begun = serve(mds.network, station, now, 0.0, service)
@@ -512,7 +511,7 @@ def _size_read(ahead: Statahead, row: int, now: float) -> float:
         entry.sized = 0
     entry.ready = max(entry.ready, done + mds.lnet.control_latency)
     entry.asked += 1
-    if entry.asked < file.stripe_count:
+    if entry.asked < object_count(mds.files, entry.file):
         return now
     entry.state = _SIZING
     return entry.ready

@@ -10,12 +10,13 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.engine.types import Indices, Integers
+from sim.lustre.striping import Layout
 from sim.mpi.config_list import EVERYBODY, host_name, parse_config_list
 from sim.mpi.hints import Hints
 
 
 def choose_aggregators(
-    node: Indices, hints: Hints, stripe_count: int, library: str, *, reading: bool = False
+    node: Indices, hints: Hints, layout: Layout, library: str, *, reading: bool = False
 ) -> Integers:
     """Choose the ranks that write and read for the others in collective calls.
 
@@ -30,8 +31,8 @@ def choose_aggregators(
         different numbers of ranks.
     hints
         What is in force for the file.
-    stripe_count
-        Over how many OSTs the file is striped.
+    layout
+        Of the file: over how many OSTs it is striped.
     library
         ``cray``: ``cb_nodes`` (the stripe count, unless told otherwise) times
         ``cray_cb_nodes_multiplier``, dealt round-robin over the nodes, lowest ranks first, as a
@@ -53,8 +54,8 @@ def choose_aggregators(
     """
     job = _Job(np.asarray(node))
     if library == "cray":
-        return _place_on_cray(job, hints, stripe_count)
-    return _place_by_romio(job, hints, stripe_count, reading=reading)
+        return _place_on_cray(job, hints, layout.stripe_count)
+    return _place_by_romio(job, hints, layout.stripe_count, reading=reading)
 
 
 def fit_to_stripes(available: int, stripe_count: int, per_stripe: int | None = None) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 
 from sim.config.mpi import Mpi
 from sim.engine.types import Indices, Integers
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 
@@ -33,8 +34,8 @@ class CollectiveFile:
     ----------
     number
         Of the file in the data plane.
-    stripe_count, stripe_size
-        Its striping; size in bytes.
+    layout
+        Where its bytes lie.
     communicator
         The ranks that have it open.
     aggregators
@@ -52,8 +53,7 @@ class CollectiveFile:
     """
 
     number: int
-    stripe_count: int
-    stripe_size: int
+    layout: Layout
     communicator: Communicator
     aggregators: Integers
     hints: Hints
@@ -81,7 +81,7 @@ class CollectiveFile:
         """
         if self.mpi.library == "cray":
             return 1
-        return max(1, self.hints.cb_buffer_size // self.stripe_size)
+        return max(1, self.hints.cb_buffer_size // self.layout.stripe_size)
 
 
 class Domains(Protocol):
@@ -110,8 +110,8 @@ class StripedDomains:
 
     Attributes
     ----------
-    stripe_size
-        Bytes of a stripe; a window is one stripe.
+    layout
+        Of the file; a window is one stripe.
     aggregators
         How many there are.
     stripes_per_round
@@ -120,18 +120,18 @@ class StripedDomains:
         The stripe with which the first round begins.
     """
 
-    stripe_size: int
+    layout: Layout
     aggregators: int
     stripes_per_round: int
     first: int
 
     def window_of(self, offset: Integers) -> Integers:
         """See :class:`Domains`."""
-        return offset // self.stripe_size
+        return self.layout.stripe_at(offset)
 
     def start_of(self, window: Integers) -> Integers:
         """See :class:`Domains`."""
-        return window * self.stripe_size
+        return self.layout.stripe_start(window)
 
     def domain_of(self, window: Integers) -> Integers:
         """See :class:`Domains`."""
@@ -178,10 +178,10 @@ class EvenDomains:
 def striped_domains(target: CollectiveFile, accesses: Accesses) -> StripedDomains:
     """Return the stripe-cyclic domains of a call; its first round begins with its first stripe."""
     return StripedDomains(
-        stripe_size=target.stripe_size,
+        layout=target.layout,
         aggregators=len(target.aggregators),
         stripes_per_round=target.buffer_stripes,
-        first=int(accesses.offset.min()) // target.stripe_size,
+        first=target.layout.stripe_at(int(accesses.offset.min())),
     )
 
 
@@ -196,7 +196,8 @@ def even_domains(target: CollectiveFile, accesses: Accesses) -> EvenDomains:
     low, high = int(accesses.offset.min()), int(ends.max())
     size = -(-(high - low) // len(target.aggregators))
     borders = low + size * np.arange(1, len(target.aggregators))
-    borders = (borders + target.stripe_size // 2) // target.stripe_size * target.stripe_size
+    layout = target.layout
+    borders = layout.stripe_start(layout.stripe_at(borders + layout.stripe_size // 2))
     borders = np.concatenate(([low], np.clip(borders, low, high), [high]))
     starts, stops = _asked_for(borders, accesses.offset, ends)
     buffers = np.maximum(-(-(stops - starts) // target.hints.cb_buffer_size), 0)

@@ -277,13 +277,14 @@ class _Resolution:
     def lay_out(self, striping: StripeRequest, machine: Machine) -> None:
         """Settle the layout: hints win over ``lfs setstripe``, and that over the file system."""
         lustre = machine.lustre
+        inherited = lustre.default_striping
         setstripe, default = "lfs setstripe", f"default of {machine.name}'s file system"
         if self._hints.striping_factor is None:
             count, why = (striping.count, setstripe) if striping.count else (None, default)
-            self._set(why, striping_factor=count or lustre.default_stripe_count)
+            self._set(why, striping_factor=count or inherited.count)
         if self._hints.striping_unit is None:
             size, why = (striping.size, setstripe) if striping.size else (None, default)
-            self._set(why, striping_unit=size or lustre.default_stripe_size)
+            self._set(why, striping_unit=size or inherited.size)
         if self._hints.start_iodevice is None:
             index = None if striping.offset == -1 else striping.offset
             self._set(default if index is None else setstripe, start_iodevice=index)

@@ -89,7 +89,7 @@ def call_each(
         timer=Timer.INDEPENDENT,
     )
     direction = counts.writes if writing else counts.reads
-    direction.add_system(runs.length, runs.count, stripe_size=target.stripe_size)
+    direction.add_system(runs.length, target.layout, runs.count)
 
 
 def joined(accesses: Accesses) -> Accesses:

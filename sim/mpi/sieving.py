@@ -99,7 +99,7 @@ def write_sieved(
     if target.mpi.library == "cray":
         sieve = sieve_windows(accesses, target.hints.ind_wr_buffer_size)
     else:
-        sieve = sieve_windows(accesses, target.stripe_size, aligned=True)
+        sieve = sieve_windows(accesses, target.layout.stripe_size, aligned=True)
     steps = {
         Op.FLOCK: Timer.LOCK,
         Op.READ: Timer.MODIFY_READ,
@@ -108,7 +108,7 @@ def write_sieved(
         Op.FUNLOCK: Timer.LOCK,
     }
     _add(batch, target, sieve, steps)
-    counts.writes.add_system(sieve.length, stripe_size=target.stripe_size)
+    counts.writes.add_system(sieve.length, target.layout)
     counts.writes.add_modified(
         len(sieve.rank),
         read_bytes=int(sieve.length.sum()),
@@ -122,7 +122,7 @@ def read_sieved(
     """Read the pieces of ranks window by window; the parameters are as for writes."""
     sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
     _add(batch, target, sieve, dict.fromkeys([Op.READ, Op.WORK], Timer.INDEPENDENT))
-    counts.reads.add_system(sieve.length, stripe_size=target.stripe_size)
+    counts.reads.add_system(sieve.length, target.layout)
 
 
 def _add(batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]) -> None:

@@ -199,7 +199,7 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
         count=calls.count,
         seconds=fetching_costs(target, call, written)[turn],
     )
-    counts.add_system(calls.length, calls.count, stripe_size=target.stripe_size)
+    counts.add_system(calls.length, target.layout, calls.count)
     script.emit(batch)
     size = (high - windows.low)[sieved]
     rewritten = int((size - windows.covered[sieved]).sum())
@@ -214,7 +214,7 @@ def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
     """
     last = np.zeros(len(target.aggregators), np.int64)
     np.maximum.at(last, windows.domain, windows.high)
-    return np.minimum((windows.number + 1) * target.stripe_size, last[windows.domain])
+    return np.minimum(target.layout.stripe_start(windows.number + 1), last[windows.domain])
 
 
 def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
@@ -240,7 +240,7 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
     does so however short the call is, and beyond the end of the file: ROMIO does not look where
     the call ends, and the calls to come may write there.
     """
-    step = len(target.aggregators) * target.stripe_size
+    layout, step = target.layout, len(target.aggregators)
     asked: list[int] = []
     order = np.argsort(windows.domain, kind="stable")
     bounds = np.searchsorted(windows.domain[order], np.arange(len(target.aggregators) + 1))
@@ -253,8 +253,9 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
                 at += int(np.searchsorted(low[at:], end, side="right"))
                 continue
             asked.append(int(order[first + at]))
-            start = int(low[at]) // target.stripe_size * target.stripe_size
-            end = start + (LOCK_AHEAD_EXTENTS - 1) * step + target.stripe_size - 1
+            stripe = layout.stripe_at(int(low[at]))
+            start = layout.stripe_start(stripe)
+            end = layout.stripe_start(stripe + (LOCK_AHEAD_EXTENTS - 1) * step + 1) - 1
         target.locked[domain] = start, end
     window = np.array(asked, np.int64)
     script.add(
@@ -263,9 +264,9 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
         3,
         windows.domain[window],
         windows.round[window],
-        offset=windows.number[window] * target.stripe_size,
-        length=target.stripe_size,
-        stride=step,
+        offset=layout.stripe_start(windows.number[window]),
+        length=layout.stripe_size,
+        stride=step * layout.stripe_size,
         count=LOCK_AHEAD_EXTENTS,
     )
 
@@ -290,7 +291,7 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
     script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first, received=transfers)
     script.emit(batch)
-    counts.add_system(high - low, stripe_size=target.stripe_size)
+    counts.add_system(high - low, target.layout)
 
 
 def read_extents(target: CollectiveFile, call: Call) -> tuple[Integers, Integers]:

@@ -139,8 +139,7 @@ class E3smRun:
         job.files[_FILE] = files = job.filesystem.allocate(1, in_force.striping)
         file = MpiFile(
             files.first,
-            files.stripe_count,
-            files.stripe_size,
+            files.layout(),
             job.world,
             in_force.hints,
             job.machine,
@@ -148,7 +147,7 @@ class E3smRun:
         )
         file.set_flags(job.filesystem.plane.files)
         properties = PnetcdfProperties(version=5)
-        return in_force, PnetcdfFile(file, job.machine.mpi, properties, files.stripe_size)
+        return in_force, PnetcdfFile(file, job.machine.mpi, properties)
 
     def _tell(self, in_force: InForce, file: PnetcdfFile, spent: Floats) -> None:
         """Keep what MPI-IO has to tell."""

@@ -235,8 +235,7 @@ class ExerciserRun:
         job, files = self._job, self._files
         file = MpiFile(
             files.first,
-            files.stripe_count,
-            files.stripe_size,
+            files.layout(),
             job.world,
             hints,
             job.machine,

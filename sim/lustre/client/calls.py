@@ -15,7 +15,6 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
-from sim.lustre.client.pieces import stripe_left
 from sim.lustre.client.ranges import leave_range, take_range
 from sim.lustre.client.readahead import Readahead, note_order
 from sim.lustre.client.reads import read_chunk
@@ -40,7 +39,7 @@ from sim.node.system_calls import enter_call
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend, Files, chunk_at
+from sim.plane.files import Backend, Files, chunk_of_call, object_count
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, charge_reply
 from sim.plane.registry import before_program, performs
@@ -135,7 +134,7 @@ def _begin_call(client: Client, program_id: int, now: float) -> float:
     if operation.kind == _WRITE:
         return _begin_write(client, program_id, now)
     # Asked before the order is noted: a call that is begun again must not widen it twice.
-    if not may_send(client.requests, client.files.rows[operation.file].stripe_count):
+    if not may_send(client.requests, object_count(client.files, operation.file)):
         return FULL
     start = start_of_call(client.programs, program_id)
     note_order(client.readahead, program_id, start, operation.length)
@@ -162,12 +161,11 @@ def _next_chunk(client: Client, program_id: int, now: float) -> float:
     program = client.programs.rows[program_id]
     if program.done == program.length:
         return _end_call(client.cache, program_id, now)
-    file = client.files.rows[client.programs.operations[program.op].file]
     start = start_of_call(client.programs, program_id) + program.done
-    chunk = chunk_at(file, start)
+    chunk = chunk_of_call(client.files, client.programs.operations[program.op].file, start)
     go_to_view(client.cache, program_id, chunk.object_id)
     program.offset = chunk.offset
-    program.left = min(program.length - program.done, stripe_left(file, chunk.left))
+    program.left = min(program.length - program.done, chunk.left)
     program.done += program.left
     return _lock(client, program_id, now)
 

@@ -19,7 +19,7 @@ from sim.node.windows import URGENT
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, charge_reply, pass_on, wait_for
 from sim.plane.registry import performs
@@ -45,7 +45,7 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
     if program.phase == _REACHED:
-        if not may_pump(mds.osc, mds.files.rows[operation.file].stripe_count):
+        if not may_pump(mds.osc, object_count(mds.files, operation.file)):
             return FULL
         program.inode = inode_of(mds.cache, operation.file, program.node)
         program.phase = _FLUSHED
@@ -69,11 +69,11 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
         send(mds.requests, program_id, MDS_SYNC, station, service, operation.file, now)
         return GONE
     if program.phase == _MDS_SYNCED:
-        if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
+        if not may_send(mds.requests, object_count(mds.files, operation.file)):
             return FULL
         charge_reply(mds.programs, program_id)
         program.phase = _OSTS_SYNCED  # the wait goes on: MDS and OSTs are charged as one
-        mds.programs.stats[_OST_SYNCS] += mds.files.rows[operation.file].stripe_count
+        mds.programs.stats[_OST_SYNCS] += object_count(mds.files, operation.file)
         send_to_objects(mds.requests, program_id, OST_SYNC, operation.file, now)
         return GONE
     charge_reply(mds.programs, program_id)
@@ -106,9 +106,7 @@ def await_write_back(osc: Osc, program_id: int) -> None:
 @outlined
 def begin_write_back(osc: Osc, file_id: int, node: int, now: float) -> None:
     """Have all dirty pages of a file on a node written back; ``may_pump`` says if there is room."""
-    file = osc.files.rows[file_id]
-    for i in range(file.stripe_count):
-        object_id = file.first_object + i
+    for object_id in objects_of(osc.files, file_id):
         view_id = find_view(osc.cache, object_id, node)
         if view_id >= 0 and osc.cache.views[view_id].unsent > 0:
             raise_urgency(osc, view_id, 0, _END_OF_OBJECT, URGENT)

@@ -15,7 +15,7 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import ask_for_pages
-from sim.lustre.client.pieces import piece_of, stripe_left
+from sim.lustre.client.pieces import piece_of
 from sim.lustre.client.states import PIECE_WANTED
 from sim.lustre.ldlm import covering
 from sim.lustre.locks import MODE_PR
@@ -23,7 +23,7 @@ from sim.lustre.osc.channels import Osc
 from sim.node.page_cache import PageCache, find_view
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
-from sim.plane.files import Files, chunk_at
+from sim.plane.files import Files, chunk_of_call
 from sim.plane.programs import Programs
 from sim.plane.site import Site
 
@@ -201,13 +201,12 @@ def _read_ahead_in_strides(osc: Osc, program_id: int, left: int, now: float) -> 
 def _ask_ahead(osc: Osc, program_id: int, at: int, limit: int, now: float) -> bool:
     """Ask for pages of a file ahead of their use; False where the node has no lock for them."""
     program = osc.programs.rows[program_id]
-    file = osc.files.rows[osc.programs.operations[program.op].file]
+    file_id = osc.programs.operations[program.op].file
     while at < limit:
-        chunk = chunk_at(file, at)
+        chunk = chunk_of_call(osc.files, file_id, at)
         view_id = find_view(osc.cache, chunk.object_id, program.node)
         offset = chunk.offset
-        left = min(stripe_left(file, chunk.left), limit - at)
-        size = piece_of(osc.cache, offset, left)
+        size = piece_of(osc.cache, offset, min(chunk.left, limit - at))
         # Read-ahead asks for no lock: the call that reads there does.
         if view_id < 0 or covering(osc, view_id, MODE_PR, offset, offset + size - 1) < 0:
             return False

@@ -25,6 +25,7 @@ from sim.node.tree import READ_TURNS, enter_tree, leave_tree
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
+from sim.plane.files import object_count
 
 _HITS, _MISSES = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES)
 
@@ -116,8 +117,9 @@ def _read_piece(readahead: Readahead, program_id: int, now: float) -> float:
 def _may_read(readahead: Readahead, program_id: int, size: int) -> bool:
     """Tell whether there are rows for a program to ask for so many bytes in one event."""
     programs = readahead.programs
-    file = readahead.files.rows[programs.operations[programs.rows[program_id].op].file]
-    return may_read(readahead.osc, size + readahead.alignment, file.stripe_count)
+    file_id = programs.operations[programs.rows[program_id].op].file
+    objects = object_count(readahead.files, file_id)
+    return may_read(readahead.osc, size + readahead.alignment, objects)
 
 
 @outlined

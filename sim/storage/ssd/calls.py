@@ -33,7 +33,7 @@ from sim.plane.calls import (
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import GO_ON, GONE
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_ahead, charge_to, wake
 from sim.plane.registry import performs
@@ -99,11 +99,11 @@ def _next_call(ssds: Ssds, program_id: int, now: float) -> float:
     """Begin the next call of the run."""
     program = ssds.programs.rows[program_id]
     operation = ssds.programs.operations[program.op]
-    file = ssds.files.rows[operation.file]
     program.inode = inode_of(ssds.cache, operation.file, program.node)
     # The tree is the kernel's for all files; what keeps its lock is the file system's own work.
     ssds.cache.inodes[program.inode].tree_page = ssds.limits.tree_page
-    program.view_id = view_of(ssds.cache, file.first_object, program.node, program.inode)
+    object_id = object_of(ssds.files, operation.file, 0)
+    program.view_id = view_of(ssds.cache, object_id, program.node, program.inode)
     begin_call(ssds.programs, program_id, now)
     if now >= ssds.rows[program.node].lost_at:
         lose(ssds, program.node, now)

@@ -13,6 +13,7 @@ from sim.engine.types import Integers
 from sim.node.extents import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
 from sim.node.page_cache import find_view, inode_of, view_of
 from sim.node.pages import drop_cached
+from sim.plane.files import object_of
 from sim.storage.ssd.device import Ssds
 from sim.storage.ssd.dirty import count_dirty, wake_synced
 
@@ -32,7 +33,7 @@ def place(ssds: Ssds, files: Integers, nodes: Integers) -> None:
     for i in range(len(files)):
         file = ssds.files.rows[files[i]]
         inode_id = inode_of(ssds.cache, files[i], nodes[i])
-        view_id = view_of(ssds.cache, file.first_object, nodes[i], inode_id)
+        view_id = view_of(ssds.cache, object_of(ssds.files, files[i], 0), nodes[i], inode_id)
         ssds.cache.views[view_id].dirty = new_list(extents)
         file.room = new_list(extents)
         if file.end > 0:
@@ -64,7 +65,7 @@ def cut_file(ssds: Ssds, file_id: int, node: int, start: int, now: float) -> Non
     """Give back the room of a file's bytes from ``start`` on; nobody writes back what is dirty."""
     file = ssds.files.rows[file_id]
     extents = ssds.cache.extents
-    view_id = find_view(ssds.cache, file.first_object, node)
+    view_id = find_view(ssds.cache, object_of(ssds.files, file_id, 0), node)
     drop_cached(ssds.cache, view_id, start, NO_END)
     freed = cut_bytes(extents, file.room, start, NO_END)
     if not ssds.rows[node].gone:  # what was lost with the device takes no room any more

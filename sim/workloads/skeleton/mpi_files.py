@@ -70,8 +70,7 @@ class MpiFiles(FileGroups):
         self.mpi_files = [
             MpiFile(
                 files.first + number,
-                files.stripe_count,
-                files.stripe_size,
+                files.layout(number),
                 communicator,
                 self._in_force.hints,
                 self.job.machine,
