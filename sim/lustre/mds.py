@@ -54,8 +54,8 @@ from sim.lustre.handles import (
 from sim.lustre.ldlm import Ldlm
 from sim.lustre.locks import EOF, Locks, highest_writer
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc.channels import Osc
 from sim.lustre.osc.dirty import discard
+from sim.lustre.osc.obds import Osc
 from sim.lustre.precreation import Precreation, take_object
 from sim.lustre.requests import (
     GLIMPSE,

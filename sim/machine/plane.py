@@ -19,7 +19,7 @@ from sim.engine.queue import clear_all
 from sim.engine.spans import Spans
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED
-from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_views
+from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_osc_objects
 from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
 from sim.lustre.resend import lose, resend
 from sim.lustre.server.journal import NEVER
@@ -31,7 +31,7 @@ from sim.mpi.exchange import GATE, TRANSFER
 from sim.mpi.transfers import drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
 from sim.network.rerouting import Rerouting
-from sim.node.extents import NO_END
+from sim.node.byte_lists import NO_END
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
@@ -90,7 +90,7 @@ class Plane:
         self._library_calls: list[npt.NDArray[Any]] = []
         self.lost_dirty: Integers = np.zeros(tables.nodes.count, np.int64)
         faults = (resend, lose, revoke, abort, drop_dirty, invalidate)
-        departures = (drop_locks, drop_views, drop_inodes, drop_handles)
+        departures = (drop_locks, drop_osc_objects, drop_inodes, drop_handles)
         prepare((start_programs, place, *faults, *departures, run), tables)
 
     @property
@@ -328,7 +328,7 @@ class Plane:
         objects.written = NEVER
         objects.writer = -1
         clear_all(objects.syncing.waiting)
-        objects.views = -1
+        objects.osc_objects = -1
         return first
 
     def _file_rows(self, count: int) -> int:

@@ -56,10 +56,10 @@ OBJECT = np.dtype(
         ("written", "f8"),  # when its latest write was complete (s)
         ("sought", "f8"),  # the write for whose commit its fsync waits: the latest as that began
         ("ost", "i4"),
-        ("writer", "i4"),  # the channel whose write was complete last; -1: none yet
+        ("writer", "i4"),  # the obd whose write was complete last; -1: none yet
         ("shared", "i4"),  # another one's came since the latest commit that was asked for began
         ("fresh", "i8"),  # bytes written since such a commit began that had new places
-        ("views", "i4"),  # the first of all nodes' views
+        ("osc_objects", "i4"),  # the first of all nodes' osc_objects
         ("syncing", TURN),  # who has its inode mutex on the OSS for an fsync, and who waits for it
     ],
     align=True,

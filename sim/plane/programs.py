@@ -78,7 +78,7 @@ PROGRAM = np.dtype(
         ("active", "i4"),
         ("inode", "i4"),
         ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
-        ("view_id", "i4"),
+        ("osc_object_id", "i4"),
         ("lock", "i4"),
         ("group", "i4"),  # the group whose locks it uses, or 0
         ("leader", "i4"),  # the program that it is a thread of, or -1

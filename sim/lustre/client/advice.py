@@ -5,8 +5,8 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
-from sim.lustre.osc.channels import may_pump
-from sim.node.page_cache import find_view, inode_of, view_of
+from sim.lustre.osc.obds import may_pump
+from sim.node.page_cache import find_osc_object, inode_of, osc_object_of
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, chunk_at, most_chunks, object_count, objects_of
@@ -35,8 +35,8 @@ def lock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
         program.since = now
         program.pending = 0
         for object_id in objects_of(ldlm.files, operation.file):
-            view_id = view_of(ldlm.cache, object_id, program.node, program.inode)
-            if not join_group(ldlm, program_id, view_id, operation.group, now):
+            osc_object_id = osc_object_of(ldlm.cache, object_id, program.node, program.inode)
+            if not join_group(ldlm, program_id, osc_object_id, operation.group, now):
                 program.pending += 1
         if program.pending > 0:
             return GONE
@@ -57,8 +57,8 @@ def unlock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
     if not may_pump(ldlm.osc, object_count(ldlm.files, file_id)):
         return FULL
     for object_id in objects_of(ldlm.files, file_id):
-        view_id = find_view(ldlm.cache, object_id, program.node)
-        leave_group(ldlm, view_id, program.group, now)
+        osc_object_id = find_osc_object(ldlm.cache, object_id, program.node)
+        leave_group(ldlm, osc_object_id, program.group, now)
     program.group = 0
     program.op += 1
     return GO_ON
@@ -84,10 +84,10 @@ def lock_ahead(ldlm: Ldlm, program_id: int, now: float) -> float:
         while start < stop:
             chunk = chunk_at(ldlm.files, operation.file, start)
             size = min(stop - start, chunk.left)
-            view_id = view_of(ldlm.cache, chunk.object_id, program.node, program.inode)
+            osc_object_id = osc_object_of(ldlm.cache, chunk.object_id, program.node, program.inode)
             first = chunk.offset // PAGE * PAGE
             last = -(-(chunk.offset + size) // PAGE) * PAGE - 1
-            ask_ahead(ldlm, view_id, first, last, now)
+            ask_ahead(ldlm, osc_object_id, first, last, now)
             start += size
     program.op += 1
     return GO_ON

@@ -30,10 +30,10 @@ from sim.lustre.client.states import (
 from sim.lustre.client.writes import expect_piece, write_chunk
 from sim.lustre.ldlm import Ldlm, ask, match, release
 from sim.lustre.locks import MODE_PR, MODE_PW
-from sim.lustre.osc.channels import Osc
+from sim.lustre.osc.obds import Osc
 from sim.lustre.osc.rpcs import submit
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
-from sim.node.page_cache import PageCache, go_to_inode, go_to_view
+from sim.node.page_cache import PageCache, go_to_inode, go_to_osc_object
 from sim.node.pages import expect_cached
 from sim.node.system_calls import enter_call
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
@@ -103,7 +103,7 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
     nodes = client.osc.brw.nodes
     if step == 0:
         prefetch(client.programs.operations, program.op)
-        prefetch(client.cache.views, program.view_id)
+        prefetch(client.cache.osc_objects, program.osc_object_id)
         prefetch(client.cache.inodes, program.inode)
         prefetch(client.programs.waits[program_id], _COPY)
         prefetch(client.programs.waits[program_id], _MEMORY)
@@ -111,9 +111,9 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
         prefetch(nodes.network.stations, nodes.memory + program.node)
     elif step == 1:
         prefetch(client.files.rows, client.programs.operations[program.op].file)
-        expect_piece(client.osc, program.view_id)
+        expect_piece(client.osc, program.osc_object_id)
     elif step == 2:
-        expect_cached(client.cache, program.view_id)
+        expect_cached(client.cache, program.osc_object_id)
 
 
 @outlined
@@ -163,7 +163,7 @@ def _next_chunk(client: Client, program_id: int, now: float) -> float:
         return _end_call(client.cache, program_id, now)
     start = start_of_call(client.programs, program_id) + program.done
     chunk = chunk_of_call(client.files, client.programs.operations[program.op].file, start)
-    go_to_view(client.cache, program_id, chunk.object_id)
+    go_to_osc_object(client.cache, program_id, chunk.object_id)
     program.offset = chunk.offset
     program.left = min(program.length - program.done, chunk.left)
     program.done += program.left
@@ -209,7 +209,7 @@ def _move_directly(osc: Osc, program_id: int, now: float) -> float:
         osc,
         program_id,
         -1,
-        program.view_id,
+        program.osc_object_id,
         program.offset,
         program.left,
         osc.programs.operations[program.op].kind,

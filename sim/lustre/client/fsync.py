@@ -10,12 +10,12 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.queue import take_turn
 from sim.lustre.mds import Mds
-from sim.lustre.osc.channels import Osc, channel_of, may_pump
+from sim.lustre.osc.obds import Osc, may_pump, obd_of
 from sim.lustre.osc.rpcs import pump
-from sim.lustre.osc.windows import raise_urgency
+from sim.lustre.osc.urgency import raise_urgency
 from sim.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
-from sim.node.page_cache import find_view, inode_of
-from sim.node.windows import URGENT
+from sim.node.osc_extents import URGENT
+from sim.node.page_cache import find_osc_object, inode_of
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
@@ -107,7 +107,7 @@ def await_write_back(osc: Osc, program_id: int) -> None:
 def begin_write_back(osc: Osc, file_id: int, node: int, now: float) -> None:
     """Have all dirty pages of a file on a node written back; ``may_pump`` says if there is room."""
     for object_id in objects_of(osc.files, file_id):
-        view_id = find_view(osc.cache, object_id, node)
-        if view_id >= 0 and osc.cache.views[view_id].unsent > 0:
-            raise_urgency(osc, view_id, 0, _END_OF_OBJECT, URGENT)
-            pump(osc, channel_of(osc, view_id), now)
+        osc_object_id = find_osc_object(osc.cache, object_id, node)
+        if osc_object_id >= 0 and osc.cache.osc_objects[osc_object_id].unsent > 0:
+            raise_urgency(osc, osc_object_id, 0, _END_OF_OBJECT, URGENT)
+            pump(osc, obd_of(osc, osc_object_id), now)

@@ -15,12 +15,12 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import ask_for_pages
-from sim.lustre.client.pieces import piece_of
 from sim.lustre.client.states import PIECE_WANTED
 from sim.lustre.ldlm import covering
 from sim.lustre.locks import MODE_PR
-from sim.lustre.osc.channels import Osc
-from sim.node.page_cache import PageCache, find_view
+from sim.lustre.osc.obds import Osc
+from sim.node.osc_extents import piece_of
+from sim.node.page_cache import PageCache, find_osc_object
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.files import Files, chunk_of_call
@@ -160,9 +160,8 @@ def read_ahead(readahead: Readahead, program_id: int, limit: int, now: float) ->
         at = end
     if at < limit:
         size = granted(readahead, program.node, limit - at)
-        beyond = (
-            at + size
-        ) % readahead.alignment  # a window that grew across a boundary ends there
+        # A window that grew across a boundary ends there.
+        beyond = (at + size) % readahead.alignment
         size -= beyond if beyond < size else 0
         if not _ask_ahead(readahead.osc, program_id, at, at + size, now):
             return
@@ -204,13 +203,16 @@ def _ask_ahead(osc: Osc, program_id: int, at: int, limit: int, now: float) -> bo
     file_id = osc.programs.operations[program.op].file
     while at < limit:
         chunk = chunk_of_call(osc.files, file_id, at)
-        view_id = find_view(osc.cache, chunk.object_id, program.node)
+        osc_object_id = find_osc_object(osc.cache, chunk.object_id, program.node)
         offset = chunk.offset
         size = piece_of(osc.cache, offset, min(chunk.left, limit - at))
         # Read-ahead asks for no lock: the call that reads there does.
-        if view_id < 0 or covering(osc, view_id, MODE_PR, offset, offset + size - 1) < 0:
+        if (
+            osc_object_id < 0
+            or covering(osc, osc_object_id, MODE_PR, offset, offset + size - 1) < 0
+        ):
             return False
-        ask_for_pages(osc, program_id, view_id, offset, offset + size, _AHEAD, now)
+        ask_for_pages(osc, program_id, osc_object_id, offset, offset + size, _AHEAD, now)
         at += size
         program.ahead_done = at
     return True

@@ -13,7 +13,7 @@ from sim.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
 from sim.lustre.locks import EOF, MODE_PW
 from sim.lustre.mds import Mds, ask_mds
 from sim.lustre.requests import PUNCH, may_send, send_to_objects
-from sim.node.page_cache import inode_of, view_of
+from sim.node.page_cache import inode_of, osc_object_of
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, object_count, object_end, object_of
@@ -74,7 +74,7 @@ def _drive_away(ldlm: Ldlm, program_id: int, now: float) -> None:
     for i in range(object_count(ldlm.files, operation.file)):
         start = object_end(ldlm.files, operation.file, i, operation.offset) // PAGE * PAGE
         object_id = object_of(ldlm.files, operation.file, i)
-        view_id = view_of(ldlm.cache, object_id, program.node, inode_id)
-        if covering(ldlm.osc, view_id, MODE_PW, start, EOF) < 0:
+        osc_object_id = osc_object_of(ldlm.cache, object_id, program.node, inode_id)
+        if covering(ldlm.osc, osc_object_id, MODE_PW, start, EOF) < 0:
             program.pending += 1
-            ask_to_drive_away(ldlm, program_id, view_id, start, EOF, now)
+            ask_to_drive_away(ldlm, program_id, osc_object_id, start, EOF, now)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.lustre.client.fsync import await_write_back, begin_write_back
 from sim.lustre.mds import Mds
-from sim.lustre.osc.channels import may_pump
+from sim.lustre.osc.obds import may_pump
 from sim.node.page_cache import find_inode
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE

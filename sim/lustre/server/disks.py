@@ -278,7 +278,7 @@ def block_io(disks: Disks, message_id: int, now: float) -> float:
     """
     rpc_id = disks.network.messages[message_id].owner
     rpc = disks.bulk.rpcs[rpc_id]
-    ost = rpc.channel % disks.osts
+    ost = rpc.obd % disks.osts
     array = disks.arrays[ost]
     rpc.message = message_id
     rpc.arrived = now
