@@ -238,7 +238,7 @@ def _cause_of(meter: int) -> int:
 
 @outlined
 def remember_life(brw: Brw, rpc_id: int, message_id: int, now: float) -> None:
-    """Remember what an RPC that ends has spent, for those that waited behind it in the OSC."""
+    """Remember the time of an RPC by cause, for the RPCs that waited behind it in the OSC."""
     rpc = brw.bulk.rpcs[rpc_id]
     life, spent = brw.lives[2 * rpc.obd + rpc.write], brw.network.spent[message_id]
     brw.freed[rpc.obd] = now
@@ -276,7 +276,7 @@ def charge_rpc(brw: Brw, program_id: int, message_id: int, now: float) -> None:
 
 @outlined
 def charge_queue(brw: Brw, program_id: int, obd_id: int, write: int, seconds: float) -> None:
-    """Charge a program's wait behind other RPCs of an OSC to what the latest of these met.
+    """Charge a program's wait behind RPCs of an OSC to the causes that delayed the latest one.
 
     While they merely travel, and the disks have answered, more in flight would help: it is their
     limit that the program waits for.

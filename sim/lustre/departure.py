@@ -48,7 +48,7 @@ def drop_osc_objects(cache: PageCache, keys: Integers) -> None:
 
 @entry(raises=NoRowLeftError)
 def drop_inodes(cache: PageCache, keys: Integers) -> None:
-    """Drop inodes; ``keys``, int64 (n,), are those of their pairs of file and node."""
+    """Drop inodes; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
         inode_id = discard(cache.inodes_by_pair, keys[i])
         cache.inodes[inode_id].file = -1
@@ -57,6 +57,6 @@ def drop_inodes(cache: PageCache, keys: Integers) -> None:
 
 @entry(raises=NoRowLeftError)
 def drop_handles(handles: Handles, keys: Integers) -> None:
-    """Drop what nodes know of names; ``keys``, int64 (n,), are those of file and node."""
+    """Drop what nodes know of names; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
         give(handles.spare_rows, discard(handles.by_pair, keys[i]))

@@ -76,7 +76,7 @@ def revoke(ldlm: Ldlm, locks: Integers, now: float, again: float) -> None:
 
 @outlined
 def _note_end(ldlm: Ldlm, lock_id: int, now: float) -> None:
-    """Note of a lock that the server had to wait for its client up to now, and for nothing else."""
+    """Note that a lock kept the server waiting for its client until now, and for nothing else."""
     lock = ldlm.locks.locks[lock_id]
     lock.blocked_at = min(lock.blocked_at, now)
     lock.handled_at = lock.idle_at = lock.returned_at = lock.synced_at = now
@@ -84,7 +84,7 @@ def _note_end(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @entry(raises=NoRowLeftError)
 def invalidate(ldlm: Ldlm, locks: Integers, now: float) -> None:
-    """Let a client give up revoked locks that it holds, and nobody uses.
+    """Have a client give up revoked locks that it holds and nobody there uses.
 
     ``locks``, int64 (n,), are rows of locks of one client that the server has revoked. Those in use
     go when they are released.
@@ -141,7 +141,7 @@ def _wake_synced(osc: Osc, inode_id: int, now: float) -> None:
 
 @entry(raises=NoRowLeftError)
 def abort(brw: Brw, messages: Integers, rpcs: Integers, lost: Integers) -> None:
-    """End bulk RPCs in EIO that are on their way: with the messages that they have, at the client.
+    """End bulk RPCs that are under way in EIO; their messages go back to the client.
 
     Parameters
     ----------

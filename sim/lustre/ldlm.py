@@ -200,7 +200,7 @@ def covering(osc: Osc, osc_object_id: int, mode: int, start: int, end: int) -> i
 
 @outlined
 def _covers(locks: Locks, lock_id: int, object_id: int, node: int, start: int, end: int) -> bool:
-    """Tell whether a row, which may be another's by now, is a write lock that a node may use."""
+    """Tell whether a row, which may have been reused, is a write lock that a node may use."""
     lock = locks.locks[lock_id]
     is_write_lock = lock.resource == object_id and lock.mode == MODE_PW
     return is_write_lock and _may_use(locks, lock_id, node, start, end)
@@ -434,7 +434,7 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @njit
 def _causes(reason: int) -> int:
-    """Return the cause that stands for what a request for a lock has waited for."""
+    """Return the cause that a lock request waited for, by its reason (``FOR_...``)."""
     if reason == FOR_SERVER:
         return _SERVICE
     return _CALLBACK if reason == FOR_CLIENT else _LOCK_QUEUE + reason - FOR_TURN
@@ -552,7 +552,7 @@ def _sync(ldlm: Ldlm, lock_id: int, now: float) -> float:
 
 @outlined
 def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
-    """Remove a lock at the server and grant what waited for it, in the order of the queue."""
+    """Remove a lock at the server and grant the requests that waited for it, in their order."""
     if ldlm.programs.recorder.on:
         _record(ldlm, lock_id, now)
     if ldlm.locks.locks[lock_id].granted:  # else the server has revoked it before
@@ -563,7 +563,7 @@ def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @outlined
 def grant_waiting(ldlm: Ldlm, gone: int, now: float) -> None:
-    """Grant what nothing is in the way of any more, now that a lock of its object is gone."""
+    """Grant the requests that do not conflict any more, after a lock of the object is gone."""
     grant_arrival = now + ldlm.lnet.control_latency
     object_id = ldlm.locks.locks[gone].resource
     granted = reprocess(ldlm.locks, object_id)
@@ -576,7 +576,7 @@ def grant_waiting(ldlm: Ldlm, gone: int, now: float) -> None:
 
 @outlined
 def _explain(ldlm: Ldlm, granted: int, gone: int, now: float) -> None:
-    """Note what a request has waited for that is granted as a lock in its way is gone.
+    """Note the causes of the wait of a request that is granted because a conflicting lock is gone.
 
     Before the server had asked for that lock, the request waited for its turn: for those before it
     in line, who got the lock in between. What is left is the latency of messages.

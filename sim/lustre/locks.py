@@ -225,7 +225,7 @@ class Locks(Component):
 
 
 def _idle(resources: Table, first: int) -> Table:
-    """Return a table of objects of which those from ``first`` on have no lock."""
+    """Return a table of objects; the objects from ``first`` on have no lock."""
     for head in ("waiting_head", "waiting_tail", "sharers_head"):
         resources[head][first:] = -1
     return resources

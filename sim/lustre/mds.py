@@ -308,7 +308,7 @@ def _served(mds: Mds, request_id: int, now: float) -> float:
 
 @outlined
 def _settled(mds: Mds, request_id: int, done: float) -> float:
-    """Return when what a server has done is durable, or has its objects, if that is asked for."""
+    """Return when the result of a request is durable, or a new file has its objects."""
     request = mds.requests.rows[request_id]
     if request.kind == MDS_SYNC:
         return file_committed(mds.journals, request.object, done)
@@ -330,7 +330,7 @@ def _asked_back(mds: Mds, request_id: int, now: float) -> float:
 
 @outlined
 def _asks_a_writer(mds: Mds, request_id: int) -> bool:
-    """Turn a glimpse into a glimpse AST to who holds the highest write lock; False if nobody does.
+    """Send a glimpse AST to the holder of the highest write lock; False if there is none.
 
     A node that has the whole object below its own lock finds that, and nobody need be asked
     (osc_request.c, osc_enqueue_base).
@@ -494,7 +494,7 @@ def pass_place(mds: Mds, mdc_id: int, now: float) -> None:
 
 @outlined
 def _note_answer(mds: Mds, program_id: int) -> None:
-    """Note what the MDS has done: a file is open, or its name is gone and what was dirty of it."""
+    """Note the effect of a reply: a file is open, or its name and its dirty pages are gone."""
     operation = mds.programs.operations[mds.programs.rows[program_id].op]
     if operation.kind in (_OPEN, _CREATE):
         note_open(mds.handles, program_id)

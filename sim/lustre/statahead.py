@@ -349,7 +349,7 @@ def _knows_size(ahead: Statahead, program_id: int, file_id: int) -> bool:
 
 @outlined
 def _leave_entry(ahead: Statahead, program_id: int) -> None:
-    """Give back the entry that a stat has used, about which nothing more happens."""
+    """Give back the entry that a stat has used."""
     listing = ahead.listings[program_id]
     give(ahead.spare_entries, listing.awaited)
     listing.awaited = -1

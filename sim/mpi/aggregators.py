@@ -138,7 +138,7 @@ class _Job:
         return parts
 
     def refusal(self, config_list: str) -> InputError:
-        """Return what to say if a list leaves nobody."""
+        """Return the error if a list leaves no rank."""
         first, last = min(self.names), max(self.names)
         hosts = first if first == last else f"{first} to {last}"
         return InputError(

@@ -192,7 +192,7 @@ def send_and_receive(exchange: Exchange, program_id: int, now: float) -> float:
 
 @outlined
 def _open(exchange: Exchange, gate_id: int, now: float) -> None:
-    """Count one of the things that a gate (-1: none) waits for; begin what waits after the last."""
+    """Count down a gate (-1: none); at zero begin the transfers that wait behind it."""
     while gate_id >= 0:
         gate = exchange.gates[gate_id]
         gate.shut -= 1

@@ -131,7 +131,7 @@ class MpiFile:
             self._open(batch, create=create)
 
     def _open(self, batch: Batch, *, create: bool) -> None:
-        """Add what the ranks do to open the file."""
+        """Add the operations of the ranks that open the file."""
         costs, first = self._costs, self.aggregators[:1]
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
         if create:
@@ -162,7 +162,7 @@ class MpiFile:
             self._write_together(batch, accesses)
 
     def _write_together(self, batch: Batch, accesses: Accesses) -> None:
-        """Add what a collective write makes the ranks do."""
+        """Add the operations of a collective write."""
         hints, switch = self.hints, self.hints.romio_cb_write
         if not _goes_through_aggregators(
             switch, worth_while=self._is_interleaved_or_small(accesses)
@@ -187,7 +187,7 @@ class MpiFile:
             self._read_together(batch, accesses)
 
     def _read_together(self, batch: Batch, accesses: Accesses) -> None:
-        """Add what a collective read makes the ranks do."""
+        """Add the operations of a collective read."""
         switch = self.hints.romio_cb_read
         if self._reading.mpi.library == "cray":
             worth_while = self._is_interleaved_or_small(accesses)

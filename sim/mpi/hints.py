@@ -136,7 +136,7 @@ class _Given(NamedTuple):
 
 
 def default_hints(library: str) -> Hints:
-    """Return what is in force if nobody says anything.
+    """Return the hints in force if nobody gives any.
 
     Cray's: as ``MPICH_MPIIO_HINTS_DISPLAY`` lists them on two XC40 with Lustre; that collective
     writes read windows with holes and write them back is in a Darshan log of Theta. ROMIO's:
@@ -208,7 +208,7 @@ def _layers(
     library: str,
     notes: list[str],
 ) -> Iterator[Layer]:
-    """Yield the sources of hints, the weakest first; add to the notes what they pass over."""
+    """Yield the sources of hints, the weakest first; add notes on what they ignore."""
     for name, hint in _VARIABLES_FOR_HINTS.items():
         if name in environment and library == "cray":
             yield Layer(name, {hint: environment[name].strip()})
@@ -252,7 +252,7 @@ def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str
 
 
 class _Resolution:
-    """Hints that are being worked out, rule by rule; each rule says why it sets what it sets."""
+    """Hints that are being worked out, rule by rule; each rule gives a reason for its values."""
 
     def __init__(
         self, hints: Hints, library: str, given: dict[str, _Given], notes: list[str]
@@ -352,7 +352,7 @@ class _Resolution:
             self._set(f"{name}=1 without romio_no_indep_rw=true", cray_cb_write_lock_mode=0)
 
     def settle_direct_io(self) -> None:
-        """Make one switch of ROMIO's two."""
+        """Merge the two direct I/O hints of ROMIO into one switch."""
         read = self._given.get("direct_read", _Given(False, "", ""))
         write = self._given.get("direct_write", _Given(False, "", ""))
         if read.value != write.value:
@@ -404,7 +404,7 @@ class _Resolution:
             self._set(f"ROMIO_ONESIDED_{asked[0]}_RMW=1", one_sided_rmw=value)
 
     def finish(self) -> InForce:
-        """Return what has been worked out."""
+        """Return the hints in force."""
         return InForce(self._hints, self._origin, tuple(self._notes), self._library)
 
 

@@ -33,7 +33,7 @@ class Switch(StrEnum):
 
 @dataclass(frozen=True)
 class _Value:
-    """A kind of value: how it is read (ValueError if it is none), and what would be right."""
+    """A kind of value: its reader, which raises ValueError, and words for what would be right."""
 
     read: Callable[[str], Any]
     right: str

@@ -169,7 +169,7 @@ def _put_work(target: CollectiveFile, call: Call, *, told: bool) -> Floats:
 def _count(
     counts: DirectionCounts, target: CollectiveFile, call: Call, passes: list[_Pass]
 ) -> None:
-    """Count what the passes do to the file system."""
+    """Count the calls of the passes to the file system."""
     size = call.windows.high - call.windows.low
     for one in passes:
         counts.add_system(size[one.written], target.layout)

@@ -97,7 +97,7 @@ def drop_transfers(exchange: Exchange, used: int, held: Iterable[tuple[int, int]
 
 
 def _numbers(kept: npt.NDArray[np.bool_]) -> Integers:
-    """Return new numbers by old ones, -1 for what is dropped and for -1 itself: (rows + 1,)."""
+    """Return the new number of each old one; -1 for dropped rows and for -1: (rows + 1,)."""
     return np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int64)
 
 

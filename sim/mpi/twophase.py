@@ -218,7 +218,7 @@ def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
 
 
 def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
-    """Return what is written of each window, as pieces whose "rank" is the window's row.
+    """Return the writes of each window, as pieces whose "rank" is the window's row.
 
     A sieved window is written whole, up to ``high``; of the others, every contiguous run.
     """

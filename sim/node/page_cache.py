@@ -189,7 +189,7 @@ class PageCache(Component):
         return [(osc_objects, 3), (inodes, 1), (extents, 2), (lists[0], 3), (lists[1], runs)]
 
     def grow(self, name: str, rows: int) -> None:
-        """Make one of the tables longer, and what goes by its rows with it."""
+        """Make one of the tables longer, and what is indexed by its rows."""
         super().grow(name, rows)
         if name == "inodes":
             self.inodes_by_pair = enlarge_map(self.inodes_by_pair, 2 * rows)

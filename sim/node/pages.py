@@ -20,13 +20,13 @@ _EVICTED = int(Stat.EVICTED_BYTES)
 
 @outlined
 def not_cached(cache: PageCache, osc_object_id: int, start: int, stop: int) -> tuple[int, int]:
-    """Return what is left of some bytes of an object without the cached ones at both ends."""
+    """Return a range of bytes of an object, shortened by the cached bytes at both ends."""
     return hull_outside(cache.byte_lists, cache.osc_objects[osc_object_id].cached, start, stop)
 
 
 @outlined
 def expect_cached(cache: PageCache, osc_object_id: int) -> None:
-    """Have the first run of what is cached of an object fetched: mostly there is one."""
+    """Prefetch the first cached run of an object: mostly the only one."""
     byte_lists = cache.byte_lists
     prefetch(byte_lists.runs, byte_lists.order.heads[cache.osc_objects[osc_object_id].cached, 0])
 

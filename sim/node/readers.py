@@ -33,7 +33,7 @@ def wait_for_bytes(cache: PageCache, program_id: int, start: int, stop: int, now
 
 @outlined
 def served_readers(cache: PageCache, osc_object_id: int, low: int, high: int) -> int:
-    """Note that bytes of an osc_object have come; return the first program that waits for no more.
+    """Note that bytes of an osc_object have come; return the first program that has all it needs.
 
     Such programs are no longer among those that wait; each knows the next.
     """

@@ -86,7 +86,7 @@ class Files(Component):
         return site.make(cls, rows=make_table(FILE, 0), objects=make_table(OBJECT, 0))
 
     def lay_out(self, first: int, first_object: int, stripe_size: int, osts: Indices) -> None:
-        """Give files, from the row ``first`` on, objects on OSTs: int32 (files, objects of each).
+        """Give files, from the row ``first`` on, their objects on ``osts``, int32 (files, objects).
 
         The rows of the objects begin at ``first_object``; a stripe has so many bytes.
         """
@@ -109,7 +109,7 @@ class Files(Component):
         return first[:, None] + np.arange(width)
 
     def owners(self) -> tuple[Integers, Integers]:
-        """Return of every object its file, and which object of it it is: int64 (objects,) each."""
+        """Return the file of every object, and its index within the file: int64 (objects,) each."""
         first, count = np.asarray(self.rows.first_object), len(self.objects)
         file = np.repeat(np.arange(len(first)), np.diff(first, append=count))
         return file, np.arange(count) - first[file]
@@ -147,14 +147,14 @@ def chunk_of_call(files: Files, file_id: int, start: int) -> Chunk:
 
 @inlined
 def stripe_end(files: Files, file_id: int, start: int, stripes: int) -> int:
-    """Return where the last of so many stripes ends, the first of which has the byte ``start``."""
+    """Return where a run of so many stripes ends, the first of which holds the byte ``start``."""
     size = files.rows[file_id].stripe_size
     return (start // size + stripes) * size
 
 
 @inlined
 def most_chunks(files: Files, file_id: int, length: int) -> int:
-    """Return in how many chunks of a file so many bytes in a row lie at most."""
+    """Return the most chunks that a run of so many bytes of a file is cut into."""
     return length // files.rows[file_id].stripe_size + 2
 
 

@@ -19,7 +19,7 @@ _READ = int(Op.READ)
 def ask_for_pages(
     osc: Osc, program_id: int, osc_object_id: int, offset: int, stop: int, stat: int, now: float
 ) -> int:
-    """Ask for the pages from ``offset`` to ``stop``, or to the end of their extent, if need be.
+    """Ask for the pages from ``offset`` to ``stop``, at most to the end of their extent, if needed.
 
     Counts what it has asked for as ``stat``; returns how many of the bytes are not in the cache.
     """

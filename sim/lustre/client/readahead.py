@@ -132,7 +132,7 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
 
 @outlined
 def _in_budget(readahead: Readahead, program_id: int, here: int, end: int) -> int:
-    """Return how far of its call up to ``end`` a reader may ask for pages at ``here``.
+    """Return up to where in its call (to ``end``) a reader at ``here`` may ask for pages.
 
     Up to the next boundary between the largest RPCs whatever the others of its node have on its
     way; beyond that the budget holds for a call as it does for what is read ahead of one (Lustre
@@ -172,14 +172,14 @@ def read_ahead(readahead: Readahead, program_id: int, limit: int, now: float) ->
 
 @outlined
 def granted(readahead: Readahead, node: int, size: int) -> int:
-    """Return how many of ``size`` bytes a reader may read ahead, for all that its node does."""
+    """Return how many of ``size`` bytes a reader may read ahead within the budget of its node."""
     left = readahead.limit - readahead.cache.nodes[node].coming
     return min(size, left) if left >= min(size, readahead.alignment) else 0
 
 
 @outlined
 def _read_ahead_in_strides(osc: Osc, program_id: int, left: int, now: float) -> None:
-    """Ask for what a program that reads in equal strides reads with its next calls.
+    """Ask for the pages of the next calls of a program that reads in equal strides.
 
     ``left`` are the bytes that it may ask for; what lies between them does not count.
     """

@@ -62,7 +62,7 @@ def _begin_chunk(readahead: Readahead, program_id: int, now: float) -> float:
 def _ask_for_chunk(
     readahead: Readahead, program_id: int, offset: int, left: int, now: float
 ) -> int:
-    """Ask for pages of the ``left`` last bytes of the chunk; what is asked for was no hit.
+    """Ask for the pages of the last ``left`` bytes of the chunk; those asked for are cache misses.
 
     Returns up to where in the file pages are asked for at this time. That is no further than the
     call if pages are gone that had been read ahead.

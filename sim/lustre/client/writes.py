@@ -42,7 +42,7 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
 
 @outlined
 def _begin_chunk(osc: Osc, program_id: int, now: float) -> float:
-    """Have what was in pages that the chunk writes in part; then write it."""
+    """Read the pages that the chunk overwrites in part; then write it."""
     program = osc.programs.rows[program_id]
     if program.offset % PAGE == 0 and (program.offset + program.left) % PAGE == 0:
         return _write_piece(osc, program_id, now)
@@ -56,7 +56,7 @@ def _begin_chunk(osc: Osc, program_id: int, now: float) -> float:
 
 @outlined
 def _charge_room(osc: Osc, program_id: int, now: float) -> None:
-    """Charge a program's wait for room among the dirty pages, which RPCs before it have made."""
+    """Charge a program's wait for room among the dirty pages to the RPCs that made the room."""
     charge(osc.programs, program_id, _CACHE, now)
     program = osc.programs.rows[program_id]
     obd_id = obd_of(osc, program.osc_object_id)
@@ -65,7 +65,7 @@ def _charge_room(osc: Osc, program_id: int, now: float) -> None:
 
 @outlined
 def expect_piece(osc: Osc, osc_object_id: int) -> None:
-    """Have what is to become dirty pages of an osc_object fetched."""
+    """Prefetch the rows that a write into an osc_object will need."""
     osc_object = osc.cache.osc_objects[osc_object_id]
     prefetch(osc.obds, obd_of(osc, osc_object_id))
     prefetch(osc.cache.osc_extents, osc_object.extent)

@@ -132,7 +132,7 @@ def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
 
 @outlined
 def mark_sent(bulk: BulkRpcs, rpc_id: int, offset: int, in_flight: int) -> None:
-    """Note of an RPC that is sent what only its record needs."""
+    """Note the columns that only the record of an RPC needs, when it is sent."""
     marks = bulk.marks[rpc_id]
     marks.offset = offset
     marks.in_flight = in_flight
@@ -155,7 +155,7 @@ def mark_routed(bulk: BulkRpcs, message_id: int, now: float) -> None:
 
 @outlined
 def add_rpc(bulk: BulkRpcs, message_id: int, now: float) -> None:
-    """Record an RPC of which the client has the reply, or all of the data."""
+    """Record an RPC when the client has the reply, or all of the data."""
     message = bulk.network.messages[message_id]
     rpc, marks = bulk.rpcs[message.owner], bulk.marks[message.owner]
     recorder = bulk.recorder

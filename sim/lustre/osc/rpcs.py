@@ -238,7 +238,7 @@ def expect_rpc_message(osc: Osc, message_id: int, step: int) -> None:
 
 @outlined
 def _expect_more(osc: Osc, rpc_id: int) -> None:
-    """Have what the rows name fetched that have come for the end of an RPC."""
+    """Prefetch the rows that the fetched rows of an ending RPC name."""
     rpc = osc.brw.bulk.rpcs[rpc_id]
     osc_object = osc.cache.osc_objects[osc.cache.osc_extents[rpc.extents].osc_object_id]
     prefetch(osc.cache.inodes, osc_object.inode)

@@ -56,7 +56,7 @@ def lower_urgency(osc: Osc, obd_id: int, extent_id: int) -> None:
 
 @outlined
 def keep_from_cancel(osc: Osc, osc_object_id: int, low: int, high: int) -> None:
-    """Keep read locks from being cancelled before bytes have come that another lock covers too."""
+    """Delay the cancel of read locks until pages under way below them have come."""
     lock_id = osc.cache.osc_objects[osc_object_id].flushing
     while lock_id >= 0:
         lock = osc.locks.locks[lock_id]
@@ -68,7 +68,7 @@ def keep_from_cancel(osc: Osc, osc_object_id: int, low: int, high: int) -> None:
 
 @outlined
 def extent_done(osc: Osc, osc_object_id: int, low: int, high: int, now: float) -> None:
-    """Count an extent as done for the locks above it that are to be cancelled.
+    """Count an extent as done for the locks that cover it and are to be cancelled.
 
     Schedules those that have waited for it alone.
     """

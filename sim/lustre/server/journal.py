@@ -125,7 +125,7 @@ def is_committed(journals: Journals, object_id: int, now: float) -> bool:
 
 @outlined
 def object_committed(journals: Journals, object_id: int, now: float) -> float:
-    """Return when to ask again whether what the fsync of an object waits for is durable.
+    """Return when to look again whether the data that an fsync of an object waits for is durable.
 
     ``now`` if it is. Else the end of a commit: of one that takes it in, or of the one under way.
     Only then does the next begin, and how long that takes depends on the load then.

@@ -172,7 +172,7 @@ def _next_piece(ssds: Ssds, program_id: int, now: float) -> float:
 
 @outlined
 def _move_past_cache(ssds: Ssds, program_id: int, kind: int, now: float) -> float:
-    """Move a piece by direct I/O; pages that a write goes past are dropped, dirty or not."""
+    """Move a piece by direct I/O; a write drops the cached pages of its range, dirty or not."""
     program = ssds.programs.rows[program_id]
     if kind == _WRITE:
         start, stop = program.offset, program.offset + program.left
@@ -253,7 +253,7 @@ def _lengthen(programs: Programs, program_id: int) -> None:
 
 @outlined
 def _refuse(ssds: Ssds, program_id: int, now: float) -> float:
-    """End a write with ENOSPC; count what of it is not written.
+    """End a write with ENOSPC; count the bytes that are not written.
 
     If others wait for room among the dirty pages, the next of them has its turn instead.
     """
@@ -267,13 +267,13 @@ def _refuse(ssds: Ssds, program_id: int, now: float) -> float:
 
 @outlined
 def _fail(programs: Programs, program_id: int, now: float) -> float:
-    """End a call on a lost device; count what it has not moved."""
+    """End a call on a lost device; count the bytes that it has not moved."""
     return _give_up(programs, program_id, FAILED, _LOST, now)
 
 
 @outlined
 def _give_up(programs: Programs, program_id: int, column: int, stat: int, now: float) -> float:
-    """End a call; count what it has not moved."""
+    """End a call; count the bytes that it has not moved."""
     program = programs.rows[program_id]
     left = program.length - program.done
     program.entering = 0

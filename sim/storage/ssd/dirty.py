@@ -12,7 +12,7 @@ PIECE = 1 << 20
 
 @outlined
 def count_dirty(ssds: Ssds, osc_object_id: int, size: int) -> None:
-    """Count bytes of a file that have become dirty; fewer than none if they no longer are."""
+    """Count bytes of a file that have become dirty; negative: that are dirty no more."""
     osc_object = ssds.cache.osc_objects[osc_object_id]
     osc_object.outstanding += size
     ssds.cache.inodes[osc_object.inode].outstanding += size
@@ -21,7 +21,7 @@ def count_dirty(ssds: Ssds, osc_object_id: int, size: int) -> None:
 
 @outlined
 def wake_synced(ssds: Ssds, osc_object_id: int, now: float) -> None:
-    """Wake the programs that wait until nothing of a file is dirty, if so it is."""
+    """Wake the programs that wait until a file is clean, if it is."""
     inode = ssds.cache.inodes[ssds.cache.osc_objects[osc_object_id].inode]
     if inode.outstanding == 0 and inode.flush_head >= 0:
         wake_all(ssds.programs, inode.flush_head, now)

@@ -113,7 +113,7 @@ def on_flusher(ssds: Ssds, node: int, now: float) -> float:
 
 @outlined
 def _write_back(ssds: Ssds, node: int, now: float) -> None:
-    """Begin to write dirty pages of one file back, if it is time for any."""
+    """Begin the write-back of dirty pages of one file, if any is due."""
     ssd = ssds.rows[node]
     byte_lists = ssds.cache.byte_lists
     if ssd.dirty == 0:

@@ -40,7 +40,7 @@ def lose(ssds: Ssds, node: int, now: float) -> None:
 
 @outlined
 def _forget_dirty(ssds: Ssds, osc_object_id: int, now: float) -> None:
-    """Count nothing of a file as dirty any more, and wake who waits for that."""
+    """Count no byte of a file as dirty any more, and wake those who wait for that."""
     ssds.cache.osc_objects[osc_object_id].outstanding = 0
     ssds.cache.inodes[ssds.cache.osc_objects[osc_object_id].inode].outstanding = 0
     wake_synced(ssds, osc_object_id, now)
