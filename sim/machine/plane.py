@@ -27,8 +27,7 @@ from sim.machine.loop import ENDED, OUT_OF_ROWS, run
 from sim.machine.recorded import end_recording
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
-from sim.mpi.exchange import GATE, TRANSFER
-from sim.mpi.transfers import drop_transfers, gates_of
+from sim.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
 from sim.network.rerouting import Rerouting
 from sim.node.byte_lists import NO_END

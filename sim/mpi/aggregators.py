@@ -11,8 +11,9 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Layout
-from sim.mpi.config_list import EVERYBODY, host_name, parse_config_list
+from sim.mpi.communicator import host_name
 from sim.mpi.hints import Hints
+from sim.mpi.known_hints import EVERYBODY, parse_config_list
 
 
 def choose_aggregators(

@@ -1,8 +1,8 @@
 """File domains: which aggregator reads or writes which bytes for the others, and in which round.
 
-In a collective call the file is cut into *windows*, each what one aggregator reads or writes in one
-go through its collective buffer. The windows of an aggregator are its *file domain*. On Lustre a
-window is a stripe and the aggregators take the stripes in turn, so that each object has one writer
+In a collective call the file is cut into *file windows*, each what one aggregator reads or writes
+in one go through its collective buffer. The windows of an aggregator are its *file domain*. On
+Lustre a window is a stripe and the aggregators take the stripes in turn, so that each object has one writer
 (MPICH ad_lustre_aggregate.c, ``ADIOI_LUSTRE_Calc_aggregator``). Where there are m times as many
 aggregators as objects, m of them take turns with the stripes of one object. ROMIO's reads know
 nothing of stripes: every domain is one even part of what is read (``ADIOI_Calc_file_domains``).
@@ -255,8 +255,8 @@ def union(offset: Integers, length: Integers) -> tuple[Integers, Integers]:
     return start, end[np.append(first[1:], len(offset)) - 1] - start
 
 
-class Windows(NamedTuple):
-    """The windows in which something is asked for or given: rows in the order of the file.
+class FileWindows(NamedTuple):
+    """The file windows in which something is asked for or given: rows in the order of the file.
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ class Windows(NamedTuple):
     run_offset: Integers
     run_length: Integers
 
-    def filled_up(self, domains: Domains) -> Windows:
+    def filled_up(self, domains: Domains) -> FileWindows:
         """Return all windows from the first to the last; they leave out nothing in between.
 
         Each reaches from border to border, but for the beginning of the first and the end of the
@@ -303,13 +303,13 @@ class Windows(NamedTuple):
         )
 
 
-def windows_of(start: Integers, length: Integers, domains: Domains) -> Windows:
+def file_windows_of(start: Integers, length: Integers, domains: Domains) -> FileWindows:
     """Return the windows that contiguous runs of bytes, as from :func:`union`, fall into."""
     parts, window = cut(Accesses(np.zeros_like(start), start, length), domains)
     first = np.concatenate(([0], np.flatnonzero(window[1:] != window[:-1]) + 1))
     bounds = np.append(first, len(window))
     number = window[first]
-    return Windows(
+    return FileWindows(
         number=number,
         domain=domains.domain_of(number),
         round=domains.round_of(number),

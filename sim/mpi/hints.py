@@ -11,8 +11,16 @@ from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
 from sim.config.units import KIB, MIB
 from sim.mpi.hint_text import Layer, read_patterns, read_romio_file
-from sim.mpi.known_hints import KNOWN, LIBRARY_NAMES, Switch, unheeded, unknown
-from sim.mpi.variables import passed_over, read_choice, read_flag
+from sim.mpi.known_hints import (
+    KNOWN,
+    LIBRARY_NAMES,
+    Switch,
+    passed_over,
+    read_choice,
+    read_flag,
+    unheeded,
+    unknown,
+)
 
 __all__ = ["Hints", "InForce", "Switch", "default_hints", "resolve"]
 
@@ -32,7 +40,7 @@ class Hints:
     cray_cb_nodes_multiplier
         By what Cray's library multiplies that.
     cb_config_list
-        Hosts of aggregators, and how many on each (:mod:`sim.mpi.config_list`).
+        Hosts of aggregators, and how many on each (:mod:`sim.mpi.known_hints`).
     aggregator_placement_stride
         From how many nodes Cray's library chooses one; -1 spreads, None is no such hint (ROMIO).
     cb_buffer_size

@@ -18,12 +18,12 @@ from sim.mpi.communicator import Communicator
 from sim.mpi.domains import (
     CollectiveFile,
     Domains,
+    FileWindows,
     Requests,
-    Windows,
+    file_windows_of,
     requests_of,
     sum_by,
     union,
-    windows_of,
 )
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
@@ -55,7 +55,7 @@ class Turns(NamedTuple):
         return int(self.round.max()) + 1
 
 
-def turns_of(windows: Windows, requests: Requests) -> Turns:
+def turns_of(windows: FileWindows, requests: Requests) -> Turns:
     """Return the turns that the windows of a call make."""
     rounds = int(windows.round.max()) + 1
     key, of_window = np.unique(windows.domain * rounds + windows.round, return_inverse=True)
@@ -108,7 +108,7 @@ class Call:
     """
 
     domains: Domains
-    windows: Windows
+    windows: FileWindows
     turns: Turns
     shares: Shares
     gaps: Integers
@@ -129,7 +129,7 @@ def plan_call(
         Whether windows between the first and the last one count in which nobody has anything.
     """
     start, length = union(accesses.offset, accesses.length)
-    windows = windows_of(start, length, domains)
+    windows = file_windows_of(start, length, domains)
     if dense:
         windows = windows.filled_up(domains)
     requests = requests_of(accesses, domains)
@@ -201,7 +201,7 @@ class Script:
         kind: Op,
         timer: Timer,
         step: int,
-        windows: Windows,
+        windows: FileWindows,
         which: npt.NDArray[np.bool_],
         low: Integers,
         high: Integers,

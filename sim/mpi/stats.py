@@ -41,7 +41,7 @@ class DirectionCounts:
         Calls to the file system, how many of them had exactly one stripe's size, and the bytes of
         all. The reads of a read-modify-write are counted in ``modify_read_bytes`` alone.
     modified
-        Windows that were read, modified and written back (RMW).
+        FileWindows that were read, modified and written back (RMW).
     modify_read_bytes, rewritten_bytes
         Bytes asked for by their reads, and bytes written back that the application did not give.
     gaps, gap_bytes

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.domains import CollectiveFile, Windows, even_domains, striped_domains, sum_by
+from sim.mpi.accesses import Accesses, runs_of
+from sim.mpi.domains import CollectiveFile, FileWindows, even_domains, striped_domains, sum_by
 from sim.mpi.hints import Switch
 from sim.mpi.rounds import (
     Call,
@@ -34,7 +34,6 @@ from sim.mpi.rounds import (
     meet,
     plan_call,
 )
-from sim.mpi.runs import runs_of
 from sim.mpi.sends import add_exchanges
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
@@ -206,7 +205,7 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
     counts.add_modified(len(size), read_bytes=int(size.sum()), rewritten_bytes=rewritten)
 
 
-def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
+def written_up_to(target: CollectiveFile, windows: FileWindows) -> Integers:
     """Return where the data of windows end, in bytes, as the aggregator that writes them sees it.
 
     It takes every window to reach to the end of the stripe, but the last one of its domain, of
@@ -217,7 +216,7 @@ def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
     return np.minimum(target.layout.stripe_start(windows.number + 1), last[windows.domain])
 
 
-def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
+def writes_of(windows: FileWindows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
     """Return the writes of each window, as pieces whose "rank" is the window's row.
 
     A sieved window is written whole, up to ``high``; of the others, every contiguous run.
@@ -232,7 +231,7 @@ def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -
     return Accesses(window[order], offset[order], length[order])
 
 
-def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> None:
+def add_lock_ahead(script: Script, target: CollectiveFile, windows: FileWindows) -> None:
     """Request locks on the stripes to come whenever an aggregator leaves the last ones.
 
     An aggregator asks for 500 of its stripes at once, from the one that it is to write, when that

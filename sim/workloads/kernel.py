@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sim.config.model import Model
 from sim.config.scenario import Workload as AskedWorkload
-from sim.mpi.variables import Displays, read_displays
+from sim.mpi.known_hints import Displays, read_displays
 from sim.workloads.workload import Workload
 
 if TYPE_CHECKING:

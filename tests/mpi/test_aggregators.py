@@ -9,8 +9,9 @@ from sim.config.errors import InputError
 from sim.engine.types import Indices
 from sim.lustre.striping import Layout
 from sim.mpi.aggregators import choose_aggregators, fit_to_stripes
-from sim.mpi.config_list import EVERYBODY, host_name, parse_config_list
+from sim.mpi.communicator import host_name
 from sim.mpi.hints import Hints
+from sim.mpi.known_hints import EVERYBODY, parse_config_list
 
 
 def blocks(nodes: int, ranks: int) -> Indices:

@@ -16,11 +16,11 @@ from sim.mpi.domains import (
     StripedDomains,
     cut,
     even_domains,
+    file_windows_of,
     requests_of,
     striped_domains,
     sum_by,
     union,
-    windows_of,
 )
 
 
@@ -118,7 +118,7 @@ def test_runs_and_windows_cover_what_the_ranks_give(drawn):
     start, length = union(accesses.offset, accesses.length)
     assert (start[1:] > (start + length)[:-1]).all()
     domains = striped_domains(target, accesses)
-    windows = windows_of(start, length, domains)
+    windows = file_windows_of(start, length, domains)
     stripes = {}
     for byte in given_bytes(accesses):
         stripes.setdefault(byte // target.layout.stripe_size, set()).add(byte)
@@ -144,7 +144,7 @@ def test_filled_up_windows_leave_nothing_out(drawn):
     if not len(accesses.rank):
         return
     domains = striped_domains(target, accesses)
-    windows = windows_of(*union(accesses.offset, accesses.length), domains).filled_up(domains)
+    windows = file_windows_of(*union(accesses.offset, accesses.length), domains).filled_up(domains)
     given_ = given_bytes(accesses)
     assert windows.low[0] == min(given_)
     assert (windows.low[1:] == windows.high[:-1]).all()
