@@ -2,10 +2,11 @@
 
 In a collective call the file is cut into *file windows*, each what one aggregator reads or writes
 in one go through its collective buffer. The windows of an aggregator are its *file domain*. On
-Lustre a window is a stripe and the aggregators take the stripes in turn, so that each object has one writer
-(MPICH ad_lustre_aggregate.c, ``ADIOI_LUSTRE_Calc_aggregator``). Where there are m times as many
-aggregators as objects, m of them take turns with the stripes of one object. ROMIO's reads know
-nothing of stripes: every domain is one even part of what is read (``ADIOI_Calc_file_domains``).
+Lustre a window is a stripe and the aggregators take the stripes in turn, so that each object has
+one writer (MPICH ad_lustre_aggregate.c, ``ADIOI_LUSTRE_Calc_aggregator``). Where there are m times
+as many aggregators as objects, m of them take turns with the stripes of one object. ROMIO's reads
+know nothing of stripes: every domain is one even part of what is read
+(``ADIOI_Calc_file_domains``).
 """
 
 from __future__ import annotations
