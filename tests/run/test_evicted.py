@@ -62,7 +62,7 @@ def check_at_rest(result: Result) -> None:
     assert result.plane is not None
     tables = result.plane.tables
     assert result.plane.free_rows()["BulkRpcs.rpcs"] == len(tables.bulk.rpcs)
-    assert result.plane.free_rows()["PageCache.extents"] == len(tables.cache.osc_extents)
+    assert result.plane.free_rows()["PageCache.osc_extents"] == len(tables.cache.osc_extents)
     assert not tables.lnet.queued.any()
     assert not tables.osc.obds.dirty.any()
     assert not tables.osc.obds.in_flight.any()
