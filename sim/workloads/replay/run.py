@@ -11,13 +11,12 @@ import simpy
 from sim.engine.types import Floats
 from sim.mpi.record import MpiRecord
 from sim.plane.operations import TIMERS
-from sim.workloads.attribution import stretch_of
 from sim.workloads.job import Job
+from sim.workloads.job_results import Figure, Row, stretch_of
 from sim.workloads.replay.feeder import Feeder
 from sim.workloads.replay.intake import INDEPENDENT, Intake, Timing
 from sim.workloads.replay.outcome import MPI_CALLS, Call, ReplayOutcome, counted
 from sim.workloads.replay.windows import OpenFile, ReplayFiles
-from sim.workloads.row import Figure, Row
 from sim.workloads.trace import TraceOp
 
 _RECORDS = 32

@@ -1,0 +1,85 @@
+"""An answer as a page of HTML: one text with everything in it.
+
+The template escapes whatever it is given but the figures, which Matplotlib has written; a policy in
+the head of the page keeps browsers from loading or running anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sim.archive.files import write_whole
+from sim.telling.answer import Answer, Block, Section
+from sim.telling.cells import written
+from sim.telling.drawing import drawn
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), " ")
+"""Characters that HTML does not allow."""
+
+
+def write_page(answer: Answer, path: str | Path, option: str) -> None:
+    """Write an answer as a page, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the system refuses to write; `option` says where the user named the file.
+    """
+    write_whole(path, render(answer), option)
+
+
+def render(answer: Answer) -> str:
+    """Return the HTML of an answer; the same answer gives the same text."""
+    shown = [block for block in answer.blocks if not isinstance(block, Section) or _is_told(block)]
+    return fill(
+        _TEMPLATES / "page.html",
+        page=answer,
+        blocks=[block for block in shown if not isinstance(block, Section)],
+        sections=[block for block in shown if isinstance(block, Section)],
+        style=style(),
+        kind=_kind,
+        written=written,
+        drawn=drawn,
+    )
+
+
+def _is_told(section: Section) -> bool:
+    return bool(section.blocks) and section.on != "text"
+
+
+def _kind(block: Block) -> str:
+    """Return what the template calls a block."""
+    return type(block).__name__.lower()
+
+
+def fill(template: Path, **content: Any) -> str:
+    """Return the HTML that a template makes of what it is given, without what HTML forbids."""
+    text = _template(template).render(**content)
+    return text.translate(_CONTROLS).encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def style() -> str:
+    """Return how all pages look: on a screen or on paper, light and dark."""
+    return (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+
+
+@cache
+def _template(path: Path) -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(path.parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(path.name)
