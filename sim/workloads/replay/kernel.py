@@ -11,16 +11,19 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_val
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.sealed import check_may_open
+from sim.workloads.darshan.facts import STRIPING, check_no_facts, facts_of
+from sim.workloads.darshan.reconstruction import trace_of_log
 from sim.workloads.kernels.kernel import Kernel
+from sim.workloads.replay.intake import Intake, take_in
+from sim.workloads.replay.side_table import read_side_table
+from sim.workloads.trace import Trace
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import
     import simpy
 
     from sim.config.scenario import Scenario
     from sim.workloads.job import Job
-    from sim.workloads.replay.intake import Intake
     from sim.workloads.replay.outcome import ReplayOutcome
-    from sim.workloads.trace import Trace
 
 
 def open_trace(
@@ -55,8 +58,6 @@ def open_trace(
                 f"{files}: a Darshan log says itself what its files are; right would be no side "
                 "table"
             )
-        from sim.workloads.darshan.facts import facts_of
-        from sim.workloads.darshan.reconstruction import trace_of_log
 
         return trace_of_log(path, facts_of(recorded))
     if suffix not in (".csv", ".parquet"):
@@ -64,12 +65,8 @@ def open_trace(
             f"{path}: what this is its name does not tell; right would be a table (.csv, .parquet) "
             "or a Darshan log (.darshan)"
         )
-    if recorded:
-        from sim.workloads.darshan.facts import check_no_facts
-
-        check_no_facts(recorded, path)
-    from sim.workloads.replay.side_table import read_side_table
-    from sim.workloads.replay.table import TableTrace
+    check_no_facts(recorded, path)
+    from sim.workloads.replay.table import TableTrace  # with it comes PyArrow
 
     return TableTrace(path, None if files is None else read_side_table(files), progress)
 
@@ -108,8 +105,6 @@ class Replay(Kernel):
     @classmethod
     def _is_trace(cls, value: object) -> object:
         """Take the name of a file, or a trace that has been opened."""
-        from sim.workloads.trace import Trace
-
         if not isinstance(value, str | Path | Trace):
             raise ValueError("right would be the name of a trace: FILE.csv, FILE.parquet")  # noqa: TRY004
         return value
@@ -118,8 +113,6 @@ class Replay(Kernel):
     @classmethod
     def _is_of_striping(cls, value: object) -> object:
         """Take one fact or several; where the job runs, and what is slow, the scenario says."""
-        from sim.workloads.darshan.facts import STRIPING
-
         if value is None:
             return None
         texts = tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -156,8 +149,6 @@ class Replay(Kernel):
         It can be replayed once.
         """
         if self._intake is None:
-            from sim.workloads.replay.intake import take_in
-
             self._intake = take_in(self.opened(), self.timing, self.place)
         intake: Intake = self._intake
         return intake
