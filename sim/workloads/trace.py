@@ -46,7 +46,7 @@ class TraceBlock(NamedTuple):
     length: Integers  # int64: likewise
     start: Floats  # float64: seconds since the job began at which the call began; NaN if unknown
     think: Floats  # float64: seconds for which the rank computed before the call; NaN if unknown
-    # int64: -1 for what a rank does by itself, else the number of a collective call: the rows of
+    # -1 for what a rank does by itself, else the number of a collective call, int64: the rows of
     # all ranks that are one collective call carry the same number. A rank may have several rows in
     # it, one for each piece of the file that it accesses; a rank of the file's communicator without
     # a row takes part with nothing. For OPEN, CREATE and CLOSE too.
@@ -129,18 +129,17 @@ class TraceFile:
     """A file of a trace."""
 
     name: str  # as the program called it
-    # what was asked for it, or what it had; nothing: the default of the file system
+    # What was asked for it, or what it had; nothing: the default of the file system.
     striping: StripeRequest = field(default_factory=StripeRequest)
-    # bytes that it holds when the job begins; -1 if unknown: then as many as the job reads of it,
-    # unless the job creates it
+    # Bytes that it holds when the job begins; -1 if unknown: then as many as the job reads of it,
+    # unless the job creates it.
     size: int = -1
     mpi: bool = False  # whether it is opened through MPI-IO
-    # int64 (members,): the ranks of the communicator that opens it, ascending; None: all
+    # Members of the communicator that opens it, int64 (members,), ascending; None: all ranks.
     ranks: Integers | None = None
     direct: bool = False  # whether it is opened with O_DIRECT
     shared_directory: bool = True  # whether its directory is also that of other ranks' files
-    # through what the program accessed it: ``POSIX``, ``MPI-IO``, ``HDF5``, ``PnetCDF``
-    library: str = "POSIX"
+    library: str = "POSIX"  # by which it was accessed: POSIX, MPI-IO, HDF5, PnetCDF
 
 
 class Trace(ABC):

@@ -57,17 +57,16 @@ READ_ONLY_MODE = 2
 class MpiFileCalls:
     """Puts together the calls of one file."""
 
-    record: Counters
-    below: Counters
-    ranks: int
-    stripe: int
+    record: Counters  # its records of MPI-IO
+    below: Counters  # its records of POSIX
+    ranks: int  # of the job
+    stripe: int  # bytes
+    # Directions in which collective buffering was off: each rank accessed what it was asked for.
     unbuffered: frozenset[Direction] = frozenset()
-    # of the reads and of the writes, where there are any
-    holes: dict[str, Holes] = field(default_factory=dict)
-    # where there are holes in a file that is longer than its data: in words
+    holes: dict[str, Holes] = field(default_factory=dict)  # by direction, where there are any
+    # Where the holes are in a file that is longer than its data, by direction: in words.
     holed: dict[str, str] = field(default_factory=dict)
-    # when the file was open, where DXT tells it better than the counters
-    sessions_of_data: Sessions | None = None
+    sessions_of_data: Sessions | None = None  # where DXT tells better when the file was open
     busy: Rows | None = None  # the reads, writes and syncs, where DXT tells of them
     _calls: int = 0
 
@@ -134,10 +133,9 @@ class MpiFileCalls:
         )
         member, turn = deal(alone, len(members))
         turn = np.minimum(turn, len(start) - 1)
-        rank = members[member]
-        rows = join(
-            [together, make_rows(rank=rank, op=op, start=start[turn], took=took[turn], mpi=1)]
-        )
+        start, took = start[turn], took[turn]
+        single = make_rows(rank=members[member], op=op, start=start, took=took, mpi=1)
+        rows = join([together, single])
         if op is TraceOp.OPEN and self.creates:
             rows.op[: len(members) if full else 1] = TraceOp.CREATE
         return rows

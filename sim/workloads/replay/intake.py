@@ -135,10 +135,10 @@ POSIX, INDEPENDENT, COLLECTIVE = range(3)
 class Totals:
     """What a trace amounts to."""
 
-    # int64 (files, operations, 3): calls and their bytes, for each file and TraceOp: through POSIX,
-    # by MPI-IO independently and collectively, where the call of one rank counts as one
+    # Calls of each file and TraceOp, through POSIX, by MPI-IO independently and collectively (where
+    # the call of one rank counts as one): int64 (files, operations, 3).
     calls: Integers
-    bytes: Integers
+    bytes: Integers  # of these calls, likewise
     by_rank: Integers  # int64 (ranks, 2): bytes that each rank reads and writes
     read_end: Integers  # int64 (files,): the end of the last byte that is read of each file
     rows: int = 0  # rows of the trace

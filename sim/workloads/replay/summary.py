@@ -31,9 +31,9 @@ class TraceSummary:
     totals: Totals = field(default_factory=Totals.none)
     collective_calls: int = 0  # however many ranks take part
     barriers: int = 0
-    # int64 (2, bins): read and write calls by size, the last bin for anything above
+    # Read and write calls by size, the last bin for anything above: int64 (2, bins).
     sizes: Integers = field(default_factory=lambda: np.zeros((2, len(SIZE_BINS) + 1), np.int64))
-    # int64 (2,): reads and writes that begin right where the rank's last one ended in the file
+    # Reads and writes that begin right where the rank's last one ended in the file: int64 (2,).
     consecutive: Integers = field(default_factory=_pair)
     sequential: Integers = field(default_factory=_pair)  # and all that begin there or beyond
     think: float = 0.0  # seconds of computing between calls, of all ranks together

@@ -30,7 +30,7 @@ MOST_BYTES = 1 << 60
 class Column(NamedTuple):
     """A column."""
 
-    kind: str  # ``integer``, ``seconds`` or ``word``
+    kind: str  # integer, seconds or word
     right: str  # what may stand in it
     required: bool = False  # whether a table must have it
     most: int = MOST_BYTES  # of an integer: up to but without; from 0 on
