@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from sim.config.kept import kept
 from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Indices, Integers
 
@@ -124,6 +125,7 @@ class RowBefore:
         return before
 
 
+@kept
 @dataclass(frozen=True, eq=False)
 class TraceFile:
     """A file of a trace."""

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.workloads.trace import TraceOp
 
@@ -221,6 +222,7 @@ def active_ranks(record: Counters, ranks: int) -> Integers:
     return np.sort(chosen)
 
 
+@kept
 class Layer(StrEnum):
     """Where calls were counted."""
 
@@ -229,6 +231,7 @@ class Layer(StrEnum):
     POSIX = "POSIX"
 
 
+@kept
 class Phase(StrEnum):
     """Kinds of calls. As in Darshan, syncs count as writes, and stats with opens and closes."""
 
@@ -237,6 +240,7 @@ class Phase(StrEnum):
     WRITE = "write"
 
 
+@kept
 @dataclass(frozen=True)
 class Measured:
     """What the log, or a run, says of a phase of a layer."""

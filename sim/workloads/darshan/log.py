@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from sim.config.errors import InputError
 from sim.config.files import check_is_file
+from sim.config.kept import kept
 from sim.engine.types import Integers
 from sim.workloads.darshan.counters import Counters, Numbers
 from topology.text import format_count
@@ -49,6 +50,7 @@ class Layout(NamedTuple):
     osts: Integers  # int64 (stripes,): the indices of its OSTs
 
 
+@kept
 class Unreplayed(NamedTuple):
     """What went through a module that is not replayed: how many files, and their bytes."""
 

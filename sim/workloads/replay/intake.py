@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.accesses import Accesses
 from sim.mpi.runs import runs_of
@@ -131,6 +132,7 @@ POSIX, INDEPENDENT, COLLECTIVE = range(3)
 """Ways of making a call, as :class:`Totals` tells them apart."""
 
 
+@kept
 @dataclass(eq=False)
 class Totals:
     """What a trace amounts to."""
@@ -289,8 +291,8 @@ class _Taking:
         way = np.where(together & (block.op != TraceOp.BARRIER), COLLECTIVE, block.mpi)
         self.totals.add(block, way.astype(np.int64), begins | ~together)
         seconds = self._seconds(block)
-        kept = begins | (~together & _does_anything(block, seconds))
-        runs = _joined(take_rows(block, kept), seconds[kept], together[kept])
+        staying = begins | (~together & _does_anything(block, seconds))
+        runs = _joined(take_rows(block, staying), seconds[staying], together[staying])
         marks = runs["op"] == _MARK
         rank = runs["rank"].astype(np.int64)
         before = np.cumsum(~marks) - ~marks
