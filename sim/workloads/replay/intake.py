@@ -17,8 +17,7 @@ import numpy.typing as npt
 from sim.config.errors import InputError
 from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.runs import runs_of
+from sim.mpi.accesses import Accesses, runs_of
 from sim.workloads.replay.collectives import ALONE, FIRST_BARRIER, Calls
 from sim.workloads.trace import RowBefore, Trace, TraceBlock, TraceOp, join_blocks, take_rows
 
