@@ -9,17 +9,14 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, study_options
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sim.config.workload_mix import MixJob, WorkloadMix
     from sim.studies.plan.plan import Plan
     from sim.studies.plan.plan_faults import MixFaults
     from sim.studies.plan.plan_sensitivity import MixSensitivity
-    from sim.telling.answer import Answer, Picture
 
 
 _HELP = """\
@@ -117,17 +114,12 @@ def plan(
     **asked: Any,
 ) -> Findings:
     """Plan, and print the answer."""
+    from sim.studies.plan.plan_answer import plan_answer
+
     _check(asked, study)
     made = _run(_mix(name, assignments, seed), asked, study)
-    wrong = made.plan is not None and any(each.reason for each in made.plan.configurations)
-    return Findings(
-        text=lambda: _text(made),
-        document=lambda: _document(made),
-        table=lambda: _table(made),
-        pictures=lambda: _pictures(made),
-        page=lambda: _page(made),
-        status=1 if wrong else 0,
-    )
+    answer = plan_answer(made.mix, typed_command(), *made[1:])
+    return findings_of(answer, lambda: _table(made))
 
 
 def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
@@ -278,79 +270,8 @@ def _numbers(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _text(made: _Studies) -> str:
-    """Return all that is to be printed."""
-    from sim.studies.plan.plan_more_tables import (
-        faults_missing,
-        faults_table,
-        sensitivity_tables,
-        sensitivity_words,
-    )
-    from sim.studies.plan.plan_text import format_plan, study_title
-    from sim.telling.text import table_lines, wrapped
-
-    blocks = []
-    if made.plan is not None:
-        blocks.append(format_plan(made.plan))
-    else:
-        blocks.append(study_title(made.mix))
-    if made.sensitivity is not None:
-        lines = [
-            line
-            for said in sensitivity_words(made.sensitivity)
-            for line in wrapped(said, "* ", "  ")
-        ]
-        blocks.append("\n".join(lines) + "\n")
-        tables = sensitivity_tables(made.sensitivity)
-        blocks += ["\n".join(table_lines(table)) + "\n" for table in tables]
-    if made.faults is not None:
-        lines = [*table_lines(faults_table(made.faults))]
-        lines += [f"NOT RUN ({said})" for said in faults_missing(made.faults)]
-        blocks.append("\n".join(lines) + "\n")
-    return "\n".join(blocks)
-
-
-def _document(made: _Studies) -> dict[str, Any]:
-    """Arrange all of it for JSON."""
-    from sim.studies.plan.plan_more_tables import faults_document, sensitivity_document
-    from sim.studies.plan.plan_text import plan_document
-
-    document: dict[str, Any] = {}
-    if made.plan is not None:
-        document |= plan_document(made.plan)
-    if made.sensitivity is not None:
-        document["sensitivity"] = sensitivity_document(made.sensitivity)
-    if made.faults is not None:
-        document["faults"] = faults_document(made.faults)
-    return document
-
-
 def _table(made: _Studies) -> str:
     """Return the one table of what was asked for, as CSV."""
-    (found,) = (one for one in (made.plan, made.sensitivity, made.faults) if one is not None)
+    (found,) = (one for one in made[1:] if one is not None)
     text: str = found.to_pandas().to_csv(index=False)
     return text
-
-
-def _pictures(made: _Studies) -> Iterator[Picture]:
-    """Yield the pictures of what was asked for."""
-    from functools import partial
-
-    from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
-    from sim.telling.answer import Picture
-
-    if made.plan is not None:
-        yield from plan_pictures(made.plan)
-    if made.sensitivity is not None:
-        yield Picture("sensitivity", partial(sensitivity_figure, made.sensitivity))
-    if made.faults is not None:
-        yield Picture("faults", partial(faults_figure, made.faults))
-
-
-def _page(made: _Studies) -> Answer:
-    from sim.studies.plan.plan_page import plan_page, studies_page
-
-    more = made.sensitivity, made.faults
-    if made.plan is not None:
-        return plan_page(made.plan, typed_command(), *more)
-    return studies_page(made.mix, typed_command(), *more)

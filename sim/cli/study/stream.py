@@ -8,7 +8,7 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, study_options
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
@@ -80,12 +80,8 @@ def stream(
     """Run a stream and print what came of it."""
     import time
 
+    from sim.studies.stream.stream_answer import stream_answer, stream_csv
     from sim.studies.stream.stream_draws import run_stream
-    from sim.studies.stream.stream_page import stream_page
-    from sim.studies.stream.stream_plot import stream_figure
-    from sim.studies.stream.stream_table import stream_csv, stream_document
-    from sim.studies.stream.stream_text import format_stream
-    from sim.telling.answer import Picture
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)
@@ -96,12 +92,10 @@ def stream(
         counted="bytes",
     )
     wall = time.perf_counter() - began
-    return Findings(
-        text=lambda: f"{format_stream(found)}# Wall time: {wall:.2f} s\n",
-        document=lambda: stream_document(found) | {"wall_seconds": wall},
-        table=lambda: stream_csv(found),
-        pictures=lambda: [Picture("stream", lambda: stream_figure(found.first))],
-        page=lambda: stream_page(found, typed_command()),
+    told = findings_of(stream_answer(found, typed_command()), lambda: stream_csv(found))
+    return told._replace(
+        text=lambda: f"{told.text()}# Wall time: {wall:.2f} s\n",
+        document=lambda: told.document() | {"wall_seconds": wall},
     )
 
 

@@ -37,7 +37,7 @@ class _Axis(NamedTuple):
 
 
 def stream_figure(result: StreamResult) -> Figure:
-    """Draw the nodes of all jobs, the queue and the bytes of the OSTs over time."""
+    """Draw a stream."""
     axis = _axis(result.end)
     heading = Heading(
         "Which nodes jobs had when, and what the file system moved",
