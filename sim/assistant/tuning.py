@@ -9,7 +9,7 @@ from sim.assistant.answers import TuneAnswer, Tuned
 from sim.assistant.questions import TuneQuestion
 from sim.assistant.subject import scenario_of_one_job
 from sim.serving.desk import Desk
-from sim.studies.sweep.sweep_text import title_of
+from sim.studies.sweep.sweep_answer import title_of
 from sim.studies.tune.tune_text import format_tuning, tuning_document
 from sim.studies.tune.tuning import tune
 

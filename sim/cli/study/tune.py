@@ -138,7 +138,7 @@ def _search(tuner: Tuner) -> Tuning:
 
 def _findings(scenario: Scenario, found: Tuning) -> Findings:
     """Return what was found in all its forms."""
-    from sim.studies.sweep.sweep_text import title_of
+    from sim.studies.sweep.sweep_answer import title_of
     from sim.studies.tune.tune_page import tuning_page
     from sim.studies.tune.tune_plot import tuning_figure
     from sim.studies.tune.tune_text import format_tuning, tuning_document
