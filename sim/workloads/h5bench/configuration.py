@@ -28,43 +28,21 @@ _SWITCHES = ("keepfile", "usechunked", "indepio", "addattr", "derivedtype", "met
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """One benchmark of a configuration.
+    """One benchmark of a configuration."""
 
-    Attributes
-    ----------
-    name
-        As h5bench calls it: ``write``, ``metadata``.
-    file
-        The HDF5 file, with its folder.
-    task
-        What it does.
-    """
-
-    name: str
-    file: str
-    task: Task
+    name: str  # as h5bench calls it: write, metadata
+    file: str  # the HDF5 file, with its folder
+    task: Task  # what it does
 
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """What a file asks for.
+    """What a file asks for."""
 
-    Attributes
-    ----------
-    ranks
-        That MPI is to start.
-    striping
-        Of the folder; what is not said is left to the job.
-    directory
-        The folder of the files.
-    benchmarks
-        In order.
-    """
-
-    ranks: int
-    striping: StripeRequest
-    directory: str
-    benchmarks: tuple[Benchmark, ...]
+    ranks: int  # that MPI is to start
+    striping: StripeRequest  # of the folder; what is not said is left to the job
+    directory: str  # the folder of the files
+    benchmarks: tuple[Benchmark, ...]  # in order
 
 
 def read_configuration(path: str) -> Configuration:

@@ -10,45 +10,26 @@ from sim.workloads.h5bench.stress import Stress
 
 @dataclass(frozen=True, kw_only=True)
 class PatternTimes:
-    """What rank 0 has measured of a pattern; seconds.
+    """What rank 0 has measured of a pattern; seconds."""
 
-    Attributes
-    ----------
-    size
-        Bytes of all ranks and time steps.
-    raw, metadata
-        In the calls that move data, and in those that make or open groups and datasets.
-    create, flush, close
-        H5Fcreate or H5Fopen, H5Fflush (0 where nothing is written) and H5Fclose.
-    observed
-        From the first call to the end of the last one.
-    """
-
-    size: int
+    size: int  # bytes of all ranks and time steps
+    # in the calls that move data, and in those that make or open groups and datasets
     raw: float
     metadata: float
+    # H5Fcreate or H5Fopen, H5Fflush (0 where nothing is written) and H5Fclose
     create: float
     flush: float
     close: float
-    observed: float
+    observed: float  # from the first call to the end of the last one
 
 
 @dataclass(frozen=True, kw_only=True)
 class StressTimes:
-    """What the ranks of a metadata stress test have measured: least and most of them, seconds.
+    """What the ranks of a metadata stress test have measured: least and most of them, seconds."""
 
-    Attributes
-    ----------
-    wall
-        The whole test.
-    file_size
-        Bytes of the file.
-    write_phase, create, write, read_phase, read
-        Pairs: of the rank with the least and of that with the most.
-    """
-
-    wall: float
-    file_size: int
+    wall: float  # the whole test
+    file_size: int  # bytes of the file
+    # pairs: of the rank with the least and of that with the most
     write_phase: tuple[float, float]
     create: tuple[float, float]
     write: tuple[float, float]
@@ -58,26 +39,16 @@ class StressTimes:
 
 @dataclass(frozen=True, kw_only=True)
 class FinishedBenchmark:
-    """One benchmark that has run.
+    """One benchmark that has run."""
 
-    Attributes
-    ----------
-    name, file
-        As the configuration has them.
-    task, times
-        What it did and what it measured; None of an exerciser, whose rows tell all.
-    csv_path
-        Where its figures are written to besides; None: nowhere.
-    rows
-        How many rows of the table there were at its end.
-    """
-
+    # as the configuration has them
     name: str
     file: str
+    # what it did and what it measured; None of an exerciser, whose rows tell all
     task: Pattern | Stress | None
     times: PatternTimes | StressTimes | None
-    csv_path: str | None
-    rows: int
+    csv_path: str | None  # where its figures are written to besides; None: nowhere
+    rows: int  # how many rows of the table there were at its end
 
 
 @dataclass(frozen=True, kw_only=True)

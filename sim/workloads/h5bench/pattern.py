@@ -53,54 +53,31 @@ _SUPPORTED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
-    """One benchmark of particles.
+    """One benchmark of particles."""
 
-    Attributes
-    ----------
-    operation
-        One of :data:`PATTERNS`.
-    memory, file
-        How variables lie in memory and file: ``CONTIG``, each by itself; ``INTERLEAVED``, particle
-        after particle; ``STRIDED``, in blocks with gaps between them.
-    steps
-        Time steps.
-    compute
-        Seconds of computing between two of them.
-    dims
-        Particles of a rank along each dimension.
-    chunk
-        Particles of a chunk along each dimension; None: in one piece.
-    compress
-        Whether gzip is asked for.
-    collective, collective_metadata
-        How data and metadata go.
-    alignment, threshold
-        Bytes: what is at least as large as the threshold begins at a multiple of the alignment.
-    stride, block, blocks
-        With ``STRIDED``: particles from one block to the next and in a block, and blocks.
-    partial
-        Particles of each rank that are read, with ``READ_OPTION = PARTIAL``; None: all.
-    csv_file
-        What the figures are written to besides.
-    """
-
-    operation: str
+    operation: str  # one of PATTERNS
+    # how variables lie in memory and file: CONTIG, each by itself; INTERLEAVED, particle after
+    # particle; STRIDED, in blocks with gaps between them
     memory: str
     file: str
-    steps: int
-    compute: float
-    dims: tuple[int, ...]
-    chunk: tuple[int, ...] | None
-    compress: bool
+    steps: int  # time steps
+    compute: float  # seconds of computing between two of them
+    dims: tuple[int, ...]  # particles of a rank along each dimension
+    chunk: tuple[int, ...] | None  # particles of a chunk along each dimension; None: in one piece
+    compress: bool  # whether gzip is asked for
+    # how data and metadata go
     collective: bool
     collective_metadata: bool
+    # bytes: what is at least as large as the threshold begins at a multiple of the alignment
     alignment: int
     threshold: int
+    # with STRIDED: particles from one block to the next and in a block, and blocks
     stride: int
     block: int
     blocks: int
+    # particles of each rank that are read, with READ_OPTION = PARTIAL; None: all
     partial: int | None
-    csv_file: str | None
+    csv_file: str | None  # what the figures are written to besides
 
     @property
     def particles(self) -> int:

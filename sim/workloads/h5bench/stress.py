@@ -19,41 +19,26 @@ _MOST_WRITES = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Stress:
-    """One metadata stress test.
+    """One metadata stress test."""
 
-    Attributes
-    ----------
-    steps, arrays
-        How many there are.
-    rows, columns
-        As typed: of a rank's tile with weak scaling, of an array with strong.
-    process_rows, process_columns
-        Ranks along each dimension of an array.
-    scaling
-        ``weak`` or ``strong``.
-    rank
-        Dimensions of a dataset: 4, one for all; 3, one for each step or array; 2, one for each
-        array of each step.
-    step_first
-        Whether the steps are the slowest dimension.
-    chunked, collective
-        How the datasets lie, and how they are accessed.
-    csv_file
-        What the figures are written to besides.
-    """
-
+    # how many there are
     steps: int
     arrays: int
+    # as typed: of a rank's tile with weak scaling, of an array with strong
     rows: int
     columns: int
+    # ranks along each dimension of an array
     process_rows: int
     process_columns: int
-    scaling: str
+    scaling: str  # weak or strong
+    # dimensions of a dataset: 4, one for all; 3, one for each step or array; 2, one for each array
+    # of each step
     rank: int
-    step_first: bool
+    step_first: bool  # whether the steps are the slowest dimension
+    # how the datasets lie, and how they are accessed
     chunked: bool
     collective: bool
-    csv_file: str | None
+    csv_file: str | None  # what the figures are written to besides
 
     @property
     def tile(self) -> tuple[int, int]:

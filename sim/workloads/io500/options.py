@@ -20,18 +20,10 @@ class Kind(Enum):
 
 
 class Option(NamedTuple):
-    """An option of IO500.
+    """An option of IO500."""
 
-    Attributes
-    ----------
-    kind
-        What its value is.
-    default
-        Of it; None: none.
-    """
-
-    kind: Kind
-    default: str | None = None
+    kind: Kind  # what its value is
+    default: str | None = None  # of it; None: none
 
 
 _API = {"API": Option(Kind.TEXT)}

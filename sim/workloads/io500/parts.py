@@ -29,18 +29,10 @@ RANDOM_READ = "ior-rnd4K-easy-read"
 
 @dataclass(frozen=True)
 class Room:
-    """What there is room for.
+    """What there is room for."""
 
-    Attributes
-    ----------
-    ranks
-        How many share it.
-    whole
-        Whether phases go to their stonewalls.
-    """
-
-    ranks: int
-    whole: bool
+    ranks: int  # how many share it
+    whole: bool  # whether phases go to their stonewalls
 
     @property
     def calls(self) -> int:

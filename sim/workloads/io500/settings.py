@@ -19,18 +19,10 @@ MOST_VERBOSE = 10
 
 @dataclass(frozen=True)
 class Settings:
-    """The values that a file sets, and the defaults of the others.
+    """The values that a file sets, and the defaults of the others."""
 
-    Attributes
-    ----------
-    given
-        By section and option, checked (:mod:`sim.workloads.io500.ini`).
-    timestamp
-        What the folders are called, as in ``2020.01.01-00.00.00``.
-    """
-
-    given: Given
-    timestamp: str
+    given: Given  # by section and option, checked (ini)
+    timestamp: str  # what the folders are called, as in 2020.01.01-00.00.00
 
     def text(self, section: str, name: str) -> str:
         """Return a value; an empty text where there is none."""

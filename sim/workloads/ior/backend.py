@@ -19,29 +19,16 @@ from sim.workloads.ranks import Ranks
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """What the ranks are to do in a phase.
+    """What the ranks are to do in a phase."""
 
-    Attributes
-    ----------
-    ranks, test, access
-        Who, how, and whether they write or read.
-    pattern
-        The calls of every rank.
-    pretend
-        int64 (ranks,): whom each rank stands in for.
-    file
-        int64 (ranks,): the number of each rank's file.
-    fresh
-        Whether the phase creates the files.
-    """
-
+    # who, how, and whether they write or read
     ranks: Ranks
     test: IorTest
     access: Access
-    pattern: Pattern
-    pretend: Integers
-    file: Integers
-    fresh: bool
+    pattern: Pattern  # the calls of every rank
+    pretend: Integers  # int64 (ranks,): whom each rank stands in for
+    file: Integers  # int64 (ranks,): the number of each rank's file
+    fresh: bool  # whether the phase creates the files
 
     @property
     def writes(self) -> bool:

@@ -21,18 +21,10 @@ from sim.workloads.ior.parameters import ELEMENT, IorTest
 
 @dataclass
 class _Written:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes
-    ----------
-    file
-        The file, as the library keeps it in mind.
-    datasets
-        One for each segment.
-    """
-
-    file: Hdf5File
-    datasets: list[Dataset] = field(default_factory=list)
+    file: Hdf5File  # the file, as the library keeps it in mind
+    datasets: list[Dataset] = field(default_factory=list)  # one for each segment
 
 
 class Hdf5Backend:

@@ -20,47 +20,27 @@ from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Task
-from sim.workloads.ior.contents import Contents
-from sim.workloads.ior.hints import IorHints
+from sim.workloads.ior.files import Contents, IorHints
 
 _Library = TypeVar("_Library")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MpiSetting:
-    """What a backend over MPI-IO has for one phase.
+    """What a backend over MPI-IO has for one phase."""
 
-    Attributes
-    ----------
-    task
-        What to do: for all ranks, or, where each has a file of its own, for the first.
-    communicator
-        The ranks that open the file together.
-    inner_meeting
-        The number of a meeting of the data plane where a part of them can meet.
-    hints
-        Given, and in force.
-    machine
-        With its MPI library.
-    file_name
-        The file, as IOR names it.
-    stripe_count, stripe_size
-        Its striping; size in bytes.
-    contents
-        What is in it, and in all others alike: what a backend put here when it wrote them.
-    files, numbers
-        The data plane's table of files, and int64: the numbers of all files of the phase.
-    """
-
-    task: Task
-    communicator: Communicator
-    inner_meeting: int
-    hints: IorHints
-    machine: Machine
-    file_name: str
+    task: Task  # what to do: for all ranks, or, where each has a file of its own, for the first
+    communicator: Communicator  # the ranks that open the file together
+    inner_meeting: int  # the number of a meeting of the data plane where a part of them can meet
+    hints: IorHints  # given, and in force
+    machine: Machine  # with its MPI library
+    file_name: str  # the file, as IOR names it
+    # its striping; size in bytes
     stripe_count: int
     stripe_size: int
+    # what is in it, and in all others alike: what a backend put here when it wrote them
     contents: Contents
+    # the data plane's table of files, and int64: the numbers of all files of the phase
     files: Table
     numbers: Integers
 

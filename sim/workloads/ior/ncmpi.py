@@ -19,19 +19,12 @@ from sim.workloads.ior.mpiio import MpiSetting
 
 @dataclass
 class _Written:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes
-    ----------
-    file, variable
-        The file as the library keeps it in mind, and its variable.
-    records
-        How many records it is to have.
-    """
-
+    # the file as the library keeps it in mind, and its variable
     file: PnetcdfFile
     variable: Variable
-    records: int
+    records: int  # how many records it is to have
 
 
 class NcmpiBackend:

@@ -11,47 +11,29 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sim.workloads.ior.outcome import PhaseRecord, Stonewall
 from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.row import Figure, Row
 
 
 @dataclass(frozen=True)
 class IorRow:
-    """One line of IOR's Results table; times in seconds.
+    """One line of IOR's Results table; times in seconds."""
 
-    Attributes
-    ----------
-    access
-        What the phase did.
-    repetition
-        Counted from 0.
-    bandwidth
-        Bytes a second, from the first open to the last close.
-    iops
-        Calls a second, from the first transfer's start to the last one's end.
-    latency
-        Mean time of a call of the rank for which it is smallest.
-    open, io, close, total
-        From the earliest start to the latest end of each part, and of the whole.
-    bytes_moved, calls
-        Of all ranks together.
-    stonewall
-        As in the record.
-    """
-
-    access: Access
-    repetition: int
-    bandwidth: float
-    iops: float
-    latency: float
+    access: Access  # what the phase did
+    repetition: int  # counted from 0
+    bandwidth: float  # bytes a second, from the first open to the last close
+    iops: float  # calls a second, from the first transfer's start to the last one's end
+    latency: float  # mean time of a call of the rank for which it is smallest
+    # from the earliest start to the latest end of each part, and of the whole
     open: float
     io: float
     close: float
     total: float
+    # of all ranks together
     bytes_moved: int
     calls: int
-    stonewall: Stonewall | None = None
+    stonewall: Stonewall | None = None  # as in the record
 
 
 @dataclass(frozen=True)
@@ -70,32 +52,17 @@ class Spread:
 
 @dataclass(frozen=True)
 class IorSummary:
-    """One line of IOR's summary: all repetitions of one access of one test.
+    """One line of IOR's summary: all repetitions of one access of one test."""
 
-    Attributes
-    ----------
-    access
-        ``"write"`` or ``"read"``.
-    bandwidth
-        Bytes a second.
-    operations
-        Calls a second over the whole phase, open and close included (unlike ``IorRow.iops``).
-    mean_time
-        Mean of the phases' total times, s.
-    bytes_moved
-        In the first repetition.
-    stonewall_time
-        Mean time until the deadline stopped rank 0, s; None without wear-out.
-    stonewall_bandwidth
-        Bytes a second of one rank until then; None without wear-out.
-    """
-
-    access: str
-    bandwidth: Spread
+    access: str  # "write" or "read"
+    bandwidth: Spread  # bytes a second
+    # calls a second over the whole phase, open and close included (unlike IorRow.iops)
     operations: Spread
-    mean_time: float
-    bytes_moved: int
+    mean_time: float  # mean of the phases' total times, s
+    bytes_moved: int  # in the first repetition
+    # mean time until the deadline stopped rank 0, s; None without wear-out
     stonewall_time: float | None
+    # bytes a second of one rank until then; None without wear-out
     stonewall_bandwidth: float | None
 
 
