@@ -11,14 +11,13 @@ from sim.results.kernel_output import KernelOutput
 from sim.results.kernel_text import format_rows
 from sim.results.output import OutputFile
 from sim.run.result import Result
+from sim.workloads.h5bench.benchmarks import Pattern, Stress
 from sim.workloads.h5bench.outcome import (
     FinishedBenchmark,
     H5benchOutcome,
     PatternTimes,
     StressTimes,
 )
-from sim.workloads.h5bench.pattern import Pattern
-from sim.workloads.h5bench.stress import Stress
 
 
 class H5benchOutput(KernelOutput):

@@ -235,10 +235,10 @@ def idle_note(names: Iterable[str]) -> tuple[str, ...]:
 # --- what must hold ---
 
 
-def refuse(rules: Iterable[Rule[_Test]], test: _Test) -> None:
-    """Raise InputError with the sentence of the first rule that is so of a test."""
+def refuse(rules: Iterable[Rule[_Test]], test: _Test, place: str = "") -> None:
+    """Raise InputError with the sentence of the first rule that is so of a test, behind a place."""
     for sentence in said(rules, test):
-        raise InputError(sentence)
+        raise InputError(f"{place}{sentence}")
 
 
 def said(rules: Iterable[Rule[_Test]], *tests: _Test) -> Iterator[str]:

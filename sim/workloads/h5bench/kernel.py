@@ -10,9 +10,8 @@ from pydantic import Field, PrivateAttr
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.workloads.exerciser import Exerciser
+from sim.workloads.h5bench.benchmarks import PARTICLE, Pattern, Stress
 from sim.workloads.h5bench.configuration import Configuration, read_configuration
-from sim.workloads.h5bench.pattern import PARTICLE, Pattern
-from sim.workloads.h5bench.stress import Stress
 from sim.workloads.kernel import Kernel
 
 if TYPE_CHECKING:

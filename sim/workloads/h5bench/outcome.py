@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sim.workloads.h5bench.pattern import Pattern
-from sim.workloads.h5bench.stress import Stress
+from sim.workloads.h5bench.benchmarks import Pattern, Stress
 
 
 @dataclass(frozen=True, kw_only=True)

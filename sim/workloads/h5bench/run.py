@@ -10,6 +10,7 @@ import simpy
 from sim.machine.filesystem import FileSet
 from sim.workloads.exerciser import Exerciser
 from sim.workloads.exerciser_run import ExerciserRun
+from sim.workloads.h5bench.benchmarks import Pattern
 from sim.workloads.h5bench.files import OpenFile, Written
 from sim.workloads.h5bench.kernel import H5bench
 from sim.workloads.h5bench.outcome import (
@@ -18,7 +19,6 @@ from sim.workloads.h5bench.outcome import (
     PatternTimes,
     StressTimes,
 )
-from sim.workloads.h5bench.pattern import Pattern
 from sim.workloads.h5bench.pattern_run import run_pattern
 from sim.workloads.h5bench.stress_run import run_stress
 from sim.workloads.job import Job

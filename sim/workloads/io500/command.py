@@ -13,8 +13,7 @@ from sim.config.scenario import Workload as AskedWorkload
 from sim.workloads.io500.checks import check_settings, remarks
 from sim.workloads.io500.ini import checked
 from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.parts import Room, ior_test, mdtest_test
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.settings import Room, Settings, ior_test, mdtest_test
 from sim.workloads.ior.checks import check as check_ior
 from sim.workloads.mdtest.checks import check as check_mdtest
 from sim.workloads.workload import Workload

@@ -11,11 +11,11 @@ import simpy
 
 from sim.config.errors import InputError
 from sim.machine.filesystem import FileSet
+from sim.workloads.io500.checks import breaches
 from sim.workloads.io500.command import Io500
 from sim.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
 from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.parts import RANDOM_READ, ior_test, mdtest_test
-from sim.workloads.io500.rules import breaches
+from sim.workloads.io500.settings import RANDOM_READ, ior_test, mdtest_test
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.rows import IorRow, reduce
 from sim.workloads.ior.run import Namespace as IorNamespace
