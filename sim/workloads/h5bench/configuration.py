@@ -14,7 +14,6 @@ from sim.config.errors import InputError
 from sim.config.files import explain
 from sim.config.sealed import check_may_open
 from sim.config.striping import StripeRequest
-from sim.workloads.exerciser import Exerciser
 from sim.workloads.h5bench.benchmarks import (
     PATTERNS,
     Pattern,
@@ -23,6 +22,7 @@ from sim.workloads.h5bench.benchmarks import (
     read_stress,
 )
 from sim.workloads.h5bench.section import Section, number, one_of
+from sim.workloads.kernels.exerciser import Exerciser
 from sim.workloads.option_table import by_name, row
 
 Task: TypeAlias = Pattern | Stress | Exerciser

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sim.machine.filesystem import FileSet
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.stretch import Stretch
+from sim.workloads.job_results import Stretch
 
 if TYPE_CHECKING:
     from sim.mpi.record import MpiRecord

@@ -16,9 +16,8 @@ from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.storage.ssd.device import dirty_limits
 from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.command import Ior
 from sim.workloads.ior.files import Contents, IorHints, file_name, hints_of, striping_of
-from sim.workloads.ior.options import STATUS_OPTION
+from sim.workloads.ior.options import STATUS_OPTION, IorCommand
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
@@ -48,12 +47,12 @@ class Namespace:
     stonewall_calls: dict[str, int] = field(default_factory=dict)
 
 
-def run(ior: Ior, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
+def run(command: IorCommand, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
     """Run the tests of a command one after the other: a SimPy process."""
     namespace, tests = Namespace(), []
-    for number, test in enumerate(ior.command.tests):
+    for number, test in enumerate(command.tests):
         tests.append((yield from run_test(test, job, namespace, number)))
-    return IorOutcome(command=ior.command, tests=tuple(tests))
+    return IorOutcome(command=command, tests=tuple(tests))
 
 
 def run_test(
