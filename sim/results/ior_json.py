@@ -20,9 +20,8 @@ from sim.results.ior_report import (
 )
 from sim.results.json_text import json_text
 from sim.workloads.ior.files import file_name
-from sim.workloads.ior.outcome import Removal
+from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, summarise
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
 

@@ -24,6 +24,7 @@ Rule: TypeAlias = tuple[Callable[[_Test], object], str]
 """Whether something is so of a test, and the sentence to say then, a format with the test, t."""
 
 NO_GPU = "the compute nodes of a Cray XC40 have no GPU"
+NO_POOLS = "no machine file describes OST pools; choose the OSTs by count and start OST instead"
 
 _LARGEST = (1 << 63) - 1  # IOR and mdtest count in a signed 64-bit integer
 
@@ -67,7 +68,8 @@ class Option:
     default: Any = None
     field: str = ""  # of the test that it sets; empty: none, its value is only looked at
     counts: bool = False  # a letter without a value that means more each time it is repeated
-    refused: str = ""  # the end of a sentence: why, and what would be right
+    # why it is refused, the end of a sentence: at once or, if it sets a field, by checks of a job
+    refused: str = ""
     harmless: tuple[str, ...] = ()  # values that are not refused, and change nothing
     idle: str = ""  # why it has no effect in a simulation; it is named then
 
@@ -207,7 +209,7 @@ def changed(test: _Test, row: Option, spelled: str, value: str | None) -> _Test:
         If the value does not fit, or the option matters on a machine but is not simulated.
     """
     asked: Any = test
-    if row.refused:
+    if row.refused and not row.field:
         if value in row.harmless:
             return test
         raise InputError(f"{spelled}: {row.refused}")
@@ -233,6 +235,14 @@ def idle_note(names: Iterable[str]) -> tuple[str, ...]:
 
 
 # --- what must hold ---
+
+
+def refuse_set(rows: Sequence[Option], test: object) -> None:
+    """Raise InputError if a test has options set that are read, but refused."""
+    for one in rows:
+        if one.refused and one.field and getattr(test, one.field) != one.default:
+            names = ", ".join(other.names[0] for other in rows if other.refused == one.refused)
+            raise InputError(f"{names}: {one.refused}")
 
 
 def refuse(rules: Iterable[Rule[_Test]], test: _Test, place: str = "") -> None:

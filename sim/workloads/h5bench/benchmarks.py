@@ -33,7 +33,7 @@ _MOST_WRITES = 20_000
 
 # --- particles ---
 
-_PATTERN_ROWS = by_name(
+PATTERN_OPTIONS = by_name(
     row("MEM_PATTERN FILE_PATTERN", one_of("CONTIG", "INTERLEAVED", "STRIDED")),
     row("TIMESTEPS", number(1)),
     row("DELAYED_CLOSE_TIMESTEPS", str, idle="it is for asynchronous I/O"),
@@ -158,7 +158,7 @@ def read_pattern(operation: str, benchmark: Section) -> Pattern:
     InputError
         If a field is unknown, missing or out of range, or asks for what is not simulated.
     """
-    section = benchmark.section("configuration", _PATTERN_ROWS)
+    section = benchmark.section("configuration", PATTERN_OPTIONS)
     _refuse(section)
     count = section["NUM_DIMS"]
     memory, file = (section[name] for name in ("MEM_PATTERN", "FILE_PATTERN"))
@@ -228,7 +228,7 @@ def _chunk(section: Section, count: int) -> tuple[int, ...]:
 
 # --- the metadata stress test ---
 
-_STRESS_ROWS = by_name(
+STRESS_OPTIONS = by_name(
     row("version", one_of("0"), "0"),
     row("steps arrays", number(1)),
     row("rows columns", number(2)),
@@ -314,7 +314,7 @@ def read_stress(benchmark: Section) -> Stress:
     InputError
         If a field is unknown, missing or out of range.
     """
-    section = benchmark.section("configuration", _STRESS_ROWS)
+    section = benchmark.section("configuration", STRESS_OPTIONS)
     _, slowest = section["version"], section["slowest-dimension"]
     stress = Stress(
         steps=section["steps"],

@@ -7,9 +7,9 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.mpi.hints import InForce
 from sim.workloads.ior.files import hints_of, striping_of
-from sim.workloads.ior.parameters import ELEMENT, PAGE, WITHOUT_MPI, IorTest
+from sim.workloads.ior.parameters import ELEMENT, OPTIONS, PAGE, WITHOUT_MPI, IorTest
 from sim.workloads.ior.rules import NOT_SIMULATED, NOTED
-from sim.workloads.option_table import refuse, said
+from sim.workloads.option_table import refuse, refuse_set, said
 
 _MOST_CALLS = 100_000_000
 """Reads or writes of one phase: their list takes about 60 bytes each."""
@@ -25,6 +25,7 @@ def check(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> N
     """Raise InputError unless the machine can run the tests and the simulator knows how."""
     for test in tests:
         _check_threads(test, scenario.cores.threads)
+        refuse_set(OPTIONS, test)
         refuse(NOT_SIMULATED, test)
         _check_size(test, scenario, machine)
         _check_chunks(test, scenario.nodes * scenario.ppn)

@@ -19,7 +19,7 @@ from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.ior.backend import Task
+from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.files import Contents, IorHints
 
 _Library = TypeVar("_Library")
@@ -60,19 +60,10 @@ class MpiSetting:
         )
 
     def written(self, kind: type[_Library], as_if_written: Callable[[], _Library]) -> _Library:
-        """Return what the test's API keeps of the file that is to be read.
+        """Return what the test's API keeps of the file that is to be read, of a kind.
 
-        Parameters
-        ----------
-        kind
-            Of what it keeps.
-        as_if_written
-            Makes it up for a file that was there before.
-
-        Raises
-        ------
-        InputError
-            If an earlier test wrote the file with another API.
+        It is made up for a file that was there before; InputError is raised if an earlier test
+        wrote the file with another API.
         """
         api, contents = self.task.test.api, self.contents
         if contents.api == "":
@@ -99,16 +90,8 @@ class MpiSetting:
         )
 
 
-class MpiioBackend:
-    """The calls of MPI-IO on one file.
-
-    Parameters
-    ----------
-    setting
-        The phase.
-    """
-
-    pieces = 1
+class MpiioBackend(Backend):
+    """The calls of MPI-IO on one file."""
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting

@@ -80,7 +80,7 @@ def first_of(task: Task) -> Task:
     )
 
 
-class ApartBackend:
+class ApartBackend(Backend):
     """A backend for a file per process (``-F``), made of one that serves the first rank.
 
     Every rank is by itself, on MPI_COMM_SELF. All do the same, each to its own file. So what the
@@ -88,8 +88,6 @@ class ApartBackend:
     and a plan for each of them. ``inner`` has the task that :func:`first_of` returns, and ``node``,
     int32 (ranks,), is the node of each rank.
     """
-
-    pieces = 1
 
     def __init__(self, task: Task, inner: Backend, node: Indices) -> None:
         self._task = task

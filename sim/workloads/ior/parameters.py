@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from sim.workloads.option_table import NO_GPU, option, row, rows_of, size, text
+from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 SIMULATED_APIS = ("POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI", "DUMMY")
 
@@ -211,8 +211,13 @@ class IorTest:
     stripe_size: int = option("--posix.lustre.stripesize lustreStripeSize", 0, size)  # 0 inherits
     # -1 leaves it to Lustre
     start_ost: int = option("--posix.lustre.startost lustreStartOST", -1, _whole)
-    pool: str | None = option("--posix.lustre.pool lustrePool", None, text)
-    ignore_locks: bool = option("--posix.lustre.ignorelocks lustreIgnoreLocks", False)
+    pool: str | None = option("--posix.lustre.pool lustrePool", None, text, refused=NO_POOLS)
+    ignore_locks: bool = option(
+        "--posix.lustre.ignorelocks lustreIgnoreLocks",
+        False,
+        refused="I/O without extent locks is not simulated; without the option the same bytes move "
+        "under locks",
+    )
 
     hints_file: str | None = option(
         "-U --mpiio.hintsFileName --hdf5.hintsFileName --ncmpi.hintsFileName hintsFileName",
@@ -332,7 +337,7 @@ OPTIONS = (
     row("-l --dataPacketType dataPacketType", _packet_type, idle="no file has contents"),
     row("debug", text, idle="it changes messages of IOR"),
     row("-K keepFileWithError", idle="no data are found wrong"),
-    row("--mmap.madv_dont_need --mmap.madv_pattern mmapMadvise", idle="each page faults"),
+    row("--mmap.madv_dont_need --mmap.madv_pattern mmapMadvise", idle="every page faults anyway"),
     row("-j outlierThreshold", _whole, idle="it warns of single ranks"),
     row("platform", text, idle="it changes messages of IOR"),
     row("-q quitOnError", idle="no data are found wrong"),

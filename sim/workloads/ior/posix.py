@@ -21,19 +21,18 @@ import numpy.typing as npt
 from sim.engine.types import Floats, Integers
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
-from sim.workloads.ior.backend import Task, add_calls
+from sim.workloads.ior.backend import Backend, Task, add_calls
 from sim.workloads.ior.parameters import PAGE
 from sim.workloads.job import LAST_MARK
 
 
-class PosixBackend:
+class PosixBackend(Backend):
     """The calls of POSIX."""
 
     counted = True
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self.pieces = 1
 
     def open(self, batch: Batch) -> None:
         """Let every rank open its file; whoever is first to open a new one creates it."""
@@ -69,12 +68,6 @@ class PosixBackend:
         """Let every rank close its file."""
         batch.add(Op.CLOSE, self._task.ranks.all, file=self._task.file)
 
-    def recount(self, calls: Integers) -> None:
-        """Do nothing: nobody but the data plane counts the calls."""
-
-    def record(self, timers: Floats) -> None:
-        """Return nothing: MPI-IO takes no part."""
-
 
 class MappedBackend(PosixBackend):
     """The calls of MMAP."""
@@ -104,11 +97,10 @@ class MappedBackend(PosixBackend):
         add_calls(batch, task, rank, file, offset, piece=PAGE, reads_first=self._reads_first)
 
 
-class DummyBackend:
+class DummyBackend(Backend):
     """The calls of DUMMY."""
 
     counted = True
-    pieces = 1
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -147,12 +139,6 @@ class DummyBackend:
     def close(self, batch: Batch) -> None:
         """Sleep as for a close."""
         self._sleep(batch, self._task.test.dummy_close)
-
-    def recount(self, calls: Integers) -> None:
-        """Do nothing: nobody but the data plane counts the calls."""
-
-    def record(self, timers: Floats) -> None:
-        """Return nothing: MPI-IO takes no part."""
 
     def _sleep(self, batch: Batch, seconds: float) -> None:
         batch.add(Op.THINK, self._task.ranks.all, seconds=self._delays(seconds))

@@ -181,16 +181,6 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
         "-c, in order only; right would be -s 1 or more",
     ),
     (
-        lambda t: t.pool,
-        "--posix.lustre.pool: no machine file describes OST pools; "
-        "choose the OSTs by count and start OST instead",
-    ),
-    (
-        lambda t: t.ignore_locks,
-        "--posix.lustre.ignorelocks: I/O without extent locks is not simulated; "
-        "without the option the same bytes move under locks",
-    ),
-    (
         lambda t: t.api in WITHOUT_MPI and t.collective and t.deadline,
         "-c with -D on {t.api}: that rank 0 decides for all after each call is simulated for "
         "collective calls only; leave out -c, which {t.api} does not have",

@@ -18,12 +18,11 @@ from sim.storage.ssd.device import dirty_limits
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.files import Contents, IorHints, file_name, hints_of, striping_of
 from sim.workloads.ior.options import STATUS_OPTION, IorCommand
-from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal
+from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal, row_of
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
 from sim.workloads.ior.phase import Phase
 from sim.workloads.ior.posix import DummyBackend, MappedBackend, PosixBackend
-from sim.workloads.ior.rows import row_of
 from sim.workloads.job import Job, Waiting
 from sim.workloads.settling import Settling
 from sim.workloads.stonewall_file import read_status
@@ -63,43 +62,16 @@ def run_test(
     settling: Settling | None = None,
     listed: int | None = None,
 ) -> Generator[simpy.Event, Any, FinishedTest]:
-    """Run one test: a part of a SimPy process.
+    """Run one test, the ``number``-th of its command from 0: a part of a SimPy process.
 
-    Parameters
-    ----------
-    test, job
-        What to do, and where.
-    namespace
-        What earlier tests have left.
-    number
-        Place of the test in its command, from 0.
-    settling
-        Ends calls with a deadline before it, once they go on at one pace.
-    listed
-        Segments that are gone through at most, as :func:`~sim.workloads.ior.pattern.offsets` has
-        it.
+    ``settling`` ends calls with a deadline before it, once they go on at one pace; ``listed`` is
+    how many segments are gone through at most (:func:`~sim.workloads.ior.pattern.offsets`).
     """
     return (yield from _TestRun(job, number, test, namespace, settling, listed).run())
 
 
 class _TestRun:
-    """One IOR test at work.
-
-    Parameters
-    ----------
-    job
-        Whose first ranks take part.
-    number
-        Place of the test in its command, from 0.
-    test
-        What to do.
-    namespace
-        What earlier tests of the command have left.
-    settling
-        Ends calls with a deadline before it, once they go on at one pace.
-    listed
-        Segments that are gone through at most.
-    """
+    """One IOR test at work, on the first ranks of a job."""
 
     def __init__(
         self,

@@ -8,8 +8,8 @@ from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
-from sim.workloads.mdtest.parameters import MdtestTest
-from sim.workloads.option_table import Rule, refuse, said
+from sim.workloads.mdtest.parameters import OPTIONS, MdtestTest
+from sim.workloads.option_table import Rule, refuse, refuse_set, said
 
 _MOST_ITEMS = 4_000_000
 """Files and directories that one command makes: each takes some 700 bytes."""
@@ -134,29 +134,6 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
 """Most are mdtest's own (4.1, md_validate_tests); with the others mdtest 4 stops, counts wrongly or
 never ends."""
 
-NOT_SIMULATED: tuple[Rule[MdtestTest], ...] = (
-    (
-        lambda t: t.call_details_file,
-        "--savePerOpDataCSV: the times of single calls are not kept; --saveRankPerformanceDetails "
-        "writes those of the ranks",
-    ),
-    (
-        lambda t: t.before_phase or t.after_phase,
-        "--run-cmd-before-phase, --run-cmd-after-phase: a simulation runs no commands; leave them "
-        "out",
-    ),
-    (
-        lambda t: t.pool,
-        "--posix.lustre.pool: no machine file describes OST pools; choose the OSTs by count and "
-        "start OST instead",
-    ),
-    (
-        lambda t: t.ignore_locks,
-        "--posix.lustre.ignorelocks: I/O without extent locks is not simulated; leave it out",
-    ),
-)
-"""What would change the answer, but is not simulated."""
-
 NOTED: tuple[Rule[MdtestTest], ...] = (
     (
         lambda t: t.print_time or t.print_both,
@@ -197,7 +174,7 @@ def striping_of(test: MdtestTest, striping: StripeRequest) -> StripeRequest:
 
 def check(test: MdtestTest, scenario: Scenario, machine: Machine) -> None:
     """Raise InputError unless the job of a scenario can run a test."""
-    refuse(NOT_SIMULATED, test)
+    refuse_set(OPTIONS, test)
     ranks = scenario.nodes * scenario.ppn
     if test.last > ranks:
         raise InputError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from sim.workloads.option_table import NO_GPU, option, row, rows_of, size, text
+from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 # fmt: off
 _OTHER_APIS = (
@@ -18,6 +18,8 @@ _OTHER_APIS = (
     "MPIIO", "NCMPI", "PMDK", "RADOS", "S3",
 )
 # fmt: on
+
+_NO_COMMANDS = "a simulation runs no commands; leave them out"
 
 
 class Operation(Enum):
@@ -117,7 +119,13 @@ class MdtestTest:
     verbose: int = option("-V", 0, size)
     # where the figures of each rank go, and of each call
     rank_details_file: str | None = option("--saveRankPerformanceDetails", None, text)
-    call_details_file: str | None = option("--savePerOpDataCSV", None, text)
+    call_details_file: str | None = option(
+        "--savePerOpDataCSV",
+        None,
+        text,
+        refused="the times of single calls are not kept; --saveRankPerformanceDetails writes those "
+        "of the ranks",
+    )
     warnings_are_errors: bool = option("--warningAsErrors", False)  # stops where it would warn
 
     direct_io: bool = option("--posix.odirect", False)
@@ -125,11 +133,15 @@ class MdtestTest:
     stripe_count: int = option("--posix.lustre.stripecount", 0, size)
     stripe_size: int = option("--posix.lustre.stripesize", 0, size)
     start_ost: int = option("--posix.lustre.startost", -1, size)
-    pool: str | None = option("--posix.lustre.pool", None, text)
-    ignore_locks: bool = option("--posix.lustre.ignorelocks", False)
+    pool: str | None = option("--posix.lustre.pool", None, text, refused=NO_POOLS)
+    ignore_locks: bool = option(
+        "--posix.lustre.ignorelocks",
+        False,
+        refused="I/O without extent locks is not simulated; leave it out",
+    )
     # commands to run around each phase
-    before_phase: str | None = option("--run-cmd-before-phase", None, text)
-    after_phase: str | None = option("--run-cmd-after-phase", None, text)
+    before_phase: str | None = option("--run-cmd-before-phase", None, text, refused=_NO_COMMANDS)
+    after_phase: str | None = option("--run-cmd-after-phase", None, text, refused=_NO_COMMANDS)
 
     without_effect: tuple[str, ...] = field(default=(), compare=False)
     """The accepted options that cannot matter in a simulation, as the user spelled them."""
