@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.workloads.h5bench.benchmarks import Pattern, Stress
-from sim.workloads.h5bench.outcome import PatternTimes, StressTimes
+from sim.workloads.h5bench.benchmarks import Pattern, PatternTimes, Stress, StressTimes
 
 _WORDS = {
     "write": ("write", ""),

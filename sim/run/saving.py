@@ -44,8 +44,8 @@ _RECORDS = {
     "sim.run.station_table": "StationTable",
     "sim.workloads.darshan_log.log": "Unreplayed",
     "sim.workloads.darshan_log.recorded": "Layer Measured Phase",
-    "sim.workloads.h5bench.benchmarks": "Pattern Stress",
-    "sim.workloads.h5bench.outcome": "FinishedBenchmark H5benchOutcome PatternTimes StressTimes",
+    "sim.workloads.h5bench.benchmarks": "FinishedBenchmark H5benchOutcome Pattern PatternTimes "
+    "Stress StressTimes",
     "sim.workloads.ior.options": "IorCommand",
     "sim.workloads.io500.outcome": "Io500Outcome Io500Phase",
     "sim.workloads.ior.outcome": "FinishedTest IorOutcome PhaseRecord Removal Stonewall",

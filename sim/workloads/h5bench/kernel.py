@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import simpy
 
     from sim.config.scenario import Scenario
-    from sim.workloads.h5bench.outcome import H5benchOutcome
+    from sim.workloads.h5bench.benchmarks import H5benchOutcome
     from sim.workloads.job import Job
 
 _MOST_STEPS = 10_000
