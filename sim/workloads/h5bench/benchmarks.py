@@ -13,6 +13,7 @@ from math import prod
 from operator import gt
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.workloads.h5bench.section import Section, number, one_of, seconds, switch
 from sim.workloads.option_table import Rule, by_name, refuse, row
 
@@ -78,6 +79,7 @@ _SUPPORTED = {
 }
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
     """One benchmark of particles."""
@@ -242,6 +244,7 @@ STRESS_OPTIONS = by_name(
 )
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Stress:
     """One metadata stress test."""
@@ -337,6 +340,7 @@ def read_stress(benchmark: Section) -> Stress:
 # --- what they leave ---
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class PatternTimes:
     """What rank 0 has measured of a pattern; seconds."""
@@ -352,6 +356,7 @@ class PatternTimes:
     observed: float  # from the first call to the end of the last one
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class StressTimes:
     """What the ranks of a metadata stress test have measured: least and most of them, seconds."""
@@ -366,6 +371,7 @@ class StressTimes:
     read: tuple[float, float]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class FinishedBenchmark:
     """One benchmark that has run."""
@@ -380,6 +386,7 @@ class FinishedBenchmark:
     rows: int  # how many rows of the table there were at its end
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class H5benchOutcome:
     """A finished configuration: its benchmarks, in order."""

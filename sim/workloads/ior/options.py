@@ -29,6 +29,7 @@ from pathlib import Path
 
 from sim.config.errors import InputError, naming
 from sim.config.files import check_is_file
+from sim.config.kept import kept
 from sim.config.sealed import check_may_open
 from sim.workloads.ior.parameters import OPTIONS, Access, IorTest
 from sim.workloads.ior.rules import checked
@@ -44,6 +45,7 @@ CALLS_OPTION, STATUS_OPTION = "savePerOpDataCSV", "stoneWallingStatusFile"
 """The options that name files."""
 
 
+@kept
 @dataclass(frozen=True)
 class IorCommand:
     """What one IOR command line asks for."""

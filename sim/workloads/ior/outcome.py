@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.config.kept import kept
 from sim.machine.filesystem import FileSet
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import Access, IorTest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _Times = NDArray[np.float64]
 
 
+@kept
 @dataclass(frozen=True)
 class Stonewall:
     """What had been moved when the deadline (``-D``) stopped the ranks.
@@ -44,6 +46,7 @@ class Stonewall:
     bytes_mean: int
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Removal:
     """The removal of the files of one repetition."""
@@ -52,6 +55,7 @@ class Removal:
     seconds: float  # from when all ranks begin until the last one is done
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PhaseRecord:
     """One phase of one repetition, as the simulator hands it over."""
@@ -73,6 +77,7 @@ class PhaseRecord:
     mpi: MpiRecord | None = None  # what MPI-IO has to tell of the file, if it took part
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FinishedTest:
     """One test of an IOR command."""
@@ -85,6 +90,7 @@ class FinishedTest:
     removals: tuple[Removal, ...] = ()  # of the files, after each repetition, unless they were kept
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IorOutcome:
     """A finished IOR command."""

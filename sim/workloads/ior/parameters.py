@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from sim.config.kept import kept
 from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 SIMULATED_APIS = ("POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI", "DUMMY")
@@ -132,6 +133,7 @@ def _task_memory(typed: str) -> dict[str, int]:
     return _NO_MEMORY | {"task_memory": size(typed)}
 
 
+@kept
 class Access(StrEnum):
     """What a phase does with the file; IOR runs the phases in the order of this list."""
 
@@ -146,6 +148,7 @@ class Access(StrEnum):
         return self is not Access.WRITE
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class IorTest:
     """One IOR test, with IOR's defaults; sizes in bytes, times in seconds.

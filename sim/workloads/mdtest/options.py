@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.workloads.mdtest.checks import checked
 from sim.workloads.mdtest.parameters import OPTIONS, MdtestTest
 from sim.workloads.option_table import CommandLine, changed, idle_note
@@ -17,6 +18,7 @@ STATUS_OPTION, RANKS_OPTION = "-x", "--saveRankPerformanceDetails"
 """The options that name files."""
 
 
+@kept
 @dataclass(frozen=True)
 class MdtestCommand:
     """What one mdtest command line asks for."""

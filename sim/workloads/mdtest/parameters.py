@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from sim.config.kept import kept
 from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 # fmt: off
@@ -22,6 +23,7 @@ _OTHER_APIS = (
 _NO_COMMANDS = "a simulation runs no commands; leave them out"
 
 
+@kept
 class Operation(Enum):
     """What mdtest counts, in the order in which it does it; the values are the names it prints."""
 
@@ -60,6 +62,7 @@ def _paths(typed: str) -> tuple[str, ...]:
     return tuple(typed.split("@"))
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class MdtestTest:
     """An mdtest command; each field has the option that sets it. 4k is 4096, whatever it counts."""
