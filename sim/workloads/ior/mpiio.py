@@ -11,6 +11,7 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.engine.types import Floats, Integers, Table
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
@@ -35,9 +36,7 @@ class MpiSetting:
     hints: IorHints  # given, and in force
     machine: Machine  # with its MPI library
     file_name: str  # the file, as IOR names it
-    # its striping; size in bytes
-    stripe_count: int
-    stripe_size: int
+    layout: Layout  # where its bytes lie
     # what is in it, and in all others alike: what a backend put here when it wrote them
     contents: Contents
     # the data plane's table of files, and int64: the numbers of all files of the phase
@@ -51,8 +50,7 @@ class MpiSetting:
         self.files.no_expand[self.numbers] = in_force.cray_cb_write_lock_mode == 2
         return MpiFile(
             int(self.task.file[0]),
-            self.stripe_count,
-            self.stripe_size,
+            self.layout,
             self.communicator,
             self.hints.in_force.hints,
             self.machine,
@@ -155,7 +153,7 @@ class MpiioBackend(Backend):
         made = DirectionCounts()
         size, number = task.test.transfer_size, int(calls.sum())
         made.add_independent(np.repeat(task.ranks.all, calls), number * size)
-        made.add_system(np.array([size]), np.array([number]), stripe_size=counts.stripe_size)
+        made.add_system(np.array([size]), self._setting.layout, np.array([number]))
         if task.writes:
             counts.writes = made
         else:
