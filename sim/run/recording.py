@@ -116,7 +116,7 @@ def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
     logs = plane.take_records()
     if logs is None:
         return None
-    objects, library_calls = _objects(plane), plane.library_calls
+    objects, library_calls = _objects(plane), plane.batches.library_calls
     return Recorded(logs, nodes, objects, library_calls, plane.recorded_until)
 
 
@@ -140,8 +140,8 @@ def recording_of(
     files
         All files that it has ever made, with their names.
     """
-    every = len(plane.tables.programs.rows)
-    rank, thread = np.full(every, -1, np.int32), np.zeros(every, np.int32)
+    node = plane.program_node
+    rank, thread = np.full(len(node), -1, np.int32), np.zeros(len(node), np.int32)
     own = ranks.programs[:, None] + np.arange(programs)
     rank[own], thread[own] = np.arange(len(ranks))[:, None], np.arange(programs)
     return Recording(
@@ -149,7 +149,7 @@ def recording_of(
         nodes=recorded.nodes,
         ranks=rank,
         threads=thread,
-        program_node=plane.tables.programs.rows.node.copy(),
+        program_node=node,
         file_names=_file_names(plane, files),
         objects=recorded.objects,
         library_calls=recorded.library_calls,
@@ -169,7 +169,7 @@ def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str
 
 def _objects(plane: Plane) -> Indices:
     """Return file, number of the stripe and OST of every stripe object."""
-    rows, table = np.asarray(plane.files), np.asarray(plane.tables.files.objects)
+    rows, table = np.asarray(plane.files), np.asarray(plane.objects)
     following = np.append(rows["first_object"][1:], len(table))
     each = following - rows["first_object"]
     file = np.repeat(np.arange(len(rows)), each)

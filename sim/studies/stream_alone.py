@@ -11,9 +11,9 @@ import dataclasses
 from functools import partial
 
 from sim.config.errors import FailureError
-from sim.run.allocation import Allocation
 from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.run.streaming.stream import Stream
+from sim.run.submission import Allocation
 from sim.studies.processes import Failure, each
 
 _JOBS_OF_A_PART = 64

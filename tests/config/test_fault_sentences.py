@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from sim.config.faults import FORMS, KINDS, Fault, parse_fault
+from sim.config.fault_forms import FORMS, KINDS
+from sim.config.faults import Fault, parse_fault
 from sim.config.recovery import load_recovery
 from sim.config.scenario import Scenario, dump_scenario
 

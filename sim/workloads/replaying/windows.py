@@ -102,7 +102,7 @@ class Planner:
             call = int(self._call[stop])
             batch = self._plan_one(call)
             listed, bounds = batch.listing()
-            self._job.filesystem.plane.note_library_calls(batch, listed)
+            self._job.filesystem.plane.batches.note_library_calls(batch, listed)
             listed["timer"] = self._codes(call, listed["timer"])
             refer_from(listed, moved)
             operations.append(listed)
@@ -129,7 +129,7 @@ class Planner:
         if not transfers:
             return None
         plane: Plane = self._job.filesystem.plane
-        return plane.hold_transfers(transfers, most_at_once(operations))
+        return plane.batches.hold_transfers(transfers, most_at_once(operations))
 
     def _plan_one(self, call: int) -> Batch:
         """Return what a call makes the ranks do."""
