@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from sim.run.result import Result
     from sim.run.saving import load
     from sim.run.simulate import simulate
-    from sim.studies.explanation import Explanation, explain
-    from sim.studies.plan import Plan, plan
-    from sim.studies.plan_faults import MixFaults, plan_faults
-    from sim.studies.plan_sensitivity import MixSensitivity, sensitivity
-    from sim.studies.side_by_side import SideBySide, compare
-    from sim.studies.sweep import Sweep, sweep
-    from sim.studies.tuning import Tuning, tune
+    from sim.studies.compare.side_by_side import SideBySide, compare
+    from sim.studies.explain.explanation import Explanation, explain
+    from sim.studies.plan.plan import Plan, plan
+    from sim.studies.plan.plan_faults import MixFaults, plan_faults
+    from sim.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
+    from sim.studies.sweep.sweep import Sweep, sweep
+    from sim.studies.tune.tuning import Tuning, tune
 
 __all__ = [
     "Explanation",
@@ -77,25 +77,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Explanation": "sim.studies.explanation",
+    "Explanation": "sim.studies.explain.explanation",
     "InputError": "sim.config.errors",
     "JobsResult": "sim.run.jobs",
     "JobsScenario": "sim.config.jobs",
     "Machine": "sim.config.machine",
-    "MixFaults": "sim.studies.plan_faults",
-    "MixSensitivity": "sim.studies.plan_sensitivity",
+    "MixFaults": "sim.studies.plan.plan_faults",
+    "MixSensitivity": "sim.studies.plan.plan_sensitivity",
     "Placement": "sim.config.scenario",
-    "Plan": "sim.studies.plan",
+    "Plan": "sim.studies.plan.plan",
     "Result": "sim.run.result",
     "Scenario": "sim.config.scenario",
-    "SideBySide": "sim.studies.side_by_side",
+    "SideBySide": "sim.studies.compare.side_by_side",
     "StripeRequest": "sim.config.striping",
-    "Sweep": "sim.studies.sweep",
+    "Sweep": "sim.studies.sweep.sweep",
     "Target": "sim.config.scenario",
-    "Tuning": "sim.studies.tuning",
+    "Tuning": "sim.studies.tune.tuning",
     "Workload": "sim.config.scenario",
-    "compare": "sim.studies.side_by_side",
-    "explain": "sim.studies.explanation",
+    "compare": "sim.studies.compare.side_by_side",
+    "explain": "sim.studies.explain.explanation",
     "WorkloadMix": "sim.config.workload_mix",
     "ior_report": "sim.results.ior_run",
     "ior_rows": "sim.results.ior_run",
@@ -104,13 +104,13 @@ _HOMES = {
     "load_machine": "sim.config.machine",
     "load_mix": "sim.config.workload_mix",
     "load_scenario": "sim.config.scenario",
-    "plan": "sim.studies.plan",
-    "plan_faults": "sim.studies.plan_faults",
-    "sensitivity": "sim.studies.plan_sensitivity",
+    "plan": "sim.studies.plan.plan",
+    "plan_faults": "sim.studies.plan.plan_faults",
+    "sensitivity": "sim.studies.plan.plan_sensitivity",
     "simulate": "sim.run.simulate",
     "simulate_jobs": "sim.run.jobs",
-    "sweep": "sim.studies.sweep",
-    "tune": "sim.studies.tuning",
+    "sweep": "sim.studies.sweep.sweep",
+    "tune": "sim.studies.tune.tuning",
 }
 
 

@@ -24,8 +24,8 @@ from sim.results.page.export import page_of
 from sim.results.page.rendering import write_page
 from sim.results.pictures.album import pictures_of
 from sim.run.fabric import fabric_of
-from sim.studies.side_by_side_plot import side_by_side_pictures
-from sim.studies.sweep_plot import sweep_figure
+from sim.studies.compare.side_by_side_plot import side_by_side_pictures
+from sim.studies.sweep.sweep_plot import sweep_figure
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 

@@ -8,9 +8,9 @@ from sim.assistant.answers import ExplainAnswer, OnPath, PhaseExplained, Tried
 from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
 from sim.serving.desk import Desk
-from sim.studies.explanation import PhaseExplanation, explain
-from sim.studies.explanation import Tried as Trial
-from sim.studies.explanation_text import advice, beside, format_explanation, verdict
+from sim.studies.explain.explanation import PhaseExplanation, explain
+from sim.studies.explain.explanation import Tried as Trial
+from sim.studies.explain.explanation_text import advice, beside, format_explanation, verdict
 
 _MOST = 8
 """Runs that are told of a kind of phase, and parts of its critical path."""

@@ -8,9 +8,9 @@ from sim.assistant.answers import NotRun, PointOfSweep, SweepAnswer
 from sim.assistant.questions import SweepQuestion
 from sim.assistant.subject import check_run, scenario_of_one_job
 from sim.serving.desk import Desk
-from sim.studies.point import Point
-from sim.studies.sweep import sweep
-from sim.studies.sweep_text import format_sweep
+from sim.studies.sweep.point import Point
+from sim.studies.sweep.sweep import sweep
+from sim.studies.sweep.sweep_text import format_sweep
 
 
 def answer(question: SweepQuestion, desk: Desk) -> SweepAnswer:

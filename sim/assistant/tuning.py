@@ -9,9 +9,9 @@ from sim.assistant.answers import TuneAnswer, Tuned
 from sim.assistant.questions import TuneQuestion
 from sim.assistant.subject import scenario_of_one_job
 from sim.serving.desk import Desk
-from sim.studies.sweep_text import title_of
-from sim.studies.tune_text import format_tuning, tuning_document
-from sim.studies.tuning import tune
+from sim.studies.sweep.sweep_text import title_of
+from sim.studies.tune.tune_text import format_tuning, tuning_document
+from sim.studies.tune.tuning import tune
 
 
 def answer(question: TuneQuestion, desk: Desk) -> TuneAnswer:

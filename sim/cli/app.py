@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import click
 
-from sim.cli.calibrate import calibrate, sensitivity
-from sim.cli.compare import compare
 from sim.cli.compile import compile_core
-from sim.cli.explain import explain
 from sim.cli.face import Face
-from sim.cli.h5bench import h5bench
-from sim.cli.io500 import io500
-from sim.cli.ior import ior
-from sim.cli.kernel import kernel
 from sim.cli.listings import machines, scenarios
 from sim.cli.machine import machine
-from sim.cli.mcp import mcp
-from sim.cli.mdtest import mdtest
-from sim.cli.plan import plan
-from sim.cli.replay import replay
-from sim.cli.scenario import run
-from sim.cli.show import show
-from sim.cli.stream import stream
-from sim.cli.sweep import sweep
-from sim.cli.trace import trace
-from sim.cli.tune import tune
-from sim.cli.validate import validate
-from sim.cli.web import web
+from sim.cli.runs.h5bench import h5bench
+from sim.cli.runs.io500 import io500
+from sim.cli.runs.ior import ior
+from sim.cli.runs.kernel import kernel
+from sim.cli.runs.mdtest import mdtest
+from sim.cli.runs.replay import replay
+from sim.cli.runs.scenario import run
+from sim.cli.runs.show import show
+from sim.cli.runs.trace import trace
+from sim.cli.serve.mcp import mcp
+from sim.cli.serve.web import web
+from sim.cli.study.calibrate import calibrate, sensitivity
+from sim.cli.study.compare import compare
+from sim.cli.study.explain import explain
+from sim.cli.study.plan import plan
+from sim.cli.study.stream import stream
+from sim.cli.study.sweep import sweep
+from sim.cli.study.tune import tune
+from sim.cli.study.validate import validate
 
 
 @click.group(cls=Face, invoke_without_command=True, context_settings={"max_content_width": 100})

@@ -17,7 +17,7 @@ from sim.cli.whole import Whole
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
-    from sim.studies.side import Side
+    from sim.studies.compare.side import Side
 
 _FORMS = {"plots", "html"}
 
@@ -100,7 +100,7 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
             if value is not None:
                 raise InputError(f"{name} {value}: right would be beside --what-if, which compares")
         return False
-    from sim.studies.side import AS_IT_IS, Side, sides_of
+    from sim.studies.compare.side import AS_IT_IS, Side, sides_of
 
     if wrong := _of_one_run(view, keep):
         raise InputError(
@@ -135,9 +135,9 @@ def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bo
     from sim.engine.processors import processors
     from sim.results.json_text import json_text
     from sim.results.progress import ProgressBar
-    from sim.studies.side import told_apart
-    from sim.studies.side_by_side import run_side_by_side
-    from sim.studies.side_by_side_text import format_side_by_side, side_by_side_document
+    from sim.studies.compare.side import told_apart
+    from sim.studies.compare.side_by_side import run_side_by_side
+    from sim.studies.compare.side_by_side_text import format_side_by_side, side_by_side_document
 
     forms.check()
     with ProgressBar("runs") as progress:
@@ -150,8 +150,8 @@ def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bo
     text = json_text(side_by_side_document(found)) if as_json else format_side_by_side(found)
     click.echo(text, nl=False)
     if forms.asked:
-        from sim.studies.side_by_side_page import side_by_side_page
-        from sim.studies.side_by_side_plot import side_by_side_pictures
+        from sim.studies.compare.side_by_side_page import side_by_side_page
+        from sim.studies.compare.side_by_side_plot import side_by_side_pictures
 
         forms.draw(lambda: side_by_side_pictures(found))
         forms.write(lambda: side_by_side_page(found, typed_command()))

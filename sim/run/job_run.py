@@ -21,8 +21,8 @@ from sim.run.result import Result
 from sim.run.station_table import StationTable
 from sim.run.submission import Allocation, JobAllocator, in_job
 from sim.workloads.job import Job, Waiting
-from sim.workloads.record import record_of
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Trouble
+from sim.workloads.workload import record_of
 from topology.text import format_count
 
 _WHERE = {

@@ -21,7 +21,7 @@ from sim.plane.site import Occupants
 from sim.run.submission import Submission
 from sim.storage.places import LUSTRE, Storage
 from sim.storage.servers import BURST_BUFFER, HOME, first_server
-from sim.workloads.ranks import Ranks
+from sim.workloads.job import Ranks
 from topology import Fabric, parse_node_list, place
 
 _SECTIONS = {"ssd": "ssd", "bb": "burst_buffer", "home": "home"}

@@ -16,7 +16,7 @@ from run_records import SCENARIO
 from sim.config.errors import FailureError, InputError
 from sim.config.scenario import Scenario
 from sim.studies import cluster as on_cluster
-from sim.studies.sweep import sweep
+from sim.studies.sweep.sweep import sweep
 
 ASKED = Scenario.model_validate(SCENARIO | {"nodes": 2})
 OVER = {"ppn": "1:12", "ior.b": "1m,4m"}

@@ -13,7 +13,7 @@ from sim.config.stream import StreamScenario, checked_stream
 from sim.engine.pool import live_rows
 from sim.run.streaming.outcome import StreamResult
 from sim.run.streaming.stream import Stream, StreamRun
-from sim.studies.stream_alone import with_alone
+from sim.studies.stream.stream_alone import with_alone
 
 PRODUCTION = {"name": "production", "read": "8 MiB", "written": "24 MiB", "steps": 2}
 KINDS: list[dict[str, Any]] = [

@@ -1,0 +1,66 @@
+"""``xc40io h5bench``: a configuration of h5bench on a simulated machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli import options
+from sim.cli.job import describe, described
+from sim.cli.what_if import WhatIfs, compared, what_if_options
+
+if TYPE_CHECKING:
+    from sim.cli.keep import Keep
+    from sim.cli.view import View
+
+_HELP = """\
+Run the benchmarks of an h5bench configuration on a simulated machine.
+
+CONFIG.json is h5bench's own file. Its benchmarks write, write-unlimited, overwrite, read, metadata
+and exerciser run one after the other, and print what they print. Without --nodes the ranks are
+those that its mpi starts, as many on each node as --ppn says at most.
+
+\b
+  xc40io h5bench sync-write-read-contig-1d-small.json
+  xc40io h5bench --nodes 16 --ppn 32 --results figures config.json
+"""
+
+
+@click.command(help=_HELP, short_help="Run a configuration of h5bench: HDF5.")
+@described
+@click.option(
+    "--results", metavar="FOLDER", help="Where the CSV files go that the configuration names."
+)
+@options.changes
+@what_if_options
+@options.output
+@click.argument("config", metavar="CONFIG.json")
+def h5bench(
+    *,
+    config: str,
+    results: str | None,
+    assignments: tuple[str, ...],
+    asked: WhatIfs,
+    view: View,
+    keep: Keep,
+    **job: Any,
+) -> None:
+    """Run it with the options as click has read them."""
+    from sim.archive.files import make_folder
+    from sim.cli.runs.running import run_and_print
+    from sim.config.scenario import Workload
+    from sim.workloads.h5bench.configuration import read_configuration
+
+    ranks = read_configuration(config).ranks
+    if job["nodes"] is None and job["placement"] in ("contiguous", "random", "spread"):
+        job["ppn"] = next(part for part in range(job["ppn"], 0, -1) if ranks % part == 0)
+        job["nodes"] = ranks // job["ppn"]
+    kernel = {"name": "h5bench", "config": config}
+    if results is not None:
+        make_folder(Path(results), "--results")
+        kernel["results"] = results
+    scenario = describe(Workload(kernel=kernel), assignments, job)
+    if not compared(scenario, asked, view, keep):
+        run_and_print(scenario, view, keep)

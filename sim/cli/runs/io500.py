@@ -1,0 +1,177 @@
+"""``xc40io io500``: IO500 with its own file, on a simulated machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli import options
+from sim.cli.job import describe, described_on
+from sim.cli.what_if import WhatIfs, compared, what_if_options
+
+if TYPE_CHECKING:
+    from sim.cli.keep import Keep
+    from sim.cli.view import View
+    from sim.config.scenario import Scenario, Workload
+    from sim.run.machine import Progress
+    from sim.workloads.io500.command import Io500
+
+_NODES = 10
+"""Nodes of the list on which all have as many."""
+
+_HELP = """\
+Run IO500 on a simulated machine and print its answer, with the score.
+
+CONFIG.INI is IO500's own file; without one all its options are at their defaults. The phases run in
+IO500's order, each that writes until its rate is steady; what its 300 seconds come to follows in
+proportion. The files of the result go where the file says: ./results/2020.01.01-00.00.00.
+
+\b
+  xc40io io500
+  xc40io io500 --nodes 10 --ppn 16 config.ini
+  xc40io io500 --what-if lustre.mds.mdts=4 config.ini
+  xc40io io500 --list > config.ini
+"""
+
+
+@click.command(help=_HELP, short_help="Run IO500 with its own file.")
+@described_on(_NODES)
+@click.option(
+    "--steady",
+    type=click.FloatRange(0, 50),
+    default=2.0,
+    show_default=True,
+    metavar="PER CENT",
+    help="A phase goes on until its rate changes by no more than that; 0: to its stonewall.",
+)
+@click.option(
+    "--timestamp",
+    metavar="NAME",
+    help="What the folders of data and results are called.  [default: the simulated date]",
+)
+@click.option("--list", "listing", is_flag=True, help="Print all options of its file, and end.")
+@click.option("--config-hash", is_flag=True, help="Print the hash of the options, and end.")
+@click.option("--dry-run", is_flag=True, help="Print the commands of the phases, and end.")
+@options.changes
+@what_if_options
+@options.output
+@click.argument("config", required=False, metavar="[CONFIG.INI]")
+def io500(
+    *,
+    steady: float,
+    timestamp: str | None,
+    listing: bool,
+    config_hash: bool,
+    dry_run: bool,
+    assignments: tuple[str, ...],
+    asked: WhatIfs,
+    view: View,
+    keep: Keep,
+    config: str | None,
+    **job: Any,
+) -> None:
+    """Run it with the options as click has read them."""
+    from sim.config.scenario import Workload
+    from sim.workloads.io500.ini import read_ini
+
+    given = {} if config is None else read_ini(config)
+    workload = Workload(io500=_asked(given, steady, timestamp))
+    if listing or config_hash or dry_run:
+        _show(workload, listing=listing, config_hash=config_hash)
+        return
+    scenario = describe(workload, assignments, job, nodes=_NODES)
+    if not compared(scenario, asked, view, keep):
+        _run(scenario, view, keep)
+
+
+def _asked(given: dict[str, dict[str, str]], steady: float, timestamp: str | None) -> Any:
+    """Return IO500 as a scenario has it."""
+    from pydantic import ValidationError
+
+    from sim.config.errors import InputError
+    from sim.config.io500 import START, Io500
+
+    try:
+        return Io500(config=given, steady=steady, timestamp=timestamp or START)
+    except ValidationError:
+        raise InputError(
+            f"--timestamp {timestamp!r}: right would be at most 29 letters, figures and - . _"
+        ) from None
+
+
+def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
+    """Print what needs no run."""
+    from sim.config.errors import naming
+    from sim.results.io500_text import config_hash as hash_of_config
+    from sim.workloads.io500.command import Io500
+    from sim.workloads.io500.ini import format_ini
+    from sim.workloads.io500.outcome import PHASES
+
+    assert workload.io500 is not None
+    settings = Io500(workload.io500).settings
+    if listing:
+        click.echo(format_ini(settings.given), nl=False)
+    elif config_hash:
+        click.echo(f"config-hash     = {hash_of_config(settings):X}")
+    else:
+        for phase in PHASES:
+            with naming(f"[{phase}]"):
+                command = settings.command(phase)
+            if command:
+                click.echo(f"[{phase}]\nexe             = {' '.join(command)}")
+
+
+def _run(scenario: Scenario, view: View, keep: Keep) -> None:
+    """Run it; write its files and print the rest. Phases that have ended outlive an interrupt."""
+    from sim.archive.files import make_folder
+    from sim.cli.runs.running import check_keep, check_view, tell_result, with_displays
+    from sim.results.io500_output import OPTION
+    from sim.run.simulate import simulate
+    from sim.workloads.io500.command import Io500
+
+    assert scenario.workload.io500 is not None
+    workload = Io500(scenario.workload.io500)
+    scenario = with_displays(scenario) if view.mpiio_stats else scenario
+    check_keep(keep)
+    check_view(view, scenario)
+    make_folder(workload.settings.result_folder, OPTION)
+    with _progress(workload) as progress:
+        try:
+            result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
+        except KeyboardInterrupt:
+            _keep_finished(workload, scenario)
+            raise
+    tell_result(result, view, keep)
+
+
+@contextmanager
+def _progress(workload: Io500) -> Iterator[Progress]:
+    """Show which phase is being simulated, while somebody looks on."""
+    from sim.results.progress import ProgressBar
+    from sim.workloads.io500.outcome import PHASES
+
+    with ProgressBar("runs") as bar:
+        workload.tell = bar.say
+
+        def show(_moved: int, _total: int) -> None:
+            bar(len(workload.phases), len(PHASES))
+
+        yield show
+
+
+def _keep_finished(workload: Io500, scenario: Scenario) -> None:
+    """Write the files of the phases that have ended, marked as not valid."""
+    from sim.archive.files import write_whole
+    from sim.results.io500_output import result_files
+
+    outcome = workload.outcome(scenario.nodes * scenario.ppn)
+    for path, option, text in result_files(outcome):
+        write_whole(path, text, option)
+    click.echo(
+        f"xc40io: {len(outcome.phases)} phases have ended and are kept, as an invalid run, in "
+        f"{workload.settings.result_folder}",
+        err=True,
+    )

@@ -1,0 +1,176 @@
+"""``xc40io kernel``: a workload that is no IOR command, on a simulated machine."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+import click
+
+from sim.cli import options
+from sim.cli.job import NAMES, describe, described
+from sim.cli.runs.kernel_fit import fit
+from sim.cli.what_if import NAMES as WHAT_IFS
+from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.workloads.catalogue import KERNELS
+
+if TYPE_CHECKING:
+    from sim.cli.keep import Keep
+    from sim.cli.view import View
+    from sim.workloads.kernels.kernel import Kernel
+
+_RESERVED = {*NAMES, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
+"""Names of options that all kernels have, and so of none that a skeleton may have."""
+
+_HELP = """\
+Run a kernel on a simulated machine and print its table.
+
+A kernel does the I/O of a library or of an application; each has options of its own. A skeleton, a
+short YAML file of phases, makes a kernel of yours.
+
+\b
+  xc40io kernel adios --nodes 64 --ppn 2 --num-aggregators 48 --no-threading
+  xc40io kernel adios --help
+  xc40io kernel ./mine.yaml --nodes 16
+"""
+
+
+class _Kernels(click.Group):
+    """The kernels as subcommands: each is imported when somebody asks for it by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(KERNELS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        cmd_name: str,
+    ) -> click.Command | None:
+        if cmd_name == fit.name:
+            return fit
+        return _command(cmd_name) if cmd_name in KERNELS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] != fit.name and args[0] not in KERNELS:
+            raise click.UsageError(
+                f"{args[0]!r} is no kernel; there are {', '.join(sorted(KERNELS))}; a skeleton of "
+                "your own is given by its path, which ends in .yaml",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
+        with formatter.section("Kernels"):
+            formatter.write_dl([(name, KERNELS[name].summary) for name in sorted(KERNELS)])
+        with formatter.section("Commands"):
+            formatter.write_dl([(str(fit.name), fit.get_short_help_str(80))])
+
+
+@click.group(
+    cls=_Kernels,
+    help=_HELP,
+    short_help="Run a kernel: HDF5, ADIOS, VPIC-IO... or a skeleton of your own.",
+    invoke_without_command=True,
+    subcommand_metavar="KERNEL [OPTIONS]",
+)
+@click.pass_context
+def kernel(context: click.Context) -> None:
+    """Show what kernels there are, unless one is asked for."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def _command(name: str) -> click.Command:
+    """Make the command of a kernel: the options of a job, and those of the kernel."""
+    entry = KERNELS[name]
+    model, summary = entry.load(), entry.summary
+
+    def run(
+        assignments: tuple[str, ...],
+        asked: WhatIfs,
+        view: View,
+        keep: Keep,
+        **values: Any,
+    ) -> None:
+        from sim.cli.runs.running import run_and_print
+        from sim.config.scenario import Workload
+
+        job = {option: values.pop(option) for option in NAMES}
+        typed = {option: _typed(value) for option, value in values.items() if value is not None}
+        scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
+        if not compared(scenario, asked, view, keep):
+            run_and_print(scenario, view, keep)
+
+    decorated = what_if_options(options.output(run))
+    decorated = options.changes(decorated)
+    for field in _RESERVED & model.model_fields.keys():
+        raise click.UsageError(
+            f"{name}: parameters.{field}: --{field} is an option of every kernel; right would be "
+            "another name"
+        )
+    for field in reversed(model.model_fields):
+        decorated = _option(model, field)(decorated)
+    decorated = described(decorated)
+    text = f"{summary}\n\n{cleandoc(model.__doc__ or '')}"
+    return click.command(name, help=text, short_help=summary)(decorated)
+
+
+def _option(model: type[Kernel], field: str) -> Any:
+    """Make an option of a field: ``--num-ost`` of ``num_ost``; a switch of a boolean one."""
+    info, name = model.model_fields[field], field.replace("_", "-")
+    shown = _shown(model, field)
+    text = f"{info.description or ''}{f'  [{shown}]' if shown else ''}"
+    if info.annotation is bool:
+        return click.option(f"--{name}/--no-{name}", field, default=None, help=text)
+    metavar = _metavar(info.annotation, info.metadata)
+    required = info.is_required()
+    return click.option(f"--{name}", field, metavar=metavar, help=text, required=required)
+
+
+def _typed(value: object) -> object:
+    """Read the value of an option as a scenario file would have it."""
+    if not isinstance(value, str):
+        return value
+    from sim.config.errors import InputError
+    from sim.config.yaml_text import parse_yaml
+
+    try:
+        return parse_yaml(value, value)
+    except InputError:
+        return value
+
+
+def _shown(model: type[Kernel], field: str) -> str:
+    """Return what an option of a kernel is unless given, as it would be typed."""
+    if model.model_fields[field].is_required():
+        return "required"
+    default = model.model_construct().model_dump(mode="json", include={field}, warnings=False)
+    return "" if default[field] in (None, "") else f"default: {default[field]}"
+
+
+def _metavar(annotation: Any, metadata: list[Any]) -> str:
+    """Return what stands for the value of an option in its help."""
+    from sim.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
+
+    units = {parse_bytes: "SIZE", parse_rate: "RATE", parse_seconds: "TIME"}
+    units[parse_per_second] = "RATE"
+    for item in metadata:
+        if getattr(item, "func", None) in units:
+            return units[item.func]
+    kind = get_origin(annotation)
+    if kind is Literal:
+        return "|".join(str(value) for value in get_args(annotation))
+    if kind is Annotated:
+        inner, *about = get_args(annotation)
+        return _metavar(inner, about)
+    if kind in (Union, UnionType):
+        inner = next(part for part in get_args(annotation) if part is not NoneType)
+        return _metavar(inner, metadata)
+    return {int: "INTEGER", float: "NUMBER"}.get(annotation, "TEXT")

@@ -1,0 +1,98 @@
+"""``xc40io run``: a scenario file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from sim.cli import options
+from sim.cli.environment import environment as environment_options
+from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.whole import Whole
+
+if TYPE_CHECKING:
+    from sim.cli.keep import Keep
+    from sim.cli.view import View
+
+
+@click.command(short_help="Run a scenario file.")
+@click.argument("name", required=False, metavar="NAME|FILE.yaml")
+@click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
+@click.option(
+    "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
+)
+@click.option(
+    "--alone/--no-alone",
+    default=True,
+    show_default=True,
+    help="Of several jobs, run each by itself, too, to see what the others cost it.",
+)
+@environment_options
+@options.changes
+@options.faults
+@what_if_options
+@options.output
+def run(
+    *,
+    name: str | None,
+    seed: int | None,
+    only_print: bool,
+    alone: bool,
+    hints: str | None,
+    environment: tuple[str, ...],
+    assignments: tuple[str, ...],
+    faults: tuple[str, ...],
+    asked: WhatIfs,
+    view: View,
+    keep: Keep,
+) -> None:
+    """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
+
+    xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
+    """
+    from sim.cli.chosen import changed
+    from sim.config.errors import InputError
+    from sim.config.files import shipped
+    from sim.config.jobs import JobsScenario, load_jobs
+    from sim.config.scenario import machine_of
+
+    if name is None:
+        raise InputError(
+            f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
+            "a file of your own is given by its path, which ends in .yaml"
+        )
+    scenario = load_jobs(name)
+    if isinstance(scenario, JobsScenario) and view.mpiio_stats:
+        from sim.cli.runs.running import DISPLAYS
+
+        environment += tuple(f"{variable}=1" for variable in DISPLAYS)
+    scenario = changed(
+        scenario,
+        seed=seed,
+        assignments=assignments,
+        hints=hints,
+        environment=environment,
+        faults=faults,
+    )
+    if not only_print and compared(scenario, asked, view, keep):
+        return
+    if isinstance(scenario, JobsScenario):
+        from sim.cli.runs.jobs import run_jobs_and_print
+
+        if only_print:
+            from sim.run.complete import complete_jobs_yaml
+            from sim.run.jobs import machine_of_jobs
+
+            click.echo(complete_jobs_yaml(scenario, machine_of_jobs(scenario)), nl=False)
+        else:
+            run_jobs_and_print(scenario, view, keep, alone=alone)
+        return
+    if only_print:
+        from sim.run.complete import complete_yaml
+
+        click.echo(complete_yaml(scenario, machine_of(scenario)), nl=False)
+        return
+    from sim.cli.runs.running import run_and_print
+
+    run_and_print(scenario, view, keep)

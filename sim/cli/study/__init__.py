@@ -1,0 +1,1 @@
+"""Commands of several runs for one question."""

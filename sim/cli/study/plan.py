@@ -1,0 +1,371 @@
+"""``xc40io plan``: changes of the hardware against a workload mix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from sim.cli import options
+from sim.cli.face import typed_command
+from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.study.watched import watched
+from sim.cli.whole import Whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sim.config.workload_mix import WorkloadMix
+    from sim.results.page.content import Page
+    from sim.studies.plan.plan import Plan
+    from sim.studies.plan.plan_faults import MixFaults
+    from sim.studies.plan.plan_sensitivity import MixSensitivity
+
+
+_HELP = """\
+Plan hardware for a mix of jobs: what each change brings which job and why, what it costs, and where
+the bottleneck goes.
+
+\b
+  xc40io plan theta-mix --over lnet.routers=15,30,60 --over lustre.osts=56,84,112
+  xc40io plan theta-mix --cost lustre.osts=60000 --html plan.html
+  xc40io plan mine.yaml --sensitivity --sobol 16
+  xc40io plan mine.yaml --faults --fault "OST slow 5" --failed 0,1,2,4
+
+MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md).
+Without --over each kind of hardware is doubled and halved, each alone. --sensitivity and --faults
+stand by themselves, or beside --over.
+
+Every run that has finished is kept at once: after an interrupt the same command does only what is
+missing.
+"""
+
+
+class _Studies(NamedTuple):
+    """What was asked for, and made."""
+
+    mix: WorkloadMix
+    plan: Plan | None
+    sensitivity: MixSensitivity | None
+    faults: MixFaults | None
+
+
+@click.command(help=_HELP, short_help="Plan hardware for a mix of jobs: gains, costs, bottlenecks.")
+@click.option(
+    "--over",
+    multiple=True,
+    metavar="PATH=VALUES",
+    help="A value of the machine and what it may be, as in lustre.osts=56,84,112. May be repeated: "
+    "each change is run alone, and all combinations.",
+)
+@click.option(
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="PATH=NUMBER",
+    help="What one more costs, as in lustre.osts=60000; of a rate 10^9 bytes/s. May be repeated.",
+)
+@click.option(
+    "--repeat",
+    type=Whole(min=1),
+    default=1,
+    show_default=True,
+    help="Run each job with so many seeds: that of the mix and those that follow.",
+)
+@click.option("--sensitivity", is_flag=True, help="How much depends on each value of the hardware.")
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="PATH",
+    help="Of --sensitivity: one of the values to vary.  [default: all of the hardware]",
+)
+@click.option(
+    "--range",
+    "ranges",
+    multiple=True,
+    metavar="PART|PATH=LOW:HIGH",
+    help="Of --sensitivity: by which part all values go up and down, as 30%, or the bounds of one. "
+    " [default: 50%]",
+)
+@click.option(
+    "--runs",
+    type=Whole(min=1),
+    help="Of --sensitivity: the most runs for Morris' method.  [default: 600]",
+)
+@click.option(
+    "--sobol",
+    type=Whole(min=0),
+    metavar="N",
+    help="Of --sensitivity: N samples, a power of 2, of Sobol's indices of the few that matter.",
+)
+@click.option("--faults", is_flag=True, help="The throughput against failed parts.")
+@click.option(
+    "--fault",
+    "sentences",
+    multiple=True,
+    metavar="SENTENCE",
+    help="Of --faults: what happens to each part, without its number: 'OST slow 5' "
+    "(docs/faults.md). May be repeated.",
+)
+@click.option("--failed", help="Of --faults: numbers of parts.  [default: 0,1,2,4]")
+@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
+@click.option(
+    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+)
+@plot_option
+@click.option("--html", metavar="FILE", help="Also write a page with it: one file for a browser.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@options.changes
+@click.argument("name", metavar="MIX")
+@click.pass_context
+def plan(
+    context: click.Context,
+    /,
+    *,
+    name: str,
+    plot: str | None,
+    html: str | None,
+    store: str | None,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    **asked: Any,
+) -> None:
+    """Plan, and print the answer."""
+    from sim.archive.files import check_writable, make_folder
+
+    _check(asked, plot)
+    mix = _mix(name, assignments)
+    for path, option in ((plot, "--plot"), (html, "--html")):
+        if path is not None:
+            check_writable(path, option)
+    if store is not None:
+        make_folder(store, "--store")
+    made = _run(mix, asked, {"jobs": asked["jobs"], "store": store})
+    click.echo(_json(made) if as_json else _text(made), nl=False)
+    _write(made, plot, html)
+    if made.plan is not None and any(each.reason for each in made.plan.configurations):
+        context.exit(1)
+
+
+def _mix(name: str, assignments: Sequence[str]) -> WorkloadMix:
+    """Return the mix, on its machine with the changes that were typed."""
+    from sim.config.changes import parse_changes
+    from sim.config.workload_mix import load_mix
+
+    mix = load_mix(name)
+    if not assignments:
+        return mix
+    machine = mix.machine.with_changes(parse_changes(assignments))
+    return mix.model_copy(update={"machine": machine})
+
+
+def _check(asked: dict[str, Any], plot: str | None) -> None:
+    """Raise InputError if options do not go together."""
+    from sim.config.errors import InputError
+
+    belong = {
+        "sensitivity": ("values", "ranges", "runs", "sobol"),
+        "faults": ("sentences", "failed"),
+    }
+    typed = {"values": "value", "ranges": "range", "sentences": "fault"}
+    for flag, others in belong.items():
+        given = [typed.get(other, other) for other in others if asked[other]]
+        if given and not asked[flag]:
+            raise InputError(f"--{given[0]} belongs to --{flag}; right would be both")
+    if plot is not None:
+        kind_of_plot(plot)
+        if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
+            raise InputError(
+                f"--plot {plot} with several studies: it draws one; right would be --html"
+            )
+
+
+def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Studies:
+    """Make what is asked for: the plan unless something else is, and no --over."""
+    from sim.studies.axes import parse_axes
+    from sim.studies.plan.plan import plan as make_plan
+    from sim.studies.plan.plan_faults import NUMBERS, plan_faults
+    from sim.studies.plan.plan_sensitivity import RUNS
+    from sim.studies.plan.plan_sensitivity import sensitivity as measure
+
+    plain = not (asked["sensitivity"] or asked["faults"])
+    numbers = NUMBERS if asked["failed"] is None else _numbers(asked["failed"])
+    axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
+    bounds, width = _ranges(asked["ranges"])
+    made_plan = made_sensitivity = made_faults = None
+    if axes or plain:
+        made_plan = watched(
+            lambda tell: make_plan(
+                mix, axes, costs=costs, repeat=asked["repeat"], progress=tell, **where
+            )
+        )
+    if asked["sensitivity"]:
+        made_sensitivity = watched(
+            lambda tell: measure(
+                mix,
+                asked["values"],
+                ranges=bounds,
+                width=width,
+                runs=asked["runs"] or RUNS,
+                sobol=asked["sobol"] or 0,
+                progress=tell,
+                **where,
+            )
+        )
+    if asked["faults"]:
+        made_faults = watched(
+            lambda tell: plan_faults(
+                mix,
+                asked["sentences"],
+                numbers=numbers,
+                repeat=asked["repeat"],
+                progress=tell,
+                **where,
+            )
+        )
+    return _Studies(mix, made_plan, made_sensitivity, made_faults)
+
+
+def _costs(texts: Sequence[str]) -> dict[str, float]:
+    """Read costs as they are typed: ``lustre.osts=60000``."""
+    from sim.config.errors import InputError
+
+    costs = {}
+    for text in texts:
+        path, _, number = text.partition("=")
+        try:
+            cost = float(number)
+        except ValueError:
+            cost = -1.0
+        if not 0.0 <= cost < float("inf"):
+            raise InputError(f"--cost {text!r}: right would be PATH=NUMBER, as lustre.osts=60000")
+        costs[path.strip().removeprefix("machine.")] = cost
+    return costs
+
+
+def _ranges(texts: Sequence[str]) -> tuple[dict[str, tuple[Any, Any]], float]:
+    """Read ranges: the bounds of single values, and the part by which all others go."""
+    from sim.config.errors import InputError
+    from sim.studies.plan.plan_sensitivity import WIDTH
+
+    bounds: dict[str, tuple[Any, Any]] = {}
+    width = WIDTH
+    for text in texts:
+        path, equals, values = text.partition("=")
+        low, colon, high = values.partition(":")
+        if equals and colon:
+            name = path.strip().removeprefix("machine.")
+            bounds[name] = (_value(low), _value(high))
+            continue
+        try:
+            width = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+        except ValueError as error:
+            raise InputError(
+                f"--range {text!r}: right would be a part, as 30%, or bounds, as lustre.osts=28:112"
+            ) from error
+    return bounds, width
+
+
+def _value(text: str) -> Any:
+    """Read a bound as a machine file has it."""
+    from sim.config.changes import parse_changes
+
+    return parse_changes([f"bound={text}"])["bound"]
+
+
+def _numbers(text: str) -> list[int]:
+    """Read numbers of failed parts."""
+    from sim.config.errors import InputError
+    from sim.config.units import is_count
+
+    parts = [part.strip() for part in text.split(",")]
+    if not all(is_count(part) for part in parts):
+        raise InputError(f"--failed {text!r}: right would be numbers, as in 0,1,2,4")
+    return [int(part) for part in parts]
+
+
+def _text(made: _Studies) -> str:
+    """Return all that is to be printed."""
+    from sim.studies.plan.plan_more_tables import (
+        faults_missing,
+        faults_table,
+        sensitivity_tables,
+        sensitivity_words,
+    )
+    from sim.studies.plan.plan_text import format_plan, study_title, table_lines, wrapped
+
+    blocks = []
+    if made.plan is not None:
+        blocks.append(format_plan(made.plan))
+    else:
+        blocks.append(study_title(made.mix))
+    if made.sensitivity is not None:
+        lines = [
+            line
+            for said in sensitivity_words(made.sensitivity)
+            for line in wrapped(said, "* ", "  ")
+        ]
+        blocks.append("\n".join(lines) + "\n")
+        tables = sensitivity_tables(made.sensitivity)
+        blocks += ["\n".join(table_lines(table)) + "\n" for table in tables]
+    if made.faults is not None:
+        lines = [*table_lines(faults_table(made.faults))]
+        lines += [f"NOT RUN ({said})" for said in faults_missing(made.faults)]
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _json(made: _Studies) -> str:
+    """Return one JSON document."""
+    from sim.results.json_text import json_text
+    from sim.studies.plan.plan_more_tables import faults_document, sensitivity_document
+    from sim.studies.plan.plan_text import plan_document
+
+    document: dict[str, Any] = {}
+    if made.plan is not None:
+        document |= plan_document(made.plan)
+    if made.sensitivity is not None:
+        document["sensitivity"] = sensitivity_document(made.sensitivity)
+    if made.faults is not None:
+        document["faults"] = faults_document(made.faults)
+    return json_text(document)
+
+
+def _write(made: _Studies, plot: str | None, html: str | None) -> None:
+    """Write the files that are asked for; tell them."""
+    from sim.archive.files import replacing
+
+    if plot is not None:
+        from sim.results.pictures.saving import save_figure
+
+        with replacing(plot, "--plot") as draft:
+            save_figure(_figure(made), draft, kind_of_plot(plot))
+        click.echo(f"xc40io: drew {plot}", err=True)
+    if html is not None:
+        from sim.results.page.rendering import write_page
+
+        write_page(_page(made), html, "--html")
+        click.echo(f"xc40io: wrote {html}", err=True)
+
+
+def _figure(made: _Studies) -> Figure:
+    """Return the one picture of what was asked for."""
+    from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
+
+    if made.plan is not None:
+        return next(figure for _, figure in plan_pictures(made.plan))
+    if made.sensitivity is not None:
+        return sensitivity_figure(made.sensitivity)
+    assert made.faults is not None  # one of the three was made
+    return faults_figure(made.faults)
+
+
+def _page(made: _Studies) -> Page:
+    from sim.studies.plan.plan_page import plan_page, studies_page
+
+    more = made.sensitivity, made.faults
+    if made.plan is not None:
+        return plan_page(made.plan, typed_command(), *more)
+    return studies_page(made.mix, typed_command(), *more)

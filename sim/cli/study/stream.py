@@ -1,0 +1,191 @@
+"""``xc40io stream``: jobs that arrive, wait in a queue, run and give back their nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli import options
+from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.whole import Whole
+
+if TYPE_CHECKING:
+    from sim.config.stream import StreamScenario
+    from sim.studies.stream.stream_draws import Draws
+
+_HELP = """\
+Run a stream of jobs: a scenario with a queue, or a table of what accounting knows of jobs.
+
+\b
+  xc40io stream theta-month --plot month.png
+  xc40io stream week.csv --draws 5
+  xc40io stream week.csv --queue recorded --alone --csv jobs.csv
+
+A table is a CSV, Parquet or YAML file with a row for each job: nodes, ranks, start, walltime,
+runtime, read, written, and what else is known of it; or the text that darshan-parser --total
+prints. What is not known is drawn (docs/streams.md); several --draws tell how much depends on it.
+"""
+
+
+@click.command(help=_HELP, short_help="Run a stream of jobs with a queue, or a table of jobs.")
+@click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
+@click.option(
+    "--queue",
+    type=click.Choice(["easy", "fcfs", "recorded"]),
+    help="Who begins when: EASY backfilling, strictly in turn, or as recorded.",
+)
+@click.option("--nodes", type=Whole(min=1), help="Compute nodes that jobs get.")
+@click.option("--machine", metavar="NAME|FILE", help="Of a table's jobs.  [default: theta]")
+@click.option("--habits", metavar="NAME|FILE", help="From what is drawn that a table does not say.")
+@click.option(
+    "--draws",
+    type=Whole(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Run so many draws of what is not known of the jobs.",
+)
+@click.option(
+    "--alone/--no-alone",
+    default=False,
+    show_default=True,
+    help="Run each job by itself, too, on the same nodes and OSTs: what the others cost it.",
+)
+@click.option("--rpcs-as-one", type=Whole(min=1), metavar="N", help="Handle N bulk RPCs as one.")
+@click.option(
+    "--most-calls",
+    type=Whole(min=0),
+    metavar="N",
+    help="Let a call stand for several where there are more.",
+)
+@click.option(
+    "--most-ranks-per-node",
+    type=Whole(min=0),
+    metavar="N",
+    help="Let a rank stand for several where there are more.",
+)
+@click.option(
+    "--jobs", "processes", type=Whole(min=1), help="Processes.  [default: one a processor]"
+)
+@click.option("--csv", "table", metavar="FILE", help="Write a row for each job.")
+@plot_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@options.changes
+@click.argument("subject", metavar="NAME|FILE")
+def stream(
+    *,
+    subject: str,
+    draws: int,
+    alone: bool,
+    processes: int | None,
+    table: str | None,
+    plot: str | None,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    **given: Any,
+) -> None:
+    """Run a stream and print what came of it."""
+    import time
+
+    from sim.archive.files import check_writable
+    from sim.engine.processors import processors
+    from sim.results.json_text import json_text
+    from sim.results.progress import ProgressBar
+    from sim.studies.stream.stream_draws import run_stream
+    from sim.studies.stream.stream_table import stream_document
+    from sim.studies.stream.stream_text import format_stream
+
+    began = time.perf_counter()
+    scenario = _changed(_scenario(subject, given), given, assignments)
+    if plot is not None:
+        kind_of_plot(plot)
+    for path, option in ((table, "--csv"), (plot, "--plot")):
+        if path is not None:
+            check_writable(path, option)
+    with ProgressBar() as progress:
+        found = run_stream(
+            scenario,
+            draws=draws,
+            alone=alone,
+            processes=processes or processors(),
+            progress=progress,
+        )
+    wall = time.perf_counter() - began
+    if as_json:
+        document = stream_document(found) | {"wall_seconds": wall}
+        click.echo(json_text(document), nl=False)
+    else:
+        click.echo(f"{format_stream(found)}# Wall time: {wall:.2f} s")
+    _write(found, table, plot)
+
+
+def _write(found: Draws, table: str | None, plot: str | None) -> None:
+    """Write the files that are asked for; tell them."""
+    from sim.archive.files import replacing, write_whole
+
+    if table is not None:
+        from sim.studies.stream.stream_table import stream_csv
+
+        write_whole(table, stream_csv(found), "--csv")
+        click.echo(f"xc40io: wrote {table}", err=True)
+    if plot is not None:
+        from sim.studies.stream.stream_plot import draw_stream
+
+        with replacing(plot, "--plot") as draft:
+            draw_stream(draft, kind_of_plot(plot), found.first)
+        click.echo(f"xc40io: drew {plot}", err=True)
+
+
+def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:
+    """Return the stream that a scenario describes, or one of the jobs of a table."""
+    from sim.config.errors import InputError
+    from sim.config.stream import checked_stream, load_stream
+
+    if not _is_table(subject):
+        wrong = [option for option in ("machine", "habits") if given[option] is not None]
+        if wrong:
+            raise InputError(
+                f"stream {subject} with --{wrong[0]}: the scenario says so itself; right would be "
+                f"--{wrong[0]} with a table of jobs"
+            )
+        return load_stream(subject)
+    document = {
+        "machine": given["machine"] or "theta",
+        "queue": {"policy": given["queue"] or "easy"},
+        "records": {"table": subject, "habits": given["habits"] or "production"},
+    }
+    return checked_stream(document, "stream")
+
+
+def _is_table(subject: str) -> bool:
+    """Tell whether a subject is a table of jobs: a scenario is a name, or a mapping of fields."""
+    from pathlib import Path
+
+    from sim.config.files import check_is_file, shipped
+    from sim.config.yaml_text import parse_yaml
+
+    if subject in shipped("streams") or not Path(subject).suffix:
+        return False
+    if not subject.endswith((".yaml", ".yml")):
+        return True
+    document = parse_yaml(check_is_file(Path(subject)).read_text(encoding="utf-8"), subject)
+    return not (isinstance(document, dict) and {"queue", "machine"} & document.keys())
+
+
+def _changed(
+    scenario: StreamScenario, given: dict[str, Any], assignments: tuple[str, ...]
+) -> StreamScenario:
+    """Return a scenario with what was typed beside it."""
+    from sim.config.changes import parse_changes
+
+    queue = {"policy": given["queue"], "nodes": given["nodes"]}
+    chosen = {name: value for name, value in queue.items() if value is not None}
+    updates: dict[str, Any] = {
+        "queue": scenario.queue.model_copy(update=chosen),
+        "changes": scenario.changes | parse_changes(assignments),
+    }
+    for name in ("seed", "rpcs_as_one", "most_calls", "most_ranks_per_node"):
+        if given[name] is not None:
+            updates[name] = given[name]
+    return scenario.model_copy(update=updates)

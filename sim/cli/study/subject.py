@@ -1,0 +1,128 @@
+"""What a study is about, as it is named on the command line: a scenario, a log, a kept result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from sim.config.jobs import JobsScenario
+    from sim.config.scenario import Scenario, Workload
+
+_OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
+"""Options of a job that may stand beside a scenario."""
+
+_FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
+"""Options of a job whose defaults a log tells."""
+
+
+def typed_options(context: click.Context, job: dict[str, Any]) -> set[str]:
+    """Return the options of a job that were typed, by their names."""
+    typed = click.core.ParameterSource.COMMANDLINE
+    return {option for option in job if context.get_parameter_source(option) == typed}
+
+
+_MDTEST = "mdtest"
+
+
+def workload_of_words(words: tuple[str, ...]) -> Workload | None:
+    """Return the workload that words behind a double dash describe; None if they name something.
+
+    They are the options of IOR, or ``mdtest`` and its options.
+    """
+    from sim.config.scenario import Workload
+
+    if words[:1] == (_MDTEST,):
+        return Workload(mdtest=words[1:])
+    return Workload(ior=words) if not words or words[0].startswith("-") else None
+
+
+def is_kept(name: str) -> bool:
+    """Tell whether a name is the path of a result that ``--save`` has kept."""
+    from zipfile import is_zipfile
+
+    return Path(name).is_file() and is_zipfile(name)
+
+
+def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> None:
+    """Raise InputError if --recorded was typed beside what is no log."""
+    if recorded:
+        from sim.workloads.darshan_log.facts import check_no_facts
+
+        check_no_facts(recorded, subject)
+
+
+def is_log(name: str) -> bool:
+    """Tell whether a name is that of a Darshan log."""
+    return name.lower().endswith(".darshan")
+
+
+def scenario_of_name(
+    context: click.Context,
+    name: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...] = (),
+) -> Scenario | JobsScenario:
+    """Return the scenario that is named: by its name, its file, a log, or a kept result.
+
+    Parameters
+    ----------
+    context
+        Of the command, which knows what was typed.
+    name
+        As typed.
+    assignments
+        Changes of the machine, as typed.
+    job
+        The options that describe a job.
+    recorded
+        What is known of the run that a log is of, as typed.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or an option cannot stand beside it.
+    """
+    from sim.cli.chosen import changed
+    from sim.cli.runs.replay import TABLES, scenario_of_log
+    from sim.config.errors import InputError
+    from sim.config.jobs import load_jobs
+
+    given = typed_options(context, job)
+    if not is_log(name):
+        refuse_facts(recorded, name)
+    if is_log(name) or name.lower().endswith(TABLES):
+        told = dict.fromkeys(_FROM_LOG - given)
+        return scenario_of_log(name, assignments, job | told, recorded)
+    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
+        raise InputError(
+            f"{context.info_name} {name} with --{wrong[0].replace('_', '-')}: what describes the "
+            "job stands in the scenario; right would be --set, --fault, --seed, --hints or "
+            "--env, or an IOR command line"
+        )
+    return changed(
+        _of_result(name) if is_kept(name) else load_jobs(name),
+        seed=job["seed"] if "seed" in given else None,
+        assignments=assignments,
+        hints=job["hints"],
+        environment=job["environment"],
+        faults=job["faults"],
+    )
+
+
+def _of_result(path: str) -> Scenario | JobsScenario:
+    """Return the scenario of a result; of a replayed log that of the what-if, if there was one."""
+    from sim.run.jobs import JobsResult
+    from sim.run.result import Result
+    from sim.run.saving import load
+
+    content = load(path)
+    found: Scenario | JobsScenario
+    if isinstance(content, Result | JobsResult):
+        found = content.scenario
+    else:
+        found = content.runs[-1].scenario
+    return found

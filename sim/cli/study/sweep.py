@@ -1,0 +1,213 @@
+"""``xc40io sweep``: a scenario or an IOR command for all combinations of some values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli import options
+from sim.cli.job import describe, described
+from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.study.subject import typed_options
+from sim.cli.study.watched import watched
+from sim.cli.whole import Whole
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.studies.sweep.sweep import Sweep
+
+_OF_A_SCENARIO = {"seed", "hints", "environment"}
+_HELP = """\
+Run a scenario, a command line of IOR or mdtest, or a kernel for all combinations of some values.
+
+\b
+  xc40io sweep theta-headline --over striping.count=8,16,...,56 --repeat 5
+  xc40io sweep --nodes 64 --over striping.count=1,8,48 --over striping.size=1m..32m \\
+      --plot stripes.svg --out stripes -- -a POSIX -w -r -C -e -b 8m -t 8m
+  xc40io sweep --ppn 8 --over nodes=1,4,16,64 -- mdtest -n 100 -F -u
+  xc40io sweep --kernel vpic-io --over kernel.collective=true,false --over ppn=8:32:8
+
+PATH is a field of the scenario (nodes, ppn, striping.count, placement, environment.NAME), a value
+of the machine (machine.lnet.routers), an option of the IOR command by its letter (ior.b), one of
+the mdtest command (mdtest.n), or one of the kernel (kernel.NAME).
+
+\b
+VALUES are
+  1,8,16           a list
+  1m..32m          doubling: 1m, 2m, 4m, 8m, 16m, 32m
+  8:56:16          in steps: 8, 24, 40, 56
+  1m,2m,...,32m    going on as it began
+  ["a,b", c]       a list in YAML
+
+Every run that has finished is kept at once: after an interrupt, or with one more value, the same
+command does only what is missing.
+"""
+
+
+@click.command(help=_HELP, short_help="Run all combinations of some values; keep what is done.")
+@described
+@click.option("--kernel", metavar="NAME|FILE", help="A kernel in place of an IOR command.")
+@click.option(
+    "--over",
+    multiple=True,
+    metavar="PATH=VALUES",
+    help="A field and the values that it takes. May be repeated: all combinations are run.",
+)
+@click.option(
+    "--repeat",
+    type=Whole(min=1),
+    default=1,
+    show_default=True,
+    help="Run each with so many seeds: --seed and those that follow.",
+)
+@click.option(
+    "--sample",
+    type=Whole(min=1),
+    metavar="N",
+    help="N points of a Latin hypercube, drawn by the seed, in place of all combinations.",
+)
+@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    help="Run on the workers of this scheduler of Dask: tcp://HOST:PORT, or its file.",
+)
+@click.option(
+    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+)
+@click.option(
+    "--out", metavar="DIR", help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json."
+)
+@plot_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@options.changes
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
+@click.pass_context
+def sweep(
+    context: click.Context,
+    /,
+    *,
+    kernel: str | None,
+    over: tuple[str, ...],
+    repeat: int,
+    sample: int | None,
+    jobs: int | None,
+    scheduler: str | None,
+    store: str | None,
+    out: str | None,
+    plot: str | None,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    arguments: tuple[str, ...],
+    **job: Any,
+) -> None:
+    """Run all and print the table."""
+    from sim.archive.files import check_writable, make_folder
+    from sim.results.json_text import json_text
+    from sim.studies.axes import parse_axes
+    from sim.studies.sweep.sweep_plot import check_plot
+    from sim.studies.sweep.sweep_text import format_sweep, sweep_document, title_of
+
+    axes = parse_axes(over)
+    scenario = _scenario(context, kernel, assignments, job, arguments)
+    if plot is not None:
+        kind_of_plot(plot)
+        check_writable(plot, "--plot")
+        check_plot(axes, sampled=sample is not None)
+    if out is not None:
+        from sim.studies.sweep.sweep_tables import check_out
+
+        check_out(out)
+    if store is not None:
+        make_folder(store, "--store")
+    if scheduler is not None:
+        _check_scheduler(scheduler, jobs)
+    where = {"jobs": jobs, "scheduler": scheduler, "store": store}
+    done = _run(scenario, axes, repeat=repeat, sample=sample, **where)
+    title = title_of(scenario)
+    document = json_text(sweep_document(title, done))
+    click.echo(document if as_json else format_sweep(title, done), nl=False)
+    _write(done, title, document, out, plot)
+    if any(True for _ in done.failures()):
+        context.exit(1)
+
+
+def _check_scheduler(scheduler: str, jobs: int | None) -> None:
+    """Raise InputError unless runs may go to a cluster."""
+    from sim.config.errors import InputError
+    from sim.studies.cluster import check_scheduler
+
+    if jobs is not None:
+        raise InputError(
+            f"--jobs {jobs} with --scheduler: the scheduler has its workers; right would be one of "
+            "the two"
+        )
+    check_scheduler(scheduler)
+
+
+def _run(scenario: Scenario, axes: Any, **asked: Any) -> Sweep:
+    """Run the sweep; say what is kept if it is interrupted, and what there is to say."""
+    from sim.studies.sweep.sweep import sweep as run_all
+
+    return watched(lambda tell: run_all(scenario, axes, progress=tell, **asked))
+
+
+def _write(done: Sweep, title: str, document: str, out: str | None, plot: str | None) -> None:
+    """Write the files that are asked for; tell them."""
+    from sim.archive.files import replacing
+
+    if out is not None:
+        from sim.studies.sweep.sweep_tables import write_sweep
+
+        for path in write_sweep(done, out, document):
+            click.echo(f"xc40io: wrote {path}", err=True)
+    if plot is not None:
+        from sim.studies.sweep.sweep_plot import draw_sweep
+
+        with replacing(plot, "--plot") as draft:
+            draw_sweep(draft, kind_of_plot(plot), title, done)
+        click.echo(f"xc40io: drew {plot}", err=True)
+
+
+def _scenario(
+    context: click.Context,
+    kernel: str | None,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    arguments: tuple[str, ...],
+) -> Scenario:
+    """Return what is to be varied: a scenario by name, an IOR command line or a kernel."""
+    from sim.cli.chosen import changed
+    from sim.cli.study.subject import workload_of_words
+    from sim.config.errors import InputError
+    from sim.config.scenario import Scenario, Workload, load_scenario
+
+    if kernel is not None:
+        if arguments:
+            raise InputError(f"--kernel {kernel} and {arguments[0]}: right would be one of them")
+        return describe(Workload(kernel={"name": kernel}), assignments, job)
+    workload = workload_of_words(arguments)
+    if workload is not None:
+        return describe(workload, assignments, job)
+    name, *rest = arguments
+    if rest:
+        raise InputError(
+            f"sweep {name} {' '.join(rest)}: right would be one scenario, or a command line "
+            "behind a double dash"
+        )
+    given = typed_options(context, job)
+    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
+        raise InputError(
+            f"sweep {name} with --{wrong[0].replace('_', '-')}: what describes the job stands in "
+            "the scenario; right would be --over, --set, --seed, --hints or --env"
+        )
+    scenario = changed(
+        load_scenario(name),
+        seed=job["seed"] if "seed" in given else None,
+        assignments=assignments,
+        hints=job["hints"],
+        environment=job["environment"],
+    )
+    assert isinstance(scenario, Scenario)  # of one job, as load_scenario has it
+    return scenario

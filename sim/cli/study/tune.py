@@ -1,0 +1,207 @@
+"""``xc40io tune``: the settings with which a job's I/O takes the least time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli import options
+from sim.cli.face import INTERRUPTED
+from sim.cli.job import describe, described
+from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
+from sim.cli.whole import Whole
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+    from sim.studies.tune.tuning import Tuner, Tuning
+
+_HELP = """\
+Search for the settings with which the I/O of a job takes the least time: of a scenario, an IOR
+command line, a Darshan log, or a result that --save has kept.
+
+\b
+  xc40io tune theta-headline
+  xc40io tune --nodes 64 --budget 40 -- -a MPIIO -c -w -b 16m -t 16m
+  xc40io tune yesterday.darshan --allow stripe-count,stripe-size --plot landscape.svg
+  xc40io tune theta-headline --allow all --at-most nodes=512 --at-most osts=48
+
+\b
+KNOBS of --allow (those that the job has not are left out)
+  stripe-count, stripe-size        lfs setstripe            by default
+  aggregators, lock-mode,          MPICH_MPIIO_HINTS        by default
+  buffering
+  ranks-per-node, target           the batch script
+  collective, layout               the program, or IOR's -c and -F
+  all                              all of them
+
+LIMITS of --at-most are nodes=N, files=N, osts=N (of a file) and memory=SIZE (of a node, for
+the collective buffers of its aggregators). --over gives a knob choices of its own, or adds any
+field as a knob, with paths and values as in xc40io sweep.
+
+Printed are lines to paste, the gain with its interval, what binds before and after, and how far the
+model itself is off. Every run is kept at once: after an interrupt the same command goes on.
+"""
+
+
+@click.command(help=_HELP, short_help="Search for the best settings of a job.")
+@described
+@click.option("--allow", metavar="KNOB,...", help="What may be turned, or all.  [default: above]")
+@click.option(
+    "--at-most", multiple=True, metavar="NAME=MOST", help="A limit of settings. May be repeated."
+)
+@click.option(
+    "--over",
+    multiple=True,
+    metavar="PATH=VALUES",
+    help="A field and the values that it may take. May be repeated.",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(("all", "write", "read")),
+    default="all",
+    show_default=True,
+    help="Of which phases of I/O the seconds are to become few.",
+)
+@click.option(
+    "--budget",
+    metavar="RUNS|SECONDSs",
+    default="60",
+    show_default=True,
+    help="Runs, as 60, or seconds, as 120s; with seconds the answer depends on the computer.",
+)
+@click.option(
+    "--repeat",
+    type=Whole(min=1),
+    default=3,
+    show_default=True,
+    help="Seeds with which the best settings are run: --seed and those that follow.",
+)
+@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
+@click.option(
+    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+)
+@plot_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@options.changes
+@options.recorded
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
+@click.pass_context
+def tune(
+    context: click.Context,
+    /,
+    *,
+    allow: str | None,
+    at_most: tuple[str, ...],
+    over: tuple[str, ...],
+    objective: Any,
+    budget: str,
+    repeat: int,
+    jobs: int | None,
+    store: str | None,
+    plot: str | None,
+    as_json: bool,
+    assignments: tuple[str, ...],
+    recorded: tuple[str, ...],
+    arguments: tuple[str, ...],
+    **job: Any,
+) -> int:
+    """Search, and print what was found."""
+    from pathlib import Path
+
+    from sim.archive.files import check_writable, make_folder
+    from sim.engine.processors import processors
+    from sim.results.progress import ProgressBar
+    from sim.studies.axes import parse_axes
+    from sim.studies.simulations import Simulations
+    from sim.studies.store import Store
+    from sim.studies.tune.budget import Budget
+    from sim.studies.tune.job_knobs import read_allowed
+    from sim.studies.tune.limit import parse_limits
+    from sim.studies.tune.tuning import Tuner
+
+    asked: dict[str, Any] = {
+        "allow": read_allowed(allow),
+        "at_most": parse_limits(at_most),
+        "over": parse_axes(over),
+        "objective": objective,
+        "budget": Budget.parse(budget),
+        "repeat": repeat,
+    }
+    if plot is not None:
+        kind_of_plot(plot)
+        check_writable(plot, "--plot")
+    if store is not None:
+        make_folder(store, "--store")
+    scenario = _scenario(context, assignments, job, arguments, recorded)
+    kept = Store(None if store is None else Path(store))
+    with ProgressBar("runs") as progress:
+        simulations = Simulations(jobs or processors(), kept, progress)
+        found = _search(Tuner(scenario, simulations=simulations, **asked))
+    _print(scenario, found, plot, as_json=as_json)
+    return 0 if found.finished else INTERRUPTED
+
+
+def _search(tuner: Tuner) -> Tuning:
+    """Return what is found; after an interrupt what there is so far, if there is anything."""
+    try:
+        return tuner.run()
+    except KeyboardInterrupt:
+        if not tuner.begun:
+            raise
+        return tuner.found()
+
+
+def _print(scenario: Scenario, found: Tuning, plot: str | None, *, as_json: bool) -> None:
+    """Print what was found, and draw it."""
+    from sim.archive.files import replacing
+    from sim.results.json_text import json_text
+    from sim.studies.sweep.sweep_text import title_of
+    from sim.studies.tune.tune_text import format_tuning, tuning_document
+
+    for note in found.notes:
+        click.echo(f"xc40io: {note}", err=True)
+    click.echo(
+        f"xc40io: {found.simulated} runs simulated, {found.recalled} known from before", err=True
+    )
+    if not found.finished:
+        click.echo("xc40io: interrupted; what follows is the best so far", err=True)
+    title = f"Tune {title_of(scenario)}"
+    document = tuning_document(title, found)
+    click.echo(json_text(document) if as_json else format_tuning(title, found), nl=False)
+    if plot is not None:
+        from sim.studies.tune.tune_plot import draw_tuning
+
+        with replacing(plot, "--plot") as draft:
+            draw_tuning(draft, kind_of_plot(plot), title, found)
+        click.echo(f"xc40io: drew {plot}", err=True)
+
+
+def _scenario(
+    context: click.Context,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    arguments: tuple[str, ...],
+    recorded: tuple[str, ...],
+) -> Scenario:
+    """Return the job: what is named, or a command line."""
+    from sim.config.errors import InputError
+    from sim.config.scenario import Scenario
+
+    workload = workload_of_words(arguments)
+    if workload is not None:
+        refuse_facts(recorded)
+        return describe(workload, assignments, job)
+    name, *rest = arguments
+    if rest:
+        raise InputError(
+            f"tune {name} {' '.join(rest)}: right would be one scenario, log or result, or an IOR "
+            "command line behind a double dash"
+        )
+    scenario = scenario_of_name(context, name, assignments, job, recorded)
+    if not isinstance(scenario, Scenario):
+        raise InputError(
+            f"tune {name}: it has several jobs; right would be a scenario of a single one"
+        )
+    return scenario

@@ -1,0 +1,1 @@
+"""Comparisons: runs side by side, with the same seeds."""

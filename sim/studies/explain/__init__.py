@@ -1,0 +1,1 @@
+"""Explanations: what bounds a run, and what would help."""

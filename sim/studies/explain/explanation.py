@@ -1,0 +1,425 @@
+"""What bounds a run, and what would help: each answer is a run that was made.
+
+Where ranks wait, and which stations are busy, says where to look (:mod:`sim.results.waits`,
+:mod:`sim.results.stations`). It does not say what a better part would bring: behind a queue that is
+gone stands the next one. So the same scenario is run again, once without each part that may be to
+blame, and once with each change that may help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario
+from sim.engine.processors import processors
+from sim.plane.causes import Cause
+from sim.plane.stations import StationKind
+from sim.results.critical_path import CriticalPath, critical_paths
+from sim.results.stations import Load, loads, outliers
+from sim.run.result import Result
+from sim.studies.case import Case, Phase, Seconds, collective, may_share_locks, seconds_of
+from sim.studies.explain.ideals import Part, rank_computing, single, suspects
+from sim.studies.explain.remedies import Kind, remedies
+from sim.studies.processes import Failure, each
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORTH_SAYING = 1.1
+"""How many times as fast a phase must become for a part to be to blame, or a change to help."""
+
+_WORTH_A_LOOK = 0.03  # share of the time that ranks wait for a cause
+_HIDES = {"mutex", "writers", "threads", "range"}  # others, whose own waits are not followed
+_MUCH = 0.2  # share of the time that ranks wait for others, who may wait for anything
+_MOST_OF_IT = 0.5  # of what a kind of parts brings: then one of them comes before the kind
+_LONGER = 0.03  # share of the time that one rank computes more than the one in the middle
+_JOB = "job"
+_FAULT = "fault"
+_AS_GOOD = 1.05  # a job beside, or a fault, is named before a part that brings no more than this
+_MOST_OTHERS = 6  # jobs that are left out one by one
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run that was made to find out what something brings.
+
+    Attributes
+    ----------
+    words
+        What is different: without what, or with what.
+    typed
+        How it is asked for on the command line; empty for what cannot be had.
+    seconds
+        That the phase took then.
+    gain
+        How many times as fast the phase is then.
+    kind
+        Who can change it; nobody where it is a part that costs nothing.
+    key
+        What programs call the part that costs nothing; empty for a change.
+    kin
+        The key of the part that it is one piece of: one station among its peers, one rank.
+    """
+
+    words: str
+    typed: str
+    seconds: float
+    gain: float
+    kind: Kind | None = None
+    key: str = ""
+    kin: str = ""
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is worth saying."""
+        return self.gain >= WORTH_SAYING
+
+
+@dataclass(frozen=True)
+class PhaseExplanation:
+    """Why one kind of phase takes its time.
+
+    Attributes
+    ----------
+    phase
+        Which one.
+    load
+        The busiest station, and what the ranks waited for; of one kind of a replay's calls that of
+        the whole replay.
+    path
+        The critical path of the longest of its repetitions; None for a replay's calls.
+    seconds
+        That it took, all its repetitions together.
+    without
+        What it takes without each part that may be to blame, the largest gain first.
+    changed
+        What it takes with each change that may help, the largest gain first.
+    """
+
+    phase: Phase
+    load: Load
+    path: CriticalPath | None
+    seconds: float
+    without: tuple[Tried, ...]
+    changed: tuple[Tried, ...]
+
+    @property
+    def others(self) -> tuple[Tried, ...]:
+        """What it takes without each other job, the one that holds it up most first."""
+        return tuple(one for one in self.without if one.key.startswith(f"{_JOB} "))
+
+    @property
+    def of_calls(self) -> bool:
+        """Whether it is about one kind of a replay's calls."""
+        return self.phase.name != self.load.access
+
+
+class Explanation(NamedTuple):
+    """Why a run takes its time.
+
+    Attributes
+    ----------
+    scenario
+        What was run.
+    results
+        What came of it, by job; the only one has no name.
+    phases
+        Its kinds of phases, job by job and in their order.
+    runs
+        How many runs were made beside it.
+    refused
+        Changes that could not be tried, each with the reason.
+    """
+
+    scenario: Scenario | JobsScenario
+    results: Mapping[str, Result]
+    phases: tuple[PhaseExplanation, ...]
+    runs: int
+    refused: tuple[tuple[str, str], ...]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each phase of each run: docs/python.md."""
+        from sim.studies.explain.explanation_table import to_pandas
+
+        return to_pandas(self)
+
+
+class _Trial(NamedTuple):
+    words: str
+    typed: str
+    case: Case
+    kind: Kind | None = None
+    key: str = ""
+    kin: str = ""
+
+
+class _Told(NamedTuple):
+    """A kind of phase that is to be explained."""
+
+    phase: Phase
+    load: Load
+
+
+def explain(
+    scenario: Scenario | JobsScenario,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Explanation:
+    """Run a scenario, find out what bounds it, and what would help.
+
+    Parameters
+    ----------
+    scenario
+        Of one job, or of several: then those that are listed are explained, or all if none is.
+    jobs
+        Processes; one a processor unless given. The answer does not depend on it.
+    progress
+        Told how many runs are done, and of how many.
+
+    Raises
+    ------
+    InputError
+        If the scenario asks for what the machine or the simulator does not have.
+    """
+    whole = Case(scenario)
+    results = whole.run(record=True)
+    explained = _explained(scenario, results)
+    told, paths = _told(explained), _paths(explained)
+    base = seconds_of(results)
+    trials = _trials(whole.listed(), results, explained, [one.load for one in told])
+    ended: dict[str, Seconds] = {}
+    refused: list[tuple[str, str]] = []
+    cases = {name: trial.case for name, trial in trials.items()}
+    for done, (name, outcome) in enumerate(_each(cases, jobs), 1):
+        if isinstance(outcome, Failure):
+            refused.append((trials[name].words, outcome.reason))
+        else:
+            ended[name] = outcome
+        if progress is not None:
+            progress(done, len(trials))
+    phases = tuple(
+        PhaseExplanation(
+            phase,
+            load,
+            paths.get(phase),
+            base[phase],
+            without=_best(trials, ended, base, phase, changes=False),
+            changed=_best(trials, ended, base, phase, changes=True),
+        )
+        for phase, load in told
+    )
+    return Explanation(scenario, results, phases, len(trials), tuple(sorted(refused)))
+
+
+def _each(cases: Mapping[str, Case], jobs: int | None) -> Iterator[tuple[str, Seconds | Failure]]:
+    """Make runs in so many processes; yield what comes of each by its name."""
+    return each(_seconds, cases, jobs or processors(), size=Case.size)
+
+
+def _seconds(case: Case) -> Seconds:
+    """Make a run; return how long its phases took."""
+    return seconds_of(case.run())
+
+
+def _explained(
+    scenario: Scenario | JobsScenario, results: Mapping[str, Result]
+) -> dict[str, Result]:
+    """Return the jobs that are explained: of several those that are listed, if any is."""
+    if isinstance(scenario, JobsScenario) and scenario.jobs:
+        return {job.name: results[job.name] for job in scenario.jobs}
+    return dict(results)
+
+
+def _told(explained: Mapping[str, Result]) -> list[_Told]:
+    """Return the kinds of phases that are to be explained, in their order."""
+    told = []
+    for job, result in explained.items():
+        seconds = seconds_of({job: result})
+        by_phase = {Phase(job, load.test_id, load.access): load for load in loads(result)}
+        told += [_Told(phase, load) for phase, load in by_phase.items()]
+        calls = [phase for phase in seconds if phase not in by_phase]
+        most = max((seconds[phase] for phase in calls), default=0.0)
+        load = next(iter(by_phase.values()), None)
+        told += [
+            _Told(phase, load)
+            for phase in calls
+            if load is not None and seconds[phase] >= _WORTH_A_LOOK * most
+        ]
+    return told
+
+
+def _paths(explained: Mapping[str, Result]) -> dict[Phase, CriticalPath]:
+    """Return the critical path of each kind of phase."""
+    return {
+        Phase(job, activity.part, activity.name): path
+        for job, result in explained.items()
+        for activity, path in critical_paths(result)
+    }
+
+
+def _trials(
+    case: Case,
+    results: Mapping[str, Result],
+    explained: Mapping[str, Result],
+    found: Sequence[Load],
+) -> dict[str, _Trial]:
+    """Return the runs to be made, by names of their own."""
+    trials = [
+        _Trial(part.words, "", part.without(case, case.machine), key=part.key, kin=part.kin)
+        for part in _parts(explained, found)
+    ]
+    trials += [
+        _Trial(
+            f"the {_FAULT} {str(fault)!r}", "", case.without_fault(fault), key=f"{_FAULT} {fault}"
+        )
+        for fault in case.scenario.faults
+    ]
+    if len(results) > 1:
+        trials += _absences(case, results)
+    causes = _causes(found)
+    for name, result in explained.items():
+        trials += [_Trial(*remedy) for remedy in remedies(name, case, result, causes)]
+    several: dict[str, _Trial] = {}
+    for trial in trials:  # a change of the machine is the same for every job
+        several.setdefault(f"{trial.words} {trial.typed}", trial)
+    return {f"{number} {trial.words}": trial for number, trial in enumerate(several.values())}
+
+
+def _parts(results: Mapping[str, Result], found: Sequence[Load]) -> list[Part]:
+    """Return the parts to be tried: those that the waits and the stations speak of.
+
+    Where ranks wait for others whose own waits are not followed, that may hide anything: then all
+    parts that there are.
+    """
+    first = next(iter(results.values()))  # what stations did is the same in all of them
+    table = first.station_table
+    served = {StationKind(kind) for kind in np.unique(table.kind[table.requests > 0]).tolist()}
+    waited = {
+        cause
+        for result in results.values()
+        for cause, seconds in result.waiting().items()
+        if seconds > 0.0
+    } | _causes(found)
+    hidden = any(
+        wait.cause in _HIDES and wait.share >= _MUCH for load in found for wait in load.waits
+    )
+    causes, kinds = _causes(found), {load.kind for load in found}
+    if hidden:
+        causes, kinds = set(Cause), set(StationKind)
+    parts = [
+        part
+        for part in suspects(causes, kinds)
+        if (part.kinds & served if part.kinds else part.causes & waited)
+        and (not part.hints or _may_share_locks(results))
+    ]
+    parts += map(single, outliers(first))
+    for name, result in results.items():
+        rank = _longest_computing(result)
+        if rank is not None:
+            parts.append(rank_computing(rank, name))
+    return parts
+
+
+def _may_share_locks(results: Mapping[str, Result]) -> bool:
+    """Tell whether group locks can be tried in all jobs that use aggregators, if any does."""
+    users = [result for result in results.values() if collective(result)]
+    return bool(users) and all(map(may_share_locks, users))
+
+
+def _longest_computing(result: Result) -> int | None:
+    """Return the rank that computes longest between its calls, if it stands out."""
+    seconds = result.doing[:, Cause.THINK]  # its own: not that for which others wait
+    top = int(seconds.argmax())
+    more = float(seconds[top] - np.median(seconds))
+    return top if more > _LONGER * result.simulated else None
+
+
+def _absences(case: Case, results: Mapping[str, Result]) -> list[_Trial]:
+    """Return the runs without each other job: the largest ones, and without all but one."""
+    moved = {name: sum(row.bytes for row in result.rows) for name, result in results.items()}
+    largest = sorted(moved, key=lambda name: -moved[name])[:_MOST_OTHERS]
+    trials = [
+        _Trial(
+            f"{_JOB} {name}",
+            "",
+            case.without_jobs(frozenset({name}), results),
+            key=f"{_JOB} {name}",
+        )
+        for name in largest
+    ]
+    if len(results) == 2:
+        return trials
+    for name in results:
+        others = frozenset(results.keys() - {name})
+        words = f"all jobs but {name}"
+        trials.append(_Trial(words, "", case.without_jobs(others, results), key=words))
+    return trials
+
+
+def _causes(found: Sequence[Load]) -> set[Cause]:
+    """Return what ranks waited for and were at, if it is worth a look beside their computing."""
+    by_name = {cause.name.lower(): cause for cause in Cause}
+    causes = set()
+    for load in found:
+        both = (*load.waits, *load.doing)
+        shares = {by_name[wait.cause]: wait.share for wait in both if wait.cause in by_name}
+        left = 1.0 - shares.get(Cause.THINK, 0.0)
+        causes |= {
+            cause
+            for cause, share in shares.items()
+            if share >= _WORTH_A_LOOK * (1.0 if cause is Cause.THINK else left)
+        }
+    return causes
+
+
+def _best(
+    trials: Mapping[str, _Trial],
+    ended: Mapping[str, Seconds],
+    base: Seconds,
+    phase: Phase,
+    *,
+    changes: bool,
+) -> tuple[Tried, ...]:
+    """Return what came of trials for one kind of phase, the largest gain first."""
+    tried = [
+        Tried(
+            words=trial.words,
+            typed=trial.typed,
+            seconds=ended[name][phase],
+            gain=base[phase] / ended[name][phase],
+            kind=trial.kind,
+            key=trial.key,
+            kin=trial.kin,
+        )
+        for name, trial in trials.items()
+        if (trial.kind is not None) == changes and ended.get(name, {}).get(phase, 0.0) > 0.0
+    ]
+    tried.sort(key=lambda one: -one.gain * (_AS_GOOD if _happened(one) else 1.0))
+    for one in [one for one in tried if one.kin]:
+        _before_its_kind(tried, one, base[phase])
+    return tuple(tried)
+
+
+def _happened(one: Tried) -> bool:
+    """Tell whether it is something that came upon the run: another job, or a fault."""
+    return one.key.startswith((_JOB, _FAULT))
+
+
+def _before_its_kind(tried: list[Tried], one: Tried, seconds: float) -> None:
+    """Put one station, or one rank, before all of its kind if it brings most of what they do.
+
+    Without all disks a run is always faster than without one; but where that one alone holds the
+    others up, it is the one to be named.
+    """
+    kind = next((other for other in tried if other.key == one.kin), None)
+    if kind is None or not one.helps or tried.index(one) < tried.index(kind):
+        return
+    if seconds - one.seconds >= _MOST_OF_IT * (seconds - kind.seconds):
+        tried.remove(one)
+        tried.insert(tried.index(kind), one)

@@ -1,0 +1,1 @@
+"""Plans: which hardware to buy for a mix of jobs."""

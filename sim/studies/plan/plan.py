@@ -1,0 +1,327 @@
+"""Plans: changes of the hardware of a machine against a workload mix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.config.workload_mix import WorkloadMix, check_costs
+from sim.engine.processors import processors
+from sim.studies.axes import Axis, axis_of, parse_values
+from sim.studies.plan.configuration import Configuration
+from sim.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
+from sim.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix, throughput
+from sim.studies.processes import Failure
+from sim.studies.ratio import Ratio, paired
+from sim.studies.simulations import Progress, Simulations
+from sim.studies.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MACHINE = "machine."
+_MOST = 10_000
+"""Configurations of a plan: more are a slip of the hand."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A finished plan: what :func:`plan` returns.
+
+    Attributes
+    ----------
+    mix
+        The jobs, with their weights.
+    axes
+        What was changed; the paths are those of the machine.
+    counts
+        How many of each job there are, up to a common factor.
+    seeds
+        With which each job was run.
+    configurations
+        The machine as it is, then each change alone, then all combinations.
+    costs
+        Of one unit more, by path.
+    simulated, recalled
+        How many runs were simulated, and how many had been before.
+    notes
+        What the user should know: a sentence each.
+    """
+
+    mix: WorkloadMix
+    axes: tuple[Axis, ...]
+    counts: tuple[float, ...]
+    seeds: tuple[int, ...]
+    configurations: tuple[Configuration, ...]
+    costs: Mapping[str, float]
+    simulated: int
+    recalled: int
+    notes: tuple[str, ...]
+
+    @property
+    def present(self) -> Configuration:
+        """The machine as it is."""
+        return self.configurations[0]
+
+    @property
+    def alone(self) -> Iterator[Configuration]:
+        """The configurations in which one thing is changed."""
+        return (each for each in self.configurations if len(each.values) == 1)
+
+    def hardware(self, path: str) -> Hardware:
+        """Return what a value is of."""
+        return hardware_of(path, self.mix.machine)
+
+    def units(self, configuration: Configuration, path: str) -> float:
+        """Return how many units more of a value a configuration has: of a rate 10^9 bytes/s."""
+        assert configuration.machine is not None
+        before, after = (each.values()[path] for each in (self.mix.machine, configuration.machine))
+        more: float = (after - before) / self.hardware(path).scale
+        return more
+
+    def find(self, values: Mapping[str, Any]) -> Configuration | None:
+        """Return the configuration with these values, if it was asked for."""
+        return next((each for each in self.configurations if each.values == values), None)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each job on each configuration, and for the mix."""
+        from sim.studies.plan.plan_frame import to_pandas
+
+        paths, jobs = ([one.path for one in self.axes], [one.name for one in self.mix.jobs])
+        return to_pandas(paths, jobs, self.configurations)
+
+
+def plan(
+    mix: WorkloadMix,
+    over: Mapping[str, str | Sequence[Any]] | Iterable[Axis] = (),
+    *,
+    costs: Mapping[str, float] | None = None,
+    repeat: int = 1,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """Run a mix on all combinations of changes of its machine.
+
+    Every run that has finished is kept at once, and found again by whatever needs it next.
+
+    Parameters
+    ----------
+    mix
+        As :func:`~sim.config.workload_mix.load_mix` returns it.
+    over
+        The values of the machine by path, ``{"lustre.osts": [56, 112]}``, or as text, as a sweep
+        takes them. All combinations are run, and each change alone. Without any, all kinds of
+        hardware are doubled and halved, each alone.
+    costs
+        Of one unit more, by path, in place of those that the mix has for these paths.
+    repeat
+        Seeds: that of the mix and those that follow.
+    jobs
+        Processes; one a processor unless given. The result is the same with any number.
+    store
+        The folder in which runs are kept; the user's own unless given.
+    progress
+        Told how many runs are done, and of how many that have not been done before.
+
+    Raises
+    ------
+    InputError
+        If there is no such value, or none with which anything can be run: before anything is.
+    """
+    if repeat < 1:
+        raise InputError(f"repeat = {repeat}: right would be 1 or more")
+    priced = {**mix.costs, **(costs or {})}
+    check_costs(priced, mix.machine, "--cost")
+    axes = tuple(_axes(over))
+    combinations = _combinations(axes, mix.machine) if axes else []
+    if not axes:
+        axes = doubled_and_halved(mix)
+        combinations = [{axis.path: value} for axis in axes for value in axis.values]
+    made = [Configuration({}, mix.machine), *(_made(mix.machine, each) for each in combinations)]
+    _check(axes, made)
+    kept = Store(None if store is None else Path(store))
+    simulations = Simulations(jobs or processors(), kept, progress)
+    seeds = tuple(range(mix.seed, mix.seed + repeat))
+    counts, configurations = _run(mix, made, seeds, simulations, priced)
+    return Plan(
+        mix=mix,
+        axes=axes,
+        counts=counts,
+        seeds=seeds,
+        configurations=_marked(configurations),
+        costs=priced,
+        simulated=simulations.simulated,
+        recalled=simulations.recalled,
+        notes=tuple(simulations.notes),
+    )
+
+
+def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[Axis]:
+    """Yield the axes, by the paths of the machine."""
+    if not isinstance(over, Mapping):
+        for axis in over:
+            yield Axis(axis.path.removeprefix(_MACHINE), axis.values)
+        return
+    for path, values in over.items():
+        listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
+        yield axis_of(path.removeprefix(_MACHINE), listed)
+
+
+def _combinations(axes: Sequence[Axis], machine: Machine) -> list[dict[str, Any]]:
+    """Return all combinations of changes, each change alone among them, and none twice."""
+    changes = {axis.path: _changes(axis, machine) for axis in axes}
+    grids = [[*axis.values] for axis in axes]
+    found: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
+    alone = [{axis.path: value} for axis in axes for value in axis.values]
+    every = [dict(zip(changes, point, strict=True)) for point in product(*grids)]
+    if len(every) > _MOST:
+        raise InputError(
+            f"the plan has {len(every):,} configurations; right would be {_MOST:,} at most"
+        )
+    for point in (*alone, *every):
+        changed = {path: value for path, value in point.items() if value in changes[path]}
+        if changed:
+            found.setdefault(tuple((path, str(value)) for path, value in changed.items()), changed)
+    order = {axis.path: [*map(str, axis.values)] for axis in axes}
+    return sorted(
+        found.values(),
+        key=lambda values: (
+            len(values),
+            [order[path].index(str(values[path])) if path in values else _MOST for path in order],
+        ),
+    )
+
+
+def _changes(axis: Axis, machine: Machine) -> list[Any]:
+    """Return the values of an axis that the machine does not have today."""
+    before = machine.values()
+    changed = []
+    for value in axis.values:
+        try:
+            same = machine.with_changes({axis.path: value}).values()[axis.path]
+        except InputError as error:
+            raise InputError(f"--over {axis.path}={value}: {error}") from error
+        if same != before[axis.path]:
+            changed.append(value)
+    return changed
+
+
+def _made(machine: Machine, values: Mapping[str, Any]) -> Configuration:
+    """Return a configuration that has not been run."""
+    from sim.run.fabric import check_network
+
+    try:
+        changed = machine.with_changes(values)
+        check_network(changed)
+        return Configuration(values, changed)
+    except InputError as error:
+        return Configuration(values, reason=str(error))
+
+
+def _check(axes: Sequence[Axis], made: Sequence[Configuration]) -> None:
+    """Raise InputError if a value is possible in no configuration, or nothing is changed."""
+    if len(made) == 1:
+        names = ", ".join(axis.path for axis in axes)
+        raise InputError(f"--over {names}: the machine is so already; right would be other values")
+    for each in made:
+        if each.machine is None and len(each.values) == 1:
+            raise InputError(f"--over {each.words}: {each.reason}")
+
+
+def _run(
+    mix: WorkloadMix,
+    made: Sequence[Configuration],
+    seeds: Sequence[int],
+    simulations: Simulations,
+    costs: Mapping[str, float],
+) -> tuple[tuple[float, ...], list[Configuration]]:
+    """Run the mix on configurations; return how many of each job there are, and what came of it."""
+    possible = [each for each in made if each.machine is not None]
+    settings = [Setting(each.machine) for each in possible if each.machine is not None]
+    outcomes = iter(run_mix(mix, settings, seeds, simulations))
+    ended = [(each, next(outcomes) if each.machine is not None else None) for each in made]
+    present = ended[0][1]
+    if not isinstance(present, tuple):
+        raise InputError(f"on the machine as it is: {present.reason if present else ''}")
+    counts = jobs_of_weights(mix, present)
+    found = []
+    for each, outcome in ended:
+        if outcome is None:
+            found.append(each)
+        elif isinstance(outcome, Failure):
+            found.append(Configuration(each.values, each.machine, reason=outcome.reason))
+        else:
+            assert each.machine is not None  # else it had not run
+            found.append(
+                Configuration(
+                    each.values,
+                    each.machine,
+                    outcome,
+                    throughput(counts, outcome),
+                    _ratio(counts, present, outcome) if each.values else None,
+                    cost_of(mix.machine, each.machine, each.values, costs) if costs else None,
+                )
+            )
+    return counts, found
+
+
+def _ratio(
+    counts: Sequence[float], present: Sequence[JobRuns], outcome: Sequence[JobRuns]
+) -> Ratio:
+    """Return how many times as fast a mix is, seed by seed."""
+    seeds = range(len(present[0].seconds))
+    before, after = (
+        [1.0 / throughput(counts, runs, seed) for seed in seeds] for runs in (present, outcome)
+    )
+    return paired(before, after)
+
+
+def cost_of(
+    before: Machine, after: Machine, asked: Iterable[str], costs: Mapping[str, float]
+) -> float | None:
+    """Return what a machine costs beyond another one; None if a change has no cost by units.
+
+    Parameters
+    ----------
+    before, after
+        The machines.
+    asked
+        The values that were to be changed: fewer of them cost less than nothing. What else is
+        different has followed, and costs whether it is more, as service blades for LNET routers, or
+        less, as the compute nodes that these displace.
+    costs
+        Of one unit more, by path.
+    """
+    old, new, chosen = before.values(), after.values(), set(asked)
+    if not chosen <= costs.keys():
+        return None
+    total = 0.0
+    for path, cost in costs.items():
+        units = (new[path] - old[path]) / hardware_of(path, before).scale
+        total += cost * (units if path in chosen else abs(units))
+    return total
+
+
+def _marked(configurations: Sequence[Configuration]) -> tuple[Configuration, ...]:
+    """Mark the configurations on the Pareto front of cost and throughput."""
+    priced = [
+        (each.cost, each.rate)
+        for each in configurations
+        if each.cost is not None and each.rate is not None
+    ]
+
+    def efficient(each: Configuration) -> bool:
+        if each.cost is None or each.rate is None:
+            return False
+        return not any(
+            cost <= each.cost and rate >= each.rate and (cost, rate) != (each.cost, each.rate)
+            for cost, rate in priced
+        )
+
+    return tuple(replace(each, efficient=efficient(each)) for each in configurations)

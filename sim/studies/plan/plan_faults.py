@@ -1,0 +1,220 @@
+"""The throughput of a mix against failed parts: none, one, two, four OSTs that are slow or gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sim.config.errors import InputError, naming
+from sim.config.fault_forms import KINDS
+from sim.config.faults import Fault, parse_fault
+from sim.config.machine import Machine
+from sim.config.workload_mix import WorkloadMix
+from sim.engine.processors import processors
+from sim.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix, throughput
+from sim.studies.processes import Failure
+from sim.studies.simulations import Progress, Simulations
+from sim.studies.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAULTS = (
+    "OST slow 5",
+    "OST gone from 0 s to 10 s, recovery 5 s",
+    "LNET router down from 0 s to 1000 s, noticed after 0 s",
+)
+"""What is tried unless told: a RAID that rebuilds, an OSS that restarts, a router known as dead."""
+
+NUMBERS = (0, 1, 2, 4)
+"""How many parts fail unless told."""
+
+_SENTENCE = re.compile(rf"(?P<part>\S.*?) (?P<rest>(?:{'|'.join(KINDS)})\b.*)")
+_NUMBERED = re.compile(r".*\d")
+
+
+class FailedParts(NamedTuple):
+    """What the mix came to with so many failed parts.
+
+    Attributes
+    ----------
+    number
+        Of failed parts.
+    rate
+        Bytes/s of the mix; None if it could not run.
+    runs
+        What each job came to.
+    reason
+        Why it could not run.
+    """
+
+    number: int
+    rate: float | None
+    runs: tuple[JobRuns, ...]
+    reason: str
+
+
+class FaultCurve(NamedTuple):
+    """The throughput against failed parts of one kind.
+
+    Attributes
+    ----------
+    fault
+        What happens to each, without a number: ``OST slow 5``.
+    points
+        By the number of parts, ascending.
+    """
+
+    fault: str
+    points: tuple[FailedParts, ...]
+
+
+@dataclass(frozen=True)
+class MixFaults:
+    """What :func:`plan_faults` returns.
+
+    Attributes
+    ----------
+    mix
+        The jobs, with their weights.
+    curves
+        One a kind of fault.
+    seeds
+        With which each job was run.
+    simulated, recalled
+        How many runs were simulated, and how many had been before.
+    notes
+        What the user should know: a sentence each.
+    """
+
+    mix: WorkloadMix
+    curves: tuple[FaultCurve, ...]
+    seeds: tuple[int, ...]
+    simulated: int
+    recalled: int
+    notes: tuple[str, ...]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each job, fault and number of parts; bytes/s."""
+        import pandas as pd
+
+        rows = []
+        for curve in self.curves:
+            for point in curve.points:
+                common = {"fault": curve.fault, "failed": point.number, "failure": point.reason}
+                rows.append({**common, "job": "mix", "bandwidth": point.rate})
+                rows += [
+                    {**common, "job": job.name, "bandwidth": runs.rate}
+                    for job, runs in zip(self.mix.jobs, point.runs, strict=False)
+                ]
+        return pd.DataFrame(rows)
+
+
+def plan_faults(
+    mix: WorkloadMix,
+    faults: Sequence[str] = (),
+    *,
+    numbers: Sequence[int] = NUMBERS,
+    repeat: int = 1,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    progress: Progress | None = None,
+) -> MixFaults:
+    """Run a mix with failed parts.
+
+    Parameters
+    ----------
+    mix
+        As :func:`~sim.config.workload_mix.load_mix` returns it.
+    faults
+        Sentences as a scenario has them (:mod:`sim.config.faults`), without the number of the part:
+        ``OST slow 5``. Those of :data:`FAULTS` unless given.
+    numbers
+        How many parts fail. Those that do lie as far apart as they can, and with more of them the
+        same ones fail and others: OSTs 0, 28, 14, 42 of 56.
+    repeat, jobs, store, progress
+        As for :func:`~sim.studies.plan.plan`.
+
+    Raises
+    ------
+    InputError
+        If a sentence is no fault, or there are not so many parts.
+    """
+    wanted = sorted({0, *numbers})
+    if wanted[0] < 0:
+        raise InputError(f"--failed {wanted[0]}: right would be numbers as in 0,1,2,4")
+    asked = [
+        (text, number, _faults(text, number, mix))
+        for text in (faults or FAULTS)
+        for number in wanted
+    ]
+    simulations = Simulations(
+        jobs or processors(), Store(None if store is None else Path(store)), progress
+    )
+    seeds = tuple(range(mix.seed, mix.seed + repeat))
+    settings = [Setting(mix.machine), *(Setting(mix.machine, found) for _, _, found in asked)]
+    present, *outcomes = run_mix(mix, settings, seeds, simulations)
+    if isinstance(present, Failure):
+        raise InputError(f"without faults: {present.reason}")
+    counts = jobs_of_weights(mix, present)
+    curves: dict[str, list[FailedParts]] = {}
+    for (text, number, _), outcome in zip(asked, outcomes, strict=True):
+        point = (
+            FailedParts(number, None, (), outcome.reason)
+            if isinstance(outcome, Failure)
+            else FailedParts(number, throughput(counts, outcome), outcome, "")
+        )
+        curves.setdefault(text, []).append(point)
+    return MixFaults(
+        mix,
+        tuple(FaultCurve(text, tuple(points)) for text, points in curves.items()),
+        seeds,
+        simulations.simulated,
+        simulations.recalled,
+        tuple(simulations.notes),
+    )
+
+
+def _faults(text: str, number: int, mix: WorkloadMix) -> tuple[Fault, ...]:
+    """Return the same fault of so many parts."""
+    found = _SENTENCE.fullmatch(" ".join(text.split()))
+    if found is None or _NUMBERED.fullmatch(found["part"]):
+        raise InputError(
+            f"--fault {text!r}: right would be a fault without the number of its part, as "
+            f"{'; '.join(FAULTS)}"
+        )
+    part, rest = found["part"], found["rest"]
+    count = _parts(part, mix)
+    if number > count:
+        raise InputError(f"--failed {number}: of {part}s there are {count}")
+    with naming(f"--fault {text!r}"):
+        return tuple(parse_fault(f"{part} {place} {rest}") for place in _far_apart(count)[:number])
+
+
+def _parts(part: str, mix: WorkloadMix) -> int:
+    """Return how many parts of a kind there are, numbered from 0."""
+    machine: Machine = mix.machine
+    counts = {
+        "OST": machine.lustre.osts,
+        "OSS": machine.lustre.oss_count,
+        "LNET router": machine.lnet.data_routers,
+        "MDS": machine.lustre.mds.mdts,
+    }
+    nodes = min(
+        getattr(job.run, "nodes", 1)  # of jobs at the same time, a node that each of them has
+        for job in mix.jobs
+    )
+    return counts.get(part, nodes)
+
+
+def _far_apart(count: int) -> list[int]:
+    """Return the numbers below a count, each as far from those before it as halving goes.
+
+    This is van der Corput's sequence: bits of 0, 1, 2... in reverse, as parts of the whole.
+    """
+    bits = max(count - 1, 0).bit_length()
+    order = (int(f"{place:0{bits}b}"[::-1] or "0", 2) * count >> bits for place in range(1 << bits))
+    return list(dict.fromkeys(order))

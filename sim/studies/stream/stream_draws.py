@@ -1,0 +1,193 @@
+"""Several draws of what is not known of the jobs of a stream, and the intervals that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.config.errors import FailureError
+from sim.config.stream import StreamScenario
+from sim.engine.types import Floats
+from sim.run.machine import Progress
+from sim.run.streaming.outcome import StreamResult
+from sim.run.streaming.stream import Stream
+from sim.studies.processes import Failure, each
+from sim.studies.stream.stream_alone import with_alone
+from sim.workloads.job_records.record import JobRecord
+from sim.workloads.job_records.stream_jobs import recorded_jobs
+
+
+class Interval(NamedTuple):
+    """The least, the middle and the largest of some draws."""
+
+    low: float
+    middle: float
+    high: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Interval:
+        """Return that of some values."""
+        return Interval(min(values), float(np.median(values)), max(values))
+
+
+class Agreement(NamedTuple):
+    """How the seconds in I/O of jobs agree with measured ones: of all ranks of a job together.
+
+    Attributes
+    ----------
+    jobs
+        How many are compared: those that were measured and moved anything.
+    r, log_r
+        Correlation of the seconds, and of their logarithms; not a number for fewer than three.
+    ratio
+        Geometric mean of simulated over measured.
+    low, high
+        Of the draws, if there are several, the least and the largest such mean.
+    within
+        Share of the jobs whose measured value is between the least and the largest draw.
+    """
+
+    jobs: int
+    r: float
+    log_r: float
+    ratio: float
+    low: float
+    high: float
+    within: float
+
+
+class Draws(NamedTuple):
+    """A stream, run once for each draw.
+
+    Attributes
+    ----------
+    results
+        One for each draw; the first is draw 1 unless the scenario says another.
+    notes
+        What the user should know of the records.
+    records
+        What was known of the jobs, by name.
+    """
+
+    results: tuple[StreamResult, ...]
+    notes: tuple[str, ...]
+    records: Mapping[str, JobRecord]
+
+    @property
+    def first(self) -> StreamResult:
+        """The first of them."""
+        return self.results[0]
+
+    def in_io(self, name: str) -> Interval:
+        """Return the seconds that a rank of a job was in I/O on average."""
+        return Interval.of([_job_seconds(result)[name] for result in self.results])
+
+    def agreement(self) -> Agreement | None:
+        """Return how all agrees with what was measured; None if nothing was."""
+        measured, simulated = self._pairs()
+        if not len(measured):
+            return None
+        middle = np.exp(np.median(np.log(simulated), axis=0))
+        ratios = np.exp(np.log(simulated / measured).mean(axis=1))
+        inside = (simulated.min(axis=0) <= measured) & (measured <= simulated.max(axis=0))
+        return Agreement(
+            jobs=len(measured),
+            r=_correlation(middle, measured),
+            log_r=_correlation(np.log(middle), np.log(measured)),
+            ratio=float(np.exp(np.log(middle / measured).mean())),
+            low=float(ratios.min()),
+            high=float(ratios.max()),
+            within=float(inside.mean()),
+        )
+
+    def _pairs(self) -> tuple[Floats, Floats]:
+        """Return measured seconds, float64 (jobs,), and simulated ones, float64 (draws, jobs)."""
+        found = [_cumulated(result) for result in self.results]
+        names = [
+            name
+            for name, record in self.records.items()
+            if (record.measured or 0.0) > 0.0 and all(one.get(name, 0.0) > 0.0 for one in found)
+        ]
+        measured = np.array([self.records[name].measured for name in names], np.float64)
+        return measured, np.array([[one[name] for name in names] for one in found])
+
+
+def run_stream(
+    scenario: StreamScenario,
+    *,
+    draws: int = 1,
+    alone: bool = False,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Draws:
+    """Run a stream for some draws of what is not known of its jobs.
+
+    Parameters
+    ----------
+    scenario
+        The stream; its ``draw`` is the first.
+    draws
+        How many.
+    alone
+        Whether the jobs of the first draw also run by themselves.
+    processes
+        How many are at work. What comes of it is the same with any number.
+    progress
+        Told how far a single draw has come.
+
+    Raises
+    ------
+    InputError
+        If the scenario asks for what the machine or the simulator does not have, or its records
+        cannot be read.
+    FailureError
+        If one of several runs did not end well.
+    """
+    chosen = recorded_jobs(scenario)
+    stream = Stream(scenario, chosen.jobs)
+    results = [stream.run(progress)] if draws == 1 else _several(scenario, draws, processes)
+    if alone:
+        results[0] = with_alone(stream, results[0], processes)
+    records = {record.name: record for record in chosen.records}
+    return Draws(tuple(results), chosen.notes, records)
+
+
+def _several(scenario: StreamScenario, draws: int, processes: int) -> list[StreamResult]:
+    """Run the draws."""
+    items = {
+        f"draw {draw}": scenario.model_copy(update={"draw": draw})
+        for draw in range(scenario.draw, scenario.draw + draws)
+    }
+    found: dict[str, StreamResult] = {}
+    for name, ended in each(_run_draw, items, processes, size=_alike):
+        if isinstance(ended, Failure):
+            raise FailureError(f"{name}: {ended.reason}")
+        found[name] = ended
+    return [found[name] for name in items]
+
+
+def _alike(scenario: StreamScenario) -> float:  # noqa: ARG001
+    """Return how long a draw takes: all about as long."""
+    return 1.0
+
+
+def _run_draw(scenario: StreamScenario) -> StreamResult:
+    return Stream(scenario, recorded_jobs(scenario).jobs).run()
+
+
+def _job_seconds(result: StreamResult) -> dict[str, float]:
+    return {job.name: job.in_io for job in result.jobs}
+
+
+def _cumulated(result: StreamResult) -> dict[str, float]:
+    """Return the seconds of all ranks together in I/O, by job, where the workload tells them."""
+    return {job.name: sum(job.cumulated) for job in result.jobs if job.cumulated is not None}
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    """Return Pearson's r; not a number where it means nothing."""
+    if len(one) < 3 or one.std() == 0.0 or other.std() == 0.0:
+        return float("nan")
+    return float(np.corrcoef(one, other)[0, 1])

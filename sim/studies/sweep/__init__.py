@@ -1,0 +1,1 @@
+"""Sweeps: all combinations of some values."""

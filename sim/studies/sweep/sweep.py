@@ -1,0 +1,257 @@
+"""Sweeps: a scenario for all combinations of values of some of its fields, or for a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sim.config.errors import InputError
+from sim.config.machine import load_machine
+from sim.config.scenario import Scenario, machine_of
+from sim.engine.processors import processors
+from sim.engine.randomness import stream
+from sim.studies.axes import Axis, axis_of, parse_values
+from sim.studies.processes import Failure
+from sim.studies.simulations import Ended, Progress, Simulations
+from sim.studies.store import Store
+from sim.studies.sweep.point import Point
+from sim.studies.variation import varied
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+MOST_RUNS = 1_000_000
+"""Of a sweep: more would fill the memory with scenarios before the first one is run."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A finished sweep: what :func:`sweep` returns.
+
+    Attributes
+    ----------
+    scenario
+        What was varied.
+    axes
+        Its fields that were, with their values.
+    seeds
+        With which each point was run.
+    points
+        In the order of their values, the last axis first; of a sample, as they were drawn.
+    sampled
+        Whether the points are a sample, in place of all combinations.
+    simulated, recalled
+        How many runs were simulated, and how many had been before.
+    notes
+        What the user should know: a sentence each.
+    """
+
+    scenario: Scenario
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    points: tuple[Point, ...]
+    sampled: bool
+    simulated: int
+    recalled: int
+    notes: tuple[str, ...]
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The names of all phases, in the order in which they first came."""
+        return tuple(
+            dict.fromkeys(
+                name for point in self.points for totals in point.totals for name in totals
+            )
+        )
+
+    def failures(self) -> Iterator[tuple[Mapping[str, Any], int, str]]:
+        """Yield values and seed of each run that could not be, and why."""
+        for point in self.points:
+            for seed, ended in zip(self.seeds, point.ended, strict=True):
+                if isinstance(ended, Failure):
+                    yield point.values, seed, ended.reason
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each phase of each run: docs/sweep.md."""
+        from sim.studies.sweep.sweep_tables import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return a dataset with a dimension for each axis, seed and phase: docs/sweep.md.
+
+        Raises
+        ------
+        FailureError
+            If xarray is not installed.
+        """
+        from sim.studies.sweep.sweep_tables import to_xarray
+
+        return to_xarray(self)
+
+
+def sweep(
+    scenario: Scenario,
+    over: Mapping[str, str | Sequence[Any]] | Iterable[Axis],
+    *,
+    repeat: int = 1,
+    sample: int | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    store: str | Path | None = None,
+    progress: Progress | None = None,
+    most: int = MOST_RUNS,
+    check: Callable[[Scenario], None] | None = None,
+) -> Sweep:
+    """Run a scenario for all combinations of values.
+
+    Every run that has finished is kept at once, and found again by whatever needs it next: by the
+    same sweep after an interrupt, by another one, by a validation.
+
+    Parameters
+    ----------
+    scenario
+        What to run; with its seed, and the ones that follow.
+    over
+        The values of its fields by path: ``{"striping.count": [1, 8], "ior.b": "1m..8m"}``. What a
+        path is says :mod:`sim.studies.variation`, and what a text of values
+        :mod:`sim.studies.axes`.
+    repeat
+        Seeds for each combination.
+    sample
+        So many points of a Latin hypercube in place of all combinations: each value of an axis
+        comes as often as any other, give or take one. They are drawn by the scenario's seed.
+    jobs
+        Processes; one a processor unless given. The result is the same with any number.
+    scheduler
+        Of Dask, whose workers run all in place of processes: its address, or its file.
+    store
+        The folder in which runs are kept; the user's own unless given.
+    progress
+        Told how many runs are done, and of how many that have not been done before.
+    most
+        Runs that there may be.
+    check
+        Given the scenario of each combination before any is run; may raise InputError.
+
+    Raises
+    ------
+    InputError
+        If there is no such field, or a value with which nothing can be run: before anything is.
+    FailureError
+        If the workers of a scheduler have other sources.
+    """
+    axes = tuple(_axes(over))
+    if not axes:
+        raise InputError("--over is missing; right would be --over PATH=VALUES, once or more")
+    if repeat < 1 or (sample is not None and sample < 1):
+        raise InputError(f"repeat = {repeat}, sample = {sample}: right would be 1 or more")
+    count = (sample or math.prod(len(axis.values) for axis in axes)) * repeat
+    if count > most:
+        raise InputError(f"the sweep has {count:,} runs; right would be {most:,} at most")
+    combinations = list(_sampled(axes, sample, scenario.seed) if sample else _all_of(axes))
+    seeds = tuple(range(scenario.seed, scenario.seed + repeat))
+    asked = _scenarios(scenario, axes, combinations)
+    if check is not None:
+        for made in asked:
+            if isinstance(made, Scenario):
+                check(made)
+    kept = Store(None if store is None else Path(store))
+    simulations = Simulations(jobs or processors(), kept, progress, scheduler)
+    ended = iter(simulations.run([made for given in asked for made in _seeded(given, seeds)]))
+    points = [
+        Point(values, tuple(_outcome(given, ended) for _ in seeds))
+        for values, given in zip(combinations, asked, strict=True)
+    ]
+    return Sweep(
+        scenario=scenario,
+        axes=axes,
+        seeds=seeds,
+        points=tuple(points),
+        sampled=sample is not None,
+        simulated=simulations.simulated,
+        recalled=simulations.recalled,
+        notes=tuple(simulations.notes),
+    )
+
+
+def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[Axis]:
+    if not isinstance(over, Mapping):
+        yield from over
+        return
+    for path, values in over.items():
+        listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
+        yield axis_of(path, listed)
+
+
+def _all_of(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
+    """Yield all combinations of values."""
+    for values in product(*(axis.values for axis in axes)):
+        yield {axis.path: value for axis, value in zip(axes, values, strict=True)}
+
+
+def _sampled(axes: Sequence[Axis], count: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the points of a Latin hypercube over the values of the axes."""
+    columns = [
+        stream(seed, "latin hypercube", axis.path).permutation(count) * len(axis.values) // count
+        for axis in axes
+    ]
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield {axis.path: axis.values[place] for axis, place in zip(axes, row, strict=True)}
+
+
+def _seeded(given: Scenario | Failure, seeds: Sequence[int]) -> Iterator[Scenario]:
+    """Yield a scenario with each seed; none if it cannot be run."""
+    if isinstance(given, Scenario):
+        yield from (given.model_copy(update={"seed": seed}) for seed in seeds)
+
+
+def _outcome(given: Scenario | Failure, ended: Iterator[Ended]) -> Ended:
+    return given if isinstance(given, Failure) else next(ended)
+
+
+def _scenarios(
+    scenario: Scenario, axes: Sequence[Axis], combinations: Sequence[Mapping[str, Any]]
+) -> list[Scenario | Failure]:
+    """Return the scenario of each combination, or why it cannot be run.
+
+    Raises
+    ------
+    InputError
+        If none can be run that has some value.
+    """
+    if isinstance(scenario.machine, str):  # read once, not for each
+        scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
+    made = [_scenario(scenario, values) for values in combinations]
+    possible: set[tuple[str, str]] = set()
+    reasons: dict[tuple[str, str], str] = {}
+    for values, given in zip(combinations, made, strict=True):
+        for path, value in values.items():
+            if isinstance(given, Failure):
+                reasons.setdefault((path, str(value)), given.reason)
+            else:
+                possible.add((path, str(value)))
+    for axis in axes:
+        for label in axis.labels:
+            pair = (axis.path, label)
+            if pair in reasons and pair not in possible:
+                raise InputError(f"--over {axis.path}={label}: {reasons[pair]}")
+    return made
+
+
+def _scenario(scenario: Scenario, values: Mapping[str, Any]) -> Scenario | Failure:
+    """Return a scenario with new values, or why it cannot be run."""
+    from sim.workloads.catalogue import workload_of
+
+    try:
+        made = varied(scenario, values)
+        machine_of(made)
+        workload_of(made.workload)
+    except InputError as error:
+        return Failure(str(error).removeprefix("--over: "))
+    return made

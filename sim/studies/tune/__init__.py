@@ -1,0 +1,1 @@
+"""Tuning: the best settings of a job."""

@@ -1,0 +1,134 @@
+"""Settings as lines to paste: ``lfs setstripe``, hints for MPI-IO, and how the job is started."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from sim.config.scenario import Scenario
+from sim.studies.case import HINTS
+from sim.studies.tune.job_nature import replays
+from sim.studies.tune.knob import Turner
+from sim.studies.tune.space import Space
+from sim.studies.tune.striping_knobs import lfs_size, striping_of
+from sim.studies.tune.tuning import Trial
+from sim.workloads.catalogue import workload_of
+from sim.workloads.ior.command import Ior
+
+_FOLDER, _PROGRAM = "DIR", "PROGRAM"
+"""What stands where only the user knows the name."""
+
+
+class Proposal(NamedTuple):
+    """What a user types for a setting.
+
+    Attributes
+    ----------
+    setstripe
+        The ``lfs setstripe`` line; empty where files are not on Lustre, or keep their layouts.
+    hints
+        The line that exports ``MPICH_MPIIO_HINTS``; empty without hints.
+    start
+        The line that starts the job on a machine with ALPS.
+    remarks
+        What a line cannot say: a sentence each.
+    """
+
+    setstripe: str
+    hints: str
+    start: str
+    remarks: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All lines to paste, in order."""
+        return tuple(line for line in (self.setstripe, self.hints, self.start) if line)
+
+
+def proposal_of(space: Space, trial: Trial) -> Proposal:
+    """Return the lines for a setting.
+
+    Parameters
+    ----------
+    space
+        What could be set.
+    trial
+        The setting, with the job that it makes.
+    """
+    scenario = trial.scenario
+    hints = scenario.environment.get(HINTS, "")
+    return Proposal(
+        setstripe=_setstripe(space, scenario),
+        hints=f'export {HINTS}="{hints}"' if hints else "",
+        start=_start(scenario),
+        remarks=(*_remarks(space, scenario), *_by_hand(space, trial)),
+    )
+
+
+def _setstripe(space: Space, scenario: Scenario) -> str:
+    """Return the line that gives new files of a folder their striping."""
+    if scenario.target.kind != "lustre":
+        return ""
+    count, size = striping_of(space.nature, scenario)
+    asked = [f"-c {count}"] if count else []
+    asked += [f"-S {lfs_size(size)}"] if size else []
+    return f"lfs setstripe {' '.join(asked)} {_folder(scenario)}" if asked else ""
+
+
+def _folder(scenario: Scenario) -> str:
+    """Return the folder of the files, where the command names it."""
+    if scenario.workload.ior is None:
+        return _FOLDER
+    workload = workload_of(scenario.workload)
+    assert isinstance(workload, Ior)
+    folder = str(PurePosixPath(workload.command.tests[0].test_file).parent)
+    return _FOLDER if folder == "." else shlex.quote(folder)
+
+
+def _start(scenario: Scenario) -> str:
+    """Return the line that starts the job; of a kernel or a log nobody knows the program."""
+    what = _PROGRAM if scenario.workload.kernel is not None else scenario.workload.command
+    return f"aprun -n {scenario.nodes * scenario.ppn} -N {scenario.ppn} {what}"
+
+
+def _remarks(space: Space, scenario: Scenario) -> list[str]:
+    """Say what the lines leave open."""
+    remarks = [
+        "aprun belongs to ALPS; with Slurm: srun "
+        f"-N {scenario.nodes} -n {scenario.nodes * scenario.ppn} "
+        f"--ntasks-per-node={scenario.ppn} in its place."
+    ]
+    kind = scenario.target.kind
+    if kind != "lustre":
+        remarks.append(f"The files are to be written to {_PLACES[kind]}.")
+    elif _setstripe(space, scenario):
+        named = _folder(scenario) == _FOLDER
+        which = f"{_FOLDER} is the folder of the files: files" if named else "Files"
+        remarks.append(f"{which} that are there already keep their stripes.")
+    kernel = scenario.workload.kernel
+    if kernel is not None:
+        remarks.append(
+            f"{_PROGRAM} is the program whose log this is."
+            if replays(scenario)
+            else f"{_PROGRAM} is your program in place of the kernel {kernel.get('name')}."
+        )
+    return remarks
+
+
+def _by_hand(space: Space, trial: Trial) -> Iterator[str]:
+    """Yield what no line says, and whoever wrote the program has to change."""
+    kernel = trial.scenario.workload.kernel is not None
+    for knob in space.knobs:
+        value = trial.setting.get(knob.name)
+        unsaid = (kernel and knob.turner is Turner.PROGRAM) or knob.turner is Turner.ANYBODY
+        if unsaid and value not in (None, knob.present):
+            yield f"By hand: {knob.words}: {knob.label(value)}."
+
+
+_PLACES = {
+    "ssd": "the SSDs of the nodes, where each rank has files of its own",
+    "bb": "an allocation of the burst buffer",
+    "home": "the home directories",
+}

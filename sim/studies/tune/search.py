@@ -1,0 +1,179 @@
+"""The search for good settings: what to try next, from what the tries before came to.
+
+Three sources take turns: what the guides of sites say, the neighbours of the best so far, and the
+tree-structured Parzen estimator of Optuna (Bergstra et al., NeurIPS 2011), which learns which
+values the good tries have in common. Settings are asked for in batches of fixed size and told in
+order, so that the search goes the same way on any number of processes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+from sim.config.errors import FailureError
+from sim.engine.randomness import stream
+from sim.studies.tune.guide import guided
+from sim.studies.tune.knob import Setting
+from sim.studies.tune.space import Places, Space
+
+BATCH = 4
+"""Settings that are asked for at a time: fixed, so that the answer does not depend on processes."""
+
+_STARTUP = 4  # tries before the estimator begins to learn
+_ASKED = 24  # times that it is asked for a setting that was not tried before
+_DRAWN = 400  # the same, of a draw among all
+
+
+class Search:
+    """What was tried, and what comes next.
+
+    Parameters
+    ----------
+    space
+        The settings there are.
+    seed
+        Everything random follows from it.
+
+    Raises
+    ------
+    FailureError
+        If Optuna is not installed.
+    """
+
+    def __init__(self, space: Space, seed: int) -> None:
+        self._space = space
+        self._optuna = _load_optuna()
+        with _quiet():
+            sampler = self._optuna.samplers.TPESampler(
+                seed=seed, multivariate=True, n_startup_trials=_STARTUP
+            )
+            self._study = self._optuna.create_study(sampler=sampler)
+        distributions = self._optuna.distributions
+        self._distributions = {
+            knob.name: distributions.IntDistribution(0, len(knob.values) - 1)
+            if knob.ordered
+            else distributions.CategoricalDistribution(tuple(range(len(knob.values))))
+            for knob in space.knobs
+        }
+        self._guided = [space.near(wanted) for wanted in self._advice()]
+        self._random = stream(seed, "tune")
+        self._values: dict[tuple[Any, ...], float | None] = {}
+        self._asked: set[tuple[Any, ...]] = set()
+
+    def _advice(self) -> Iterator[Mapping[str, Any]]:
+        return guided(self._space.nature, {knob.name for knob in self._space.knobs})
+
+    def tell(self, setting: Setting, value: float | None) -> None:
+        """Remember what a setting came to: the smaller the better; None if it cannot be run."""
+        key = self._space.key(setting)
+        self._asked.add(key)
+        self._values[key] = value
+        places = self._space.places(setting)
+        if (
+            value is not None and self._space.at(places) == setting
+        ):  # else it is none of the choices
+            self._teach(places, value)
+
+    def ask(self, count: int, good: Sequence[Setting]) -> list[Setting]:
+        """Return settings to try next, none of which was asked for before.
+
+        Parameters
+        ----------
+        count
+            The most of them; fewer where hardly any are left.
+        good
+            The best settings so far, the best first.
+        """
+        found: list[Setting] = []
+        neighbours = chain.from_iterable(map(self._space.neighbours, good))
+        estimated = self._estimated()
+        self._take(iter(self._guided), count, found)
+        self._take(neighbours, len(found) + (count - len(found) + 1) // 2, found)
+        self._take(estimated, count, found)
+        self._take(neighbours, count, found)
+        self._take(self._any(), count, found)
+        return found
+
+    def _take(self, source: Iterator[Setting], count: int, found: list[Setting]) -> None:
+        """Add new settings that can be, until there are so many."""
+        while len(found) < count:
+            setting = next(source, None)
+            if setting is None:
+                return
+            key = self._space.key(setting)
+            if key not in self._asked and self._space.scenario(setting) is not None:
+                self._asked.add(key)
+                found.append(setting)
+
+    def _estimated(self) -> Iterator[Setting]:
+        """Yield what the estimator proposes."""
+        for _ in range(_ASKED):
+            with _quiet():
+                trial = self._study.ask(self._distributions)
+                # What it comes to is told as a trial of its own, with all others of the batch.
+                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+            yield self._space.at(tuple(trial.params[knob.name] for knob in self._space.knobs))
+
+    def _any(self) -> Iterator[Setting]:
+        """Yield any settings: of a small space what is left, else what is drawn."""
+        settings = self._space.settings
+        if settings is not None:
+            yield from (settings[place] for place in self._random.permutation(len(settings)))
+            return
+        for _ in range(_DRAWN):
+            yield self._space.at(tuple(int(self._random.integers(n)) for n in self._space.shape))
+
+    def _teach(self, places: Places, value: float) -> None:
+        """Let the estimator know what a setting came to."""
+        names = [knob.name for knob in self._space.knobs]
+        with _quiet():
+            self._study.add_trial(
+                self._optuna.trial.create_trial(
+                    params=dict(zip(names, places, strict=True)),
+                    distributions=self._distributions,
+                    value=value,
+                )
+            )
+
+    def importance(self) -> dict[str, float]:
+        """Return how much each knob decides, as shares that add up to 1; none if all do alike.
+
+        It is PED-ANOVA's (Watanabe et al., IJCAI 2023), which asks how far the values among the
+        best tenth of the tries are from those among all.
+        """
+        values = [value for value in self._values.values() if value is not None]
+        if len(values) < _STARTUP or max(values) - min(values) < _ALIKE:
+            return {}
+        with _quiet():
+            found = self._optuna.importance.get_param_importances(
+                self._study,
+                evaluator=self._optuna.importance.PedAnovaImportanceEvaluator(),
+            )
+        return {name: float(share) for name, share in found.items()}
+
+
+_ALIKE = 1e-3
+"""Logarithms of seconds: tries that are no further apart came to the same."""
+
+
+def _load_optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise FailureError(
+            "tune: Optuna is not installed; right would be: pip install 'xc40io[tune]'"
+        ) from error
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna from telling users that one of its parts is experimental."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

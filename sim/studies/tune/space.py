@@ -1,0 +1,142 @@
+"""All settings of a job: combinations of the values of its knobs that can be, each once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario, machine_of
+from sim.studies.tune.aggregation_knobs import AGGREGATORS, aggregators_of
+from sim.studies.tune.job_nature import JobNature
+from sim.studies.tune.knob import Knob, Setting
+from sim.studies.tune.limit import Limit
+from sim.workloads.catalogue import workload_of
+
+_COUNTED = 20_000
+"""Combinations that are looked at one by one; of more nobody asks how many there are exactly."""
+
+Places = tuple[int, ...]
+"""The place of each knob's value among its choices."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The settings of a job.
+
+    Attributes
+    ----------
+    nature
+        What the job is.
+    knobs
+        What is turned.
+    limits
+        What settings may take.
+    """
+
+    nature: JobNature
+    knobs: tuple[Knob, ...]
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many choices each knob has."""
+        return tuple(len(knob.values) for knob in self.knobs)
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations there are, also those that do alike or cannot be."""
+        return math.prod(self.shape)
+
+    @cached_property
+    def settings(self) -> list[Setting] | None:
+        """All settings that differ and can be; None where they are too many to be counted."""
+        if self.combinations > _COUNTED:
+            return None
+        found: dict[tuple[Any, ...], Setting] = {}
+        for places in product(*map(range, self.shape)):
+            setting = self.at(places)
+            if self.key(setting) not in found and self.scenario(setting) is not None:
+                found[self.key(setting)] = setting
+        return list(found.values())
+
+    @property
+    def present(self) -> Setting:
+        """The setting as it is now."""
+        return {knob.name: knob.present for knob in self.knobs if knob.present is not None}
+
+    def at(self, places: Places) -> Setting:
+        """Return a setting by the places of its values; what idles in it is left as it is."""
+        chosen = {
+            knob.name: knob.values[place] for knob, place in zip(self.knobs, places, strict=True)
+        }
+        present = self.present
+        for knob in self.knobs:
+            if knob.idles({**present, **chosen}):
+                del chosen[knob.name]
+        return {**present, **chosen}
+
+    def places(self, setting: Setting) -> Places:
+        """Return the places of the values of a setting: of one that is no choice, the nearest."""
+        return tuple(_place(knob, setting.get(knob.name)) for knob in self.knobs)
+
+    def key(self, setting: Setting) -> tuple[Any, ...]:
+        """Return what two settings have in common that are the same."""
+        return tuple(setting.get(knob.name) for knob in self.knobs)
+
+    def scenario(self, setting: Setting) -> Scenario | None:
+        """Return the job with a setting; None where it cannot be, or is beyond a limit."""
+        scenario = self.nature.scenario
+        try:
+            for knob in self.knobs:
+                value = setting.get(knob.name, knob.present)
+                if value != knob.present and not knob.idles(setting):
+                    scenario = knob.change(scenario, value)
+            if not self._possible(setting, scenario):
+                return None
+            machine_of(scenario)
+            workload_of(scenario.workload)
+        except InputError:
+            return None
+        return scenario
+
+    def _possible(self, setting: Setting, scenario: Scenario) -> bool:
+        """Tell whether there are ranks and stripes enough for it, and it keeps to the limits."""
+        each = setting.get(AGGREGATORS)
+        if isinstance(each, int | float) and each != 1:
+            count = aggregators_of(self.nature, scenario, 1)
+            if count * each < 1 or count * each > self.nature.ranks:
+                return False
+        return all(limit.allows(self.nature, setting, scenario) for limit in self.limits)
+
+    def neighbours(self, setting: Setting) -> Iterator[Setting]:
+        """Yield the settings that are one step away, knob by knob; of words, all others."""
+        here = self.places(setting)
+        for number, knob in enumerate(self.knobs):
+            steps = (1, -1) if knob.ordered else range(1, len(knob.values))
+            for step in steps:
+                place = here[number] + step
+                if not knob.ordered:
+                    place %= len(knob.values)
+                if 0 <= place < len(knob.values):
+                    yield self.at((*here[:number], place, *here[number + 1 :]))
+
+    def near(self, wanted: Mapping[str, Any]) -> Setting:
+        """Return the setting with the choices nearest to some values; the others as they are."""
+        return self.at(self.places({**self.present, **wanted}))
+
+
+def _place(knob: Knob, value: Any) -> int:
+    """Return the place of a value among the choices of a knob, or of the nearest one."""
+    if value in knob.values:
+        return knob.values.index(value)
+    if not knob.ordered or not isinstance(value, int | float):
+        return 0
+    numbers: Sequence[float] = [
+        choice if isinstance(choice, int | float) else math.inf for choice in knob.values
+    ]
+    return min(range(len(numbers)), key=lambda place: abs(numbers[place] - value))

@@ -1,0 +1,456 @@
+"""Tuning: which settings make the I/O of a job take the least time, found in few runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.machine import load_machine
+from sim.config.scenario import Scenario
+from sim.engine.processors import processors
+from sim.studies.axes import Axis, axis_of, parse_values
+from sim.studies.processes import Failure
+from sim.studies.ratio import Ratio, paired
+from sim.studies.record import RunRecord
+from sim.studies.simulations import Ended, Progress, Simulations
+from sim.studies.store import Store
+from sim.studies.tune.budget import Budget
+from sim.studies.tune.job_knobs import knobs_of, read_allowed
+from sim.studies.tune.job_nature import nature_of, replays
+from sim.studies.tune.knob import Setting
+from sim.studies.tune.limit import Limit, parse_limits
+from sim.studies.tune.objective import OBJECTIVES, Objective, bytes_of_record, seconds_of_record
+from sim.studies.tune.search import BATCH, Search
+from sim.studies.tune.space import Space
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUNNERS_UP = 5
+"""How many settings stand behind the best one in the answer."""
+
+_GOOD = 5  # best settings whose neighbours are tried
+
+_NEAR = log(1.15)
+"""Of logarithms of seconds: settings further from the best get no further seed."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting, and what came of its runs.
+
+    Attributes
+    ----------
+    setting
+        The values of the knobs.
+    scenario
+        The job with them.
+    records
+        What is kept of the runs, with the first seeds; none if one could not be.
+    seconds
+        Of the job's I/O, by seed; of a setting that moves other bytes than the job does now, for
+        as many bytes.
+    failure
+        Why it cannot be run; else empty.
+    """
+
+    setting: Setting
+    scenario: Scenario
+    records: tuple[RunRecord, ...] = ()
+    seconds: tuple[float, ...] = ()
+    failure: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Seconds on average over its seeds."""
+        return sum(self.seconds) / len(self.seconds)
+
+
+class RunnerUp(NamedTuple):
+    """A setting behind the best one.
+
+    Attributes
+    ----------
+    trial
+        The setting.
+    slower
+        How many times as long its I/O takes, over the seeds that both were run with.
+    """
+
+    trial: Trial
+    slower: Ratio
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What :func:`tune` returns.
+
+    Attributes
+    ----------
+    space
+        What could be set, and what the job is.
+    objective
+        What was to become small.
+    budget
+        What there was to spend.
+    seeds
+        With which the best settings were run.
+    trials
+        All settings that were tried, in order; the first is the present one.
+    importance
+        How much each knob decides, by name, adding up to 1; empty if all did alike.
+    exhaustive
+        Whether all settings were tried.
+    finished
+        Whether the search came to its end; False after an interrupt.
+    simulated, recalled
+        How many runs were simulated, and how many had been before.
+    notes
+        What the user should know: a sentence each.
+    """
+
+    space: Space
+    objective: Objective
+    budget: Budget
+    seeds: tuple[int, ...]
+    trials: tuple[Trial, ...]
+    importance: Mapping[str, float]
+    exhaustive: bool
+    finished: bool
+    simulated: int
+    recalled: int
+    notes: tuple[str, ...]
+
+    @property
+    def present(self) -> Trial:
+        """The setting as it is now."""
+        return self.trials[0]
+
+    @property
+    def ranked(self) -> list[Trial]:
+        """All settings that could be run, the best first.
+
+        Who was run with more seeds comes before who was not: only those near the best were.
+        """
+        ran = [trial for trial in self.trials if trial.seconds]
+        return sorted(
+            ran, key=lambda trial: (-len(trial.seconds), _level(trial, len(trial.seconds)))
+        )
+
+    @property
+    def best(self) -> Trial:
+        """The best setting."""
+        return _best(self.trials)
+
+    @property
+    def gain(self) -> Ratio:
+        """How many times as fast the job's I/O is with the best setting as it is now."""
+        return _compared(self.present, self.best)
+
+    @property
+    def already_best(self) -> bool:
+        """Whether nothing that was tried is surely faster than the present setting."""
+        gain = self.gain
+        return (
+            self.best is self.present
+            or gain.value <= 1.0
+            or (gain.low is not None and not gain.clear)
+        )
+
+    @property
+    def runners_up(self) -> tuple[RunnerUp, ...]:
+        """The settings behind the best one, the nearest first."""
+        others = [trial for trial in self.trials if trial.seconds and trial is not self.best]
+        found = [RunnerUp(trial, _compared(trial, self.best)) for trial in others]
+        return tuple(sorted(found, key=lambda one: one.slower.value)[:RUNNERS_UP])
+
+    @property
+    def failures(self) -> tuple[Trial, ...]:
+        """The settings that could not be run."""
+        return tuple(trial for trial in self.trials if trial.failure)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each run: trial, seed, the knobs, seconds, why not."""
+        import pandas as pd
+
+        rows = [
+            {"trial": number, "seed": seed}
+            | {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
+            | {"seconds": seconds, "failure": trial.failure}
+            for number, trial in enumerate(self.trials)
+            for seed, seconds in _by_seed(trial, self.seeds)
+        ]
+        return pd.DataFrame(rows)
+
+
+def _by_seed(trial: Trial, seeds: Sequence[int]) -> list[tuple[int, float]]:
+    """Return the seconds of a setting with each seed that it was run with."""
+    if trial.failure:
+        return [(seeds[0], float("nan"))]
+    return list(zip(seeds, trial.seconds, strict=False))
+
+
+def _level(trial: Trial, seeds: int) -> float:
+    """Return the mean logarithm of the seconds with the first seeds."""
+    return sum(map(log, trial.seconds[:seeds])) / seeds
+
+
+def _best(trials: Iterable[Trial]) -> Trial:
+    """Return the best setting: of those with most seeds, for only near the best there are many."""
+    ran = [trial for trial in trials if trial.seconds]
+    most = max(len(trial.seconds) for trial in ran)
+    return min(
+        (trial for trial in ran if len(trial.seconds) == most),
+        key=lambda trial: _level(trial, most),
+    )
+
+
+def _compared(before: Trial, after: Trial) -> Ratio:
+    """Compare two settings over the seeds that both were run with."""
+    common = min(len(before.seconds), len(after.seconds))
+    return paired(before.seconds[:common], after.seconds[:common])
+
+
+class Tuner:
+    """A search for good settings that can be stopped at any time.
+
+    Parameters
+    ----------
+    scenario
+        The job as it is.
+    allow, at_most, over, objective, budget, repeat
+        As :func:`tune` takes them, read.
+    simulations
+        What runs the job.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        allow: Sequence[str],
+        at_most: Sequence[Limit],
+        over: Sequence[Axis],
+        objective: Objective,
+        budget: Budget,
+        repeat: int,
+        simulations: Simulations,
+    ) -> None:
+        if isinstance(scenario.machine, str):  # read once, not for each setting
+            scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
+        self._scenario = scenario
+        self._asked = allow, over, at_most
+        self._objective = objective
+        self._budget = budget
+        self._seeds = tuple(range(scenario.seed, scenario.seed + repeat))
+        self._simulations = simulations
+        self._trials: list[Trial] = []
+        self._space: Space | None = None
+        self._search: Search | None = None
+        self._exhaustive = False
+        self._finished = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to tell."""
+        return self._space is not None
+
+    def run(self) -> Tuning:
+        """Search until the budget is spent, or nothing is left to try; return what was found.
+
+        Raises
+        ------
+        InputError
+            If the job cannot be run as it is, or there is nothing that may be turned.
+        """
+        began = time.monotonic()
+        self._begin()
+        self._explore(began)
+        self._race()
+        self._finished = True
+        return self.found()
+
+    def found(self) -> Tuning:
+        """Return what has been found so far; there must have been a run: :attr:`begun`."""
+        assert self._space is not None
+        assert self._search is not None
+        return Tuning(
+            space=self._space,
+            objective=self._objective,
+            budget=self._budget,
+            seeds=self._seeds,
+            trials=tuple(self._trials),
+            importance=self._search.importance(),
+            exhaustive=self._exhaustive,
+            finished=self._finished,
+            simulated=self._simulations.simulated,
+            recalled=self._simulations.recalled,
+            notes=tuple(self._simulations.notes),
+        )
+
+    def _begin(self) -> None:
+        """Run the job as it is: what it does decides what can be turned."""
+        (ended,) = self._simulations.run([self._scenario])
+        now = self._with(Trial({}, self._scenario), ended)
+        nature = nature_of(self._scenario, now.records[0])
+        allow, over, at_most = self._asked
+        knobs = knobs_of(nature, allow, over)
+        if not knobs:
+            raise InputError(
+                f"there is nothing to tune: of {', '.join(allow) or 'no knob'} the job has none "
+                "with a choice; right would be --allow all, or --over PATH=VALUES"
+            )
+        space = Space(nature, tuple(knobs), tuple(at_most))
+        search = Search(space, self._scenario.seed)
+        self._trials.append(replace(now, setting=space.present))
+        search.tell(space.present, log(now.seconds[0]))
+        self._space, self._search = space, search
+
+    def _explore(self, began: float) -> None:
+        """Try settings with one seed, while there are runs to spend and settings to try."""
+        assert self._space is not None
+        settings = self._space.settings
+        most = self._budget.to_explore(len(self._seeds))
+        counted = self._budget.runs is not None  # else the clock decides how many
+        if settings is not None and counted and len(settings) <= most:
+            present = self._space.key(self._space.present)
+            self._try([one for one in settings if self._space.key(one) != present])
+            self._exhaustive = True
+            return
+        assert self._search is not None
+        while len(self._trials) < most and not self._budget.over(time.monotonic() - began):
+            count = min(BATCH, most - len(self._trials))
+            asked = self._search.ask(count, self._good())
+            if not asked:
+                self._exhaustive = settings is not None
+                return
+            self._try(asked)
+
+    def _good(self) -> list[Setting]:
+        """Return the best settings so far with the first seed, the best first."""
+        ran = [trial for trial in self._trials if trial.seconds]
+        return [trial.setting for trial in sorted(ran, key=lambda one: one.seconds[0])[:_GOOD]]
+
+    def _try(self, settings: Sequence[Setting]) -> None:
+        """Run settings with the first seed, and tell the search what they came to."""
+        assert self._space is not None
+        assert self._search is not None
+        made = [(one, self._space.scenario(one)) for one in settings]
+        fresh = [Trial(one, scenario) for one, scenario in made if scenario is not None]
+        ended = self._simulations.run([trial.scenario for trial in fresh])
+        for trial, one in zip(fresh, ended, strict=True):
+            done = self._with(trial, one)
+            self._trials.append(done)
+            self._search.tell(done.setting, log(done.seconds[0]) if done.seconds else None)
+
+    def _race(self) -> None:
+        """Give the next seeds to the present setting and to those that are near the best."""
+        for number, width in enumerate(self._budget.widths(len(self._seeds)), start=1):
+            ran = [trial for trial in self._trials if len(trial.seconds) == number]
+            ran.sort(key=lambda trial: _level(trial, number))
+            least = _level(ran[0], number)
+            near = [trial for trial in ran[:width] if _level(trial, number) - least < _NEAR]
+            racing = list({id(trial): trial for trial in (self._trials[0], *near)}.values())
+            seed = {"seed": self._seeds[number]}
+            ended = self._simulations.run(
+                [trial.scenario.model_copy(update=seed) for trial in racing]
+            )
+            for trial, one in zip(racing, ended, strict=True):
+                place = next(at for at, other in enumerate(self._trials) if other is trial)
+                self._trials[place] = self._with(trial, one)
+
+    def _with(self, trial: Trial, ended: Ended) -> Trial:
+        """Return a setting with what came of one more run."""
+        usual = self._trials[0] if self._trials else trial
+        reason = ended.reason if isinstance(ended, Failure) else "; ".join(ended.troubles)
+        if reason and trial is not usual:
+            return Trial(trial.setting, trial.scenario, failure=reason)
+        if isinstance(ended, Failure):
+            raise InputError(f"the job cannot be run as it is: {reason}")
+        seconds = seconds_of_record(ended, self._objective, replay=replays(trial.scenario))
+        if usual.records:
+            moved, now = (bytes_of_record(one) for one in (ended, usual.records[0]))
+            seconds *= now / moved if moved and now else 1.0
+        return Trial(
+            trial.setting,
+            trial.scenario,
+            (*trial.records, ended),
+            (*trial.seconds, seconds),
+        )
+
+
+def tune(
+    scenario: Scenario,
+    *,
+    allow: str | Sequence[str] | None = None,
+    at_most: Mapping[str, int | str] | None = None,
+    over: Mapping[str, str | Sequence[Any]] | None = None,
+    objective: Objective = "all",
+    budget: int | str = 60,
+    repeat: int = 3,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    store: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Search for the settings with which the I/O of a job takes the least time.
+
+    Where all settings are no more than the budget, all are tried; else the search begins with what
+    the sites' guides say and goes on with the neighbours of the best and with Optuna's
+    tree-structured Parzen estimator. A setting begins with one seed; those near the best are run
+    with more. Every run that has finished is kept at once, so that the same search again begins
+    where it was stopped, and comes to the same answer.
+
+    Parameters
+    ----------
+    scenario
+        The job as it is now.
+    allow
+        Names of knobs that may be turned, or ``all``: :data:`sim.studies.tune.job_knobs.NAMES`.
+        What neither program nor batch script has to be changed for, unless given.
+    at_most
+        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.tune.limit.NAMES`.
+    over
+        Values of fields by path, in place of the choices of a knob, or as a knob more:
+        ``{"striping.count": [8, 16], "nodes": "64..256"}``.
+    objective
+        Of which phases the seconds are to become few.
+    budget
+        Runs, or seconds as ``120s``: with seconds the answer depends on how fast this computer is.
+    repeat
+        Seeds with which the best settings are run: that of the scenario, and those that follow.
+    jobs, scheduler, store, progress
+        As :func:`~sim.studies.sweep.sweep` takes them.
+
+    Raises
+    ------
+    InputError
+        If the job cannot be run as it is, a name or a value is none, or nothing can be turned.
+    FailureError
+        If Optuna is not installed.
+    """
+    if objective not in OBJECTIVES:
+        raise InputError(f"objective = {objective!r}: right would be {', '.join(OBJECTIVES)}")
+    if repeat < 1:
+        raise InputError(f"repeat = {repeat}: right would be 1 or more")
+    kept = Store(None if store is None else Path(store))
+    return Tuner(
+        scenario,
+        allow=read_allowed(allow if allow is None or isinstance(allow, str) else ",".join(allow)),
+        at_most=parse_limits(f"{name}={most}" for name, most in (at_most or {}).items()),
+        over=[_axis(path, values) for path, values in (over or {}).items()],
+        objective=objective,
+        budget=Budget.parse(str(budget)),
+        repeat=repeat,
+        simulations=Simulations(jobs or processors(), kept, progress, scheduler),
+    ).run()
+
+
+def _axis(path: str, values: str | Sequence[Any]) -> Axis:
+    listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
+    return axis_of(path, listed)

@@ -1,0 +1,198 @@
+"""In which order samples are loaded, and what a rank does to load its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.randomness import stream
+from sim.engine.types import Indices, Integers
+from sim.mpi.timers import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op, mix_operations
+
+
+class Order:
+    """Which rank loads which samples in an epoch, and in which order.
+
+    ``node`` is int32 (ranks,), the node of each rank, ascending; with ``fixed`` every node has the
+    same samples in all epochs.
+    """
+
+    def __init__(self, samples: int, node: Indices, seed: int, *, fixed: bool) -> None:
+        self._samples = samples
+        self._node = np.unique(node, return_inverse=True)[1]
+        self._seed = seed
+        self._fixed = fixed
+
+    def of_epoch(self, epoch: int, file: Integers | None = None) -> tuple[Integers, Integers]:
+        """Return the rank and the number of every sample: int64 (samples,), ascending by rank.
+
+        Epochs count from 0; ``file`` is int64 (samples,), the file of each sample, if whole files
+        are shuffled.
+        """
+        draws = stream(self._seed, "sample order", 0 if self._fixed else epoch)
+        order = _shuffled(draws, self._samples, file)
+        ranks = len(self._node)
+        rank = np.arange(self._samples) * ranks // self._samples
+        if self._fixed and epoch > 0:
+            again = stream(self._seed, "sample order", epoch).random(self._samples)
+            order = order[np.lexsort((again, self._node[rank]))]
+        return rank, order
+
+
+def _shuffled(draws: np.random.Generator, count: int, file: Integers | None) -> Integers:
+    """Return the samples in random order, the samples of one file together if they have files."""
+    if file is None:
+        return draws.permutation(count)
+    _, number = np.unique(file, return_inverse=True)
+    place = draws.permutation(int(number.max()) + 1)
+    return np.argsort(place[number], kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class Loading:
+    """Samples that are to be loaded, in order, rank after rank."""
+
+    OPENING: ClassVar[Timer] = Timer.OPEN
+
+    batch: Batch  # takes the operations; rank r has position r
+    rank: Integers  # (samples,), ascending: who loads each
+    size: Integers  # (samples,): bytes
+    file: Integers  # (samples,): in the data plane
+    offset: Integers  # (samples,): where it begins in its file
+    together: int  # samples after which a rank computes
+
+    @property
+    def _turn(self) -> Integers:
+        """The number of each sample among those of its rank, from 0."""
+        return np.arange(len(self.rank)) - np.searchsorted(self.rank, self.rank)
+
+    def each_file(self, compute: float) -> int:
+        """Open, read and close a file for every sample; return how many are opened."""
+        kinds = [Op.OPEN, Op.READ, Op.CLOSE, Op.THINK]
+        self._add(kinds, np.ones((len(self.rank), 3), bool), compute)
+        return len(self.rank)
+
+    def each_sample(self, compute: float) -> int:
+        """Read every sample where it lies; a rank opens a file when it first needs it."""
+        pair = self.rank * (int(self.file.max()) + 1) + self.file
+        needed = np.zeros(len(pair), bool)
+        needed[np.unique(pair, return_index=True)[1]] = True
+        chosen = np.stack([needed, np.ones_like(needed)], axis=1)
+        self._add([Op.OPEN, Op.READ, Op.THINK], chosen, compute)
+        self.batch.add(Op.CLOSE, self.rank[needed], file=self.file[needed], timer=self.OPENING)
+        return int(needed.sum())
+
+    def through(self, transfer: int, compute: float) -> int:
+        """Read through the files, a batch of samples after the other; return how many are opened.
+
+        A batch is read in calls of at most ``transfer`` bytes, and ends where the file does.
+        """
+        number = self._turn // self.together
+        other_file = (np.diff(self.file, prepend=-1) != 0) | (np.diff(self.rank, prepend=-1) != 0)
+        begins = other_file | (np.diff(number, prepend=-1) != 0)
+        first = np.flatnonzero(begins)
+        whole = Loading(
+            self.batch,
+            self.rank[first],
+            np.add.reduceat(self.size, first),
+            self.file[first],
+            self.offset[first],
+            1,
+        )
+        opens = other_file[first]
+        closes = np.append(opens[1:], True)
+        ends = np.append(number[first][1:] != number[first][:-1], True)
+        ends |= np.append(np.diff(self.rank[first]) != 0, True)
+        calls, rest = whole.size // transfer, whole.size % transfer
+        chosen = np.stack([opens, calls > 0, rest > 0, closes, ends & (compute > 0)], axis=1)
+        whole._add_chosen(
+            [Op.OPEN, Op.READ, Op.READ, Op.CLOSE, Op.THINK],
+            chosen,
+            offset=np.stack([whole.offset, whole.offset + calls * transfer], axis=1),
+            length=np.stack([np.full_like(calls, transfer), rest], axis=1),
+            count=np.stack([calls, np.ones_like(calls)], axis=1),
+            compute=compute,
+        )
+        return int(opens.sum())
+
+    def copy(self, rate: float, compute: float) -> None:
+        """Copy every sample from the node's memory, at so many bytes/s."""
+        computing = np.where(self._ends, compute, 0.0)
+        kinds = np.tile(np.array([Op.WORK, Op.THINK]), len(self.rank))
+        seconds = np.stack([self.size / rate, computing], axis=1).ravel()
+        wanted = seconds > 0
+        self.batch.add(kinds[wanted], np.repeat(self.rank, 2)[wanted], seconds=seconds[wanted])
+
+    def store(self) -> None:
+        """Write what a rank has loaded, one sample after the other, where it lies in its file."""
+        self.batch.add(
+            Op.WRITE,
+            self.rank,
+            file=self.file,
+            offset=self.offset,
+            length=self.size,
+            count=1,
+            timer=Timer.INDEPENDENT,
+        )
+
+    @property
+    def _ends(self) -> npt.NDArray[np.bool_]:
+        """Whether a batch ends with each sample."""
+        last = np.append(np.diff(self.rank) != 0, True)
+        ends: npt.NDArray[np.bool_] = ((self._turn + 1) % self.together == 0) | last
+        return ends
+
+    def _add(self, kinds: list[Op], chosen: npt.NDArray[np.bool_], compute: float) -> None:
+        """Add operations for every sample, the last of them computing."""
+        thinks = self._ends & (compute > 0)
+        self._add_chosen(
+            kinds,
+            np.concatenate([chosen, thinks[:, None]], axis=1),
+            offset=self.offset[:, None],
+            length=self.size[:, None],
+            count=np.ones((len(self.rank), 1), np.int64),
+            compute=compute,
+        )
+
+    def _add_chosen(
+        self,
+        kinds: list[Op],
+        chosen: npt.NDArray[np.bool_],
+        *,
+        offset: Integers,
+        length: Integers,
+        count: Integers,
+        compute: float,
+    ) -> None:
+        """Add those operations of each sample that are chosen: bool (samples, kinds).
+
+        ``offset``, ``length`` and ``count`` have a column for each READ among the kinds.
+        """
+        shape = chosen.shape
+        reads = [place for place, kind in enumerate(kinds) if kind == Op.READ]
+        columns = {name: np.zeros(shape, np.int64) for name in ("offset", "length", "count")}
+        for place, number in enumerate(reads):
+            for name, given in (("offset", offset), ("length", length), ("count", count)):
+                columns[name][:, number] = given[:, place]
+        opening: dict[str, npt.ArrayLike] = {
+            "file": np.broadcast_to(self.file[:, None], shape)[chosen],
+            "timer": self.OPENING,
+        }
+        calls: dict[str, npt.ArrayLike] = {name: column[chosen] for name, column in columns.items()}
+        calls |= {"stride": calls["length"], "timer": Timer.INDEPENDENT}
+        operations = mix_operations(
+            np.broadcast_to(np.array(kinds), shape)[chosen],
+            {
+                Op.OPEN: opening,
+                Op.READ: opening | calls,
+                Op.CLOSE: opening,
+                Op.THINK: {"seconds": compute, "timer": Timer.NONE},
+            },
+        )
+        rank = np.broadcast_to(self.rank[:, None], shape)[chosen]
+        self.batch.add_operations(operations, rank)

@@ -1,0 +1,111 @@
+"""What comes with xc40io is explained: every scenario, and logs of real jobs where there are some.
+
+Bytes at the stations are those of the job, and what is said to be to blame is so by a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim.cli.job import NAMES as JOB
+from sim.cli.runs.replay import replay, scenario_of_log
+from sim.config.files import shipped
+from sim.config.jobs import JobsScenario, load_jobs
+from sim.config.scenario import Scenario
+from sim.plane.counters import Stat
+from sim.plane.stations import StationKind
+from sim.run.result import Result
+from sim.studies.explain.explanation import WORTH_SAYING, Explanation, explain
+from sim.studies.explain.explanation_text import advice, format_explanation, verdict
+from sim.workloads.replaying.outcome import ReplayOutcome
+
+SMALLER: Mapping[str, dict[str, Any]] = {
+    # Some 25 runs of each: those that take more than a tenth of a second have fewer nodes here, and
+    # of several jobs there are fewer.
+    "theta-adios": {"nodes": 32},
+    "theta-buffered": {"nodes": 32},
+    "theta-file-per-process": {"nodes": 16},
+    "theta-headline": {"nodes": 32},
+    "theta-lock-contention": {"nodes": 8},
+    "theta-scattered": {"nodes": 8},
+    "theta-three-runs": {"nodes": 8},
+    "theta-twice-the-osts": {"nodes": 16},
+}
+LOGS = Path(__file__).parents[4] / "shared/data/darshan"
+
+
+def smaller(name: str) -> Scenario | JobsScenario:
+    """Return a shipped scenario, small enough."""
+    scenario = load_jobs(name).model_copy(update=SMALLER.get(name, {}))
+    if isinstance(scenario, Scenario):
+        return scenario
+    jobs = tuple(job.model_copy(update={"nodes": min(job.nodes, 8)}) for job in scenario.jobs)
+    mix = scenario.mix and scenario.mix.model_copy(update={"jobs": 4})
+    return scenario.model_copy(update={"jobs": jobs, "mix": mix})
+
+
+def check_bytes(results: Mapping[str, Result], within: float) -> None:
+    """What the OSTs served is what the jobs wrote, less what is still dirty, and what they read."""
+    first = next(iter(results.values()))
+    replays = isinstance(first.outcome, ReplayOutcome)  # whose first row has everything
+    rows = [row for result in results.values() for row in result.rows[replays:]]
+    reads = sum(row.bytes for row in rows if "read" in row.phase)
+    writes = sum(row.bytes for row in rows) - reads
+    assert first.plane is not None
+    dirty = int(first.plane.tables.osc.clients.dirty.sum())
+    stats = first.stats
+    read = stats[Stat.MISS_BYTES] + stats[Stat.AHEAD_BYTES]
+    by_kind = {
+        kind: sum(use.bytes for use in first.stations() if use.kind == kind)
+        for kind in (StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST)
+    }
+    assert set(by_kind.values()) == {first.bulk_bytes}
+    assert first.bulk_bytes == pytest.approx(writes - dirty + read, rel=within)
+
+
+def check_claims(explained: Explanation) -> None:
+    """Every phase has shares that add up, and a verdict that a run confirms, or says none does."""
+    for phase in explained.phases:
+        assert sum(wait.share for wait in phase.load.waits) == pytest.approx(1.0)
+        said = verdict(phase)
+        best = phase.without[0] if phase.without else None
+        if best is not None and said.startswith("It is bound by"):
+            assert best.words in said
+            assert phase.seconds / best.seconds >= WORTH_SAYING
+        else:
+            assert "Next step: " in said or phase.of_calls
+            assert all(one.gain < WORTH_SAYING for one in phase.without)
+        told = advice(phase)
+        if told.startswith("What helps most"):
+            (named,) = {one.gain for one in phase.changed if f": {one.words}: " in told}
+            assert named >= WORTH_SAYING
+        else:
+            assert all(one.gain < WORTH_SAYING for one in phase.changed)
+    assert max(map(len, format_explanation(explained).splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", shipped("scenarios"))
+def test_a_shipped_scenario_is_explained(name):
+    explained = explain(smaller(name), jobs=1)
+    check_bytes(explained.results, within=5e-3 if name == "theta-adios" else 0.0)  # its index
+    check_claims(explained)
+
+
+@pytest.mark.parametrize(
+    ("name", "within"),
+    [("sample-goodost", 0.0), ("mpi-io-test", 0.0), ("ior_hdf5_example", 0.01)],
+)
+def test_the_log_of_a_real_job_is_explained(name, within):
+    path = LOGS / f"{name}.darshan"
+    if not path.exists():
+        pytest.skip("logs of real jobs are not beside this checkout")
+    context = replay.make_context("replay", [str(path)])
+    job = {option: context.params[option] for option in JOB}
+    explained = explain(scenario_of_log(str(path), (), job), jobs=1)
+    check_bytes(explained.results, within)
+    check_claims(explained)
+    assert explained.phases[0].phase.name == "replay"
