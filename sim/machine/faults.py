@@ -11,7 +11,7 @@ from sim.config.faults import Said
 from sim.config.machine import Machine
 from sim.config.units import format_seconds
 from sim.engine.environment import Environment
-from sim.engine.types import Integers
+from sim.engine.types import Indices, Integers
 from sim.lustre.faults import evicted, failover, routers
 from sim.lustre.faults.conditions import Conditions
 from sim.lustre.faults.slow import Slowness
@@ -49,7 +49,8 @@ class Faults:
     def __init__(
         self, assembly: Assembly, machine: Machine, fabric: Fabric, environment: Environment
     ) -> None:
-        plane, tables = assembly.plane, assembly.plane.tables
+        self._plane = plane = assembly.plane
+        tables = plane.tables
         self._slowness = Slowness(tables.disks, assembly.book)
         self._journals = tables.journals
         self._parts: dict[type, Any] = {type(part): part for part in tables.uses().values()}
@@ -64,6 +65,10 @@ class Faults:
     def lost_dirty(self) -> Integers:
         """Bytes of dirty data that nodes have lost because they were evicted: int64 (nodes,)."""
         return self._scene.lost_dirty
+
+    def lost_files(self, nodes: Indices) -> dict[int, int]:
+        """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""
+        return loss.lost_bytes(self._plane.tables.ssds, nodes, self._plane.now)
 
     def add(self, said: Iterable[Said], jobs: Sequence[PlacedPrograms] = ()) -> None:
         """Let faults happen at their times; ``jobs`` are those whose nodes they may name.

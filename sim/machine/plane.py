@@ -31,7 +31,6 @@ from sim.plane.pace import Pace
 from sim.plane.recorder import Records
 from sim.plane.waited import Waited, waited_of
 from sim.storage.ssd.device import DirtyLimits
-from sim.storage.ssd.loss import lost_bytes
 from sim.storage.ssd.room import place
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
@@ -155,10 +154,6 @@ class Plane:
     def lock_waits(self) -> Iterator[LockWait]:
         """Yield the requests for locks that wait now."""
         return lock_waits(self.tables.ldlm)
-
-    def lost_bytes(self, nodes: Indices) -> dict[int, int]:
-        """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""
-        return lost_bytes(self.tables.ssds, nodes, self.now)
 
     def free_rows(self) -> dict[str, int]:
         """Return how many rows are free in each table of things that come and go, by its name."""

@@ -208,6 +208,10 @@ class Course:
         InputError
             If there is no such job.
         """
+        if not self.jobs:
+            raise self.refusal(
+                "in a stream jobs come and go; right would be a part of the machine, as OST 3"
+            )
         names, part = [job.name for job in self.jobs], self.fault.part
         named = self.fault.job
         if not named and len(names) > 1:

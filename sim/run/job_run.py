@@ -12,7 +12,6 @@ from sim.config.units import format_bytes
 from sim.engine.types import Indices, Integers
 from sim.lustre.faults.conditions import Conditions
 from sim.machine.faults import Faults
-from sim.machine.plane import Plane
 from sim.plane.counters import Stat
 from sim.plane.programs import FAILED, REFUSED
 from sim.run.placement import PlacedJob, crowded, doubts
@@ -103,7 +102,7 @@ class JobRun:
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
         kind = job.filesystem.storage.kind
-        troubles = troubles_of(plane, faults.lost_dirty, self._refused(), placed.own_nodes, kind)
+        troubles = troubles_of(faults, self._refused(), placed.own_nodes, kind)
         recording: Recording | None = None
         notes = (
             *doubts(job.scenario.target, job.machine),
@@ -155,22 +154,20 @@ class JobRun:
 
 
 def troubles_of(
-    plane: Plane, lost_dirty: Integers, refused: Integers, nodes: Indices, kind: str
+    faults: Faults, refused: Integers, nodes: Indices, kind: str
 ) -> tuple[Trouble, ...]:
-    """Return what went wrong in a job whose files were on a target of this kind.
+    """Return what went wrong in a job: bytes that did not get where the job wanted them.
 
     Parameters
     ----------
-    plane
-        The data plane.
-    lost_dirty
-        int64 (nodes of the data plane,): bytes of dirty data lost with evictions.
+    faults
+        What has failed.
     refused
         int64 (ranks, 2): bytes that found no room, and bytes of lost devices.
     nodes
         int32 (nodes,): the job's nodes in the data plane.
     kind
-        Of the target.
+        Of the target that its files were on.
     """
     found = []
     if full := int(refused[:, REFUSED].sum()):
@@ -192,14 +189,14 @@ def troubles_of(
             f"because {why}."
         )
         found.append(Trouble("EIO", failed, who, text))
-    if gone := plane.lost_bytes(nodes):
+    if gone := faults.lost_files(nodes):
         lost = sum(gone.values())
         text = (
             f"LOST: {format_bytes(lost)} of files were on SSDs when these failed (of the job's "
             f"{_nodes(list(gone))})."
         )
         found.append(Trouble("LOST", lost, 0, text))
-    dropped = lost_dirty[nodes]
+    dropped = faults.lost_dirty[nodes]
     if lost := int(dropped.sum()):
         text = (
             f"LOST: {format_bytes(lost)} were dirty when OSTs evicted their client (of the job's "

@@ -18,7 +18,7 @@ times = st.floats(min_value=0.0, max_value=1e6).map(lambda time: round(time, 9))
 PARTS = {
     "down": ["LNET router {}", "OSS {}", "link green g0c0s{}->g0c0s1"],
     "paused": ["MDS {}"],
-    "lost": ["SSD {}"],
+    "lost": ["SSD {}", "SSD {} of job big"],
     "hung": ["node {}", "node {} of job big"],
     "evicted": ["node {}", "node {} of job big"],
 }

@@ -30,7 +30,7 @@ has. A power of two: what is really queued there is still known to the byte."""
 def go_down(brw: Brw, course: Course) -> Process:
     """Let an LNET router be down, lose what it has, and be shunned when that is noticed."""
     times, part = load_recovery(), course.fault.part
-    router = course.number(brw.lnet.queued.shape[1])
+    router = course.number(brw.lnet.routers)
     stations, holding = brw.lnet.stations_of(router), course.holding
     yield course.begins()
     notice = times.router_timeout if course.fault.own is None else course.fault.own

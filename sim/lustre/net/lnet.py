@@ -130,10 +130,14 @@ class Lnet(Component):
             control_latency=control_latency(site.machine),
         )
 
+    @property
+    def routers(self) -> int:
+        """How many LNET routers there are."""
+        return self.queued.shape[1]
+
     def aries_interfaces(self) -> list[int]:
         """Return the stations of the routers' interfaces to Aries."""
-        routers = self.queued.shape[1]
-        return [first + i for first in (self.lnet_in, self.lnet_out) for i in range(routers)]
+        return [first + i for first in (self.lnet_in, self.lnet_out) for i in range(self.routers)]
 
     def stations_of(self, router: int) -> list[int]:
         """Return all stations of a router."""
