@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sim.plane.causes import Cause
-from sim.results.pictures.sheet import PALETTE, REST, SMALL
+from sim.telling.sheet import PALETTE, REST, SMALL
 
 
 class Family(NamedTuple):
