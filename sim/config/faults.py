@@ -27,6 +27,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from sim.config.errors import InputError, naming, shown
 from sim.config.fault_forms import FORMS, KINDS, NOUNS, NUMBERS, Form, Kind
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Seconds, format_seconds, parse_seconds
 
@@ -40,6 +41,7 @@ _SENTENCE = re.compile(
 )
 
 
+@kept
 class Fault(Model):
     """One fault of a part of the machine.
 

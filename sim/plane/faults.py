@@ -38,6 +38,7 @@ import simpy
 from sim.config.errors import InputError
 from sim.config.fault_forms import Kind
 from sim.config.faults import Fault, Said
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.units import format_seconds
 from sim.engine.component import Demands
@@ -70,6 +71,7 @@ def fault(noun: str, kind: Kind) -> Callable[[Function], Function]:
     return register
 
 
+@kept
 class FaultRecord(NamedTuple):
     """What a fault did."""
 

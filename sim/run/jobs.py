@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sim.config.errors import InputError
 from sim.config.faults import said_faults
 from sim.config.jobs import Job, JobsScenario, check_jobs_fit
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, changed_machine, check_job
 from sim.engine.randomness import stream
@@ -29,6 +30,7 @@ from sim.workloads.job_results import phase_title
 _NONE: Mapping[str, Allocation] = MappingProxyType({})
 
 
+@kept
 class JobPhase(NamedTuple):
     """What one phase of a job came to, all its repetitions or steps together.
 
@@ -63,6 +65,7 @@ class JobPhase(NamedTuple):
         return self.seconds / alone.seconds
 
 
+@kept
 class Alone(NamedTuple):
     """What a job came to on the same nodes and OSTs and at the same time, without the others.
 
@@ -78,6 +81,7 @@ class Alone(NamedTuple):
     phases: tuple[JobPhase, ...]
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobOutcome:
     """What has come of one job.
@@ -134,6 +138,7 @@ class JobOutcome:
             yield phase, by_name.get(phase.name)
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobsResult:
     """A finished run of several jobs.

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.faults import Said, lost_ssds
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
@@ -21,6 +22,7 @@ MOST_RPCS = 1_000_000_000
 """Bulk RPCs of a job: an hour of work at the pace of the data plane. Full Theta makes millions."""
 
 
+@kept
 class Allocation(NamedTuple):
     """What a job has got.
 
