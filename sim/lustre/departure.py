@@ -17,8 +17,8 @@ from sim.engine.types import Indices, Integers
 from sim.lustre.handles import Handles
 from sim.lustre.ldlm import LockState, leave_lru
 from sim.lustre.locks import cancel
-from sim.lustre.osc.channels import Osc
-from sim.node.extents import NO_END, cut_bytes
+from sim.lustre.osc.obds import Osc
+from sim.node.byte_lists import NO_END, cut_bytes
 from sim.node.page_cache import PageCache
 from sim.node.pages import drop_cached
 from sim.plane.batch import Batch
@@ -35,24 +35,24 @@ def drop_locks(osc: Osc, locks: Integers) -> None:
 
 
 @entry(raises=NoRowLeftError)
-def drop_views(cache: PageCache, keys: Integers) -> None:
-    """Drop the pages of views, and the views; ``keys``, int64 (n,), are those of their pairs."""
+def drop_osc_objects(cache: PageCache, keys: Integers) -> None:
+    """Drop osc_objects and their pages; ``keys``, int64 (n,), name pairs of object and node."""
     for i in range(len(keys)):
-        view_id = discard(cache.views_by_pair, keys[i])
-        view = cache.views[view_id]
-        drop_cached(cache, view_id, 0, NO_END)
-        give(cache.extents.spare_lists, view.cached)
-        if view.dirty >= 0:
-            cut_bytes(cache.extents, view.dirty, 0, NO_END)
-            give(cache.extents.spare_lists, view.dirty)
-        cache.files.objects[view.object].views = -1
-        view.object = -1  # whoever was here last is not to take it for its own
-        give(cache.spare_views, view_id)
+        osc_object_id = discard(cache.osc_objects_by_pair, keys[i])
+        osc_object = cache.osc_objects[osc_object_id]
+        drop_cached(cache, osc_object_id, 0, NO_END)
+        give(cache.byte_lists.spare_lists, osc_object.cached)
+        if osc_object.dirty >= 0:
+            cut_bytes(cache.byte_lists, osc_object.dirty, 0, NO_END)
+            give(cache.byte_lists.spare_lists, osc_object.dirty)
+        cache.files.objects[osc_object.object].osc_objects = -1
+        osc_object.object = -1  # whoever was here last is not to take it for its own
+        give(cache.spare_osc_objects, osc_object_id)
 
 
 @entry(raises=NoRowLeftError)
 def drop_inodes(cache: PageCache, keys: Integers) -> None:
-    """Drop inodes; ``keys``, int64 (n,), are those of their pairs of file and node."""
+    """Drop inodes; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
         inode_id = discard(cache.inodes_by_pair, keys[i])
         cache.inodes[inode_id].file = -1
@@ -61,7 +61,7 @@ def drop_inodes(cache: PageCache, keys: Integers) -> None:
 
 @entry(raises=NoRowLeftError)
 def drop_handles(handles: Handles, keys: Integers) -> None:
-    """Drop what nodes know of names; ``keys``, int64 (n,), are those of file and node."""
+    """Drop what nodes know of names; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
         give(handles.spare_rows, discard(handles.by_pair, keys[i]))
 
@@ -104,7 +104,7 @@ class Departures:
         if osc.clients.dirty[nodes].any() or cache.nodes.coming[nodes].any():
             return False
         own = (nodes[:, None].astype(np.int64) * osc.osts + np.arange(osc.osts)).ravel()
-        if osc.channels.in_flight[own].any() or (osc.channels.works["head"][own] >= 0).any():
+        if osc.obds.in_flight[own].any() or (osc.obds.works["head"][own] >= 0).any():
             return False
         held = locks.locks[self._locks_of(nodes)]
         resting = (held.state == int(LockState.HELD)) & (held.users == 0) & (held.blocked == 0)
@@ -114,7 +114,7 @@ class Departures:
         """Let some nodes, at rest, forget all files: their locks, pages, inodes and handles."""
         cache, there = self._osc.cache, self._there(nodes)
         drop_locks(self._osc, self._locks_of(nodes))
-        drop_views(cache, keys_with(cache.views_by_pair, there))
+        drop_osc_objects(cache, keys_with(cache.osc_objects_by_pair, there))
         drop_inodes(cache, keys_with(cache.inodes_by_pair, there))
         drop_handles(self._handles, keys_with(self._handles.by_pair, there))
         cache.nodes.evict_head[nodes] = -1

@@ -12,8 +12,7 @@ from sim.engine.spans import Spans
 from sim.engine.types import Integers, enlarge_table, make_table
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
-from sim.mpi.exchange import GATE, TRANSFER
-from sim.mpi.transfers import drop_transfers, gates_of
+from sim.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations

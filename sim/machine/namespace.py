@@ -11,7 +11,7 @@ from sim.lustre.server.journal import NEVER
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
-from sim.node.extents import NO_END
+from sim.node.byte_lists import NO_END
 from sim.plane.files import Backend
 from sim.storage.dvs.tables import MOUNT
 from sim.storage.ssd.room import demands_of_placing, place
@@ -36,7 +36,6 @@ class Namespace:
 
     def add_files(
         self,
-        stripe_count: int,
         stripe_size: int,
         osts: Indices,
         *,
@@ -49,10 +48,10 @@ class Namespace:
 
         Parameters
         ----------
-        stripe_count, stripe_size
-            Their striping; size in bytes.
+        stripe_size
+            In bytes.
         osts
-            int32 (files, stripe_count): the OST of every stripe object.
+            int32 (files, objects of each): the OST of every stripe object.
         size
             Bytes that each holds already.
         mdts
@@ -62,7 +61,7 @@ class Namespace:
         shared_directory
             Whether they are in one directory.
         """
-        first = self._add_files(stripe_count, stripe_size, osts, size)
+        first = self._add_files(stripe_size, osts, size)
         added = self._tables.files.rows[first : first + len(osts)]
         added.mdt = 0 if mdts is None else mdts
         added.direct = direct
@@ -80,26 +79,23 @@ class Namespace:
             Whether they are in one directory.
         """
         no_osts = np.zeros((len(mdts), 0), np.int32)
-        return self.add_files(0, 1, no_osts, mdts=mdts, shared_directory=shared_directory)
+        return self.add_files(1, no_osts, mdts=mdts, shared_directory=shared_directory)
 
-    def _add_files(self, stripe_count: int, stripe_size: int, osts: Indices, size: int) -> int:
+    def _add_files(self, stripe_size: int, osts: Indices, size: int) -> int:
         """Add files of one shape and their objects; return the number of the first."""
         files, count = self._tables.files, len(osts)
         first, first_object = self._file_rows(count), self._object_rows(osts.size)
         added = files.rows[first : first + count]
-        added.first_object = first_object + osts.shape[1] * np.arange(count)
-        added.stripe_count = stripe_count
-        added.stripe_size = stripe_size
+        files.lay_out(first, first_object, stripe_size, osts)
         added.end = size
         added.changed = NEVER
         added.flock_held = -1
         clear_all(added.flock_waiting)
         objects = files.objects[first_object : first_object + osts.size]
-        objects.ost = osts.ravel()
         objects.written = NEVER
         objects.writer = -1
         clear_all(objects.syncing.waiting)
-        objects.views = -1
+        objects.osc_objects = -1
         return first
 
     def _file_rows(self, count: int) -> int:
@@ -130,8 +126,7 @@ class Namespace:
         """
         if count == 0:
             return
-        rows = self._tables.files.rows[first : first + count]
-        self._spare_objects.give(int(rows.first_object[0]), int(rows.stripe_count.sum()))
+        self._spare_objects.give(*self._tables.files.span_of(first, count))
         self._spare_files.give(first, count)
 
     def add_local_files(self, count: int, *, size: int = 0, direct: bool = False) -> int:
@@ -141,7 +136,7 @@ class Namespace:
         holds already; ``direct``: whether it is opened with O_DIRECT.
         """
         no_ost = np.full((count, 1), -1, np.int32)
-        first = self._add_files(1, NO_END, no_ost, size)
+        first = self._add_files(NO_END, no_ost, size)
         added = self._tables.files.rows[first : first + count]
         added.backend = Backend.SSD
         added.direct = direct
@@ -178,9 +173,9 @@ class Namespace:
         size
             Bytes that each holds already; they have their room.
         """
-        count, stripes = servers.shape
+        count = len(servers)
         self._add_mounts(np.unique(servers).astype(np.int32) if every is None else every)
-        first = self._add_files(stripes, stripe_size, servers, size)
+        first = self._add_files(stripe_size, servers, size)
         added = self._tables.files.rows[first : first + count]
         added.backend = Backend.DVS
         added.volume = volume
@@ -190,7 +185,7 @@ class Namespace:
     def move_files(self, files: Integers, servers: Indices) -> None:
         """Move files of one service node each, int64 (n,), to others: int32 (n,)."""
         table = self._tables.files
-        table.objects.ost[table.rows.first_object[files]] = servers
+        table.objects.ost[table.object_rows(files)[:, 0]] = servers
 
     def add_volume(self, capacity: int) -> int:
         """Add an allocation of so many bytes behind service nodes; return its number."""

@@ -15,7 +15,7 @@ from sim.engine.component import Demands
 from sim.engine.network import Bins
 from sim.engine.pool import NoRowLeftError
 from sim.engine.types import Floats, Indices, Integers, Table
-from sim.lustre.departure import Departures, drop_handles, drop_inodes, drop_locks, drop_views
+from sim.lustre.departure import Departures, drop_handles, drop_inodes, drop_locks, drop_osc_objects
 from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
 from sim.lustre.ldlm import LockWait, lock_waits
 from sim.lustre.resend import lose, resend
@@ -27,6 +27,7 @@ from sim.machine.rows import Rows
 from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
 from sim.plane.control import start_programs
+from sim.plane.files import Backend
 from sim.plane.pace import Pace
 from sim.plane.recorder import Records
 from sim.plane.waited import Waited, waited_of
@@ -70,7 +71,7 @@ class Plane:
         self.departures = Departures(tables.osc, tables.handles)
         self.recorded_until: float | None = None
         faults = (resend, lose, revoke, abort, drop_dirty, invalidate)
-        departures = (drop_locks, drop_views, drop_inodes, drop_handles)
+        departures = (drop_locks, drop_osc_objects, drop_inodes, drop_handles)
         prepare((start_programs, place, *faults, *departures, run), tables)
 
     @property
@@ -134,10 +135,15 @@ class Plane:
         node: Indices = self.tables.programs.rows.node.copy()
         return node
 
-    @property
-    def objects(self) -> Table:
-        """The records of all stripe objects, file after file."""
-        return self.tables.files.objects
+    def objects(self) -> Indices:
+        """Return file, index within the file and OST of every stripe object: int32 (objects, 3).
+
+        The OST is -1 where something else than Lustre keeps the file.
+        """
+        files = self.tables.files
+        file, index = files.owners()
+        ost = np.where(files.rows.backend[file] == int(Backend.LUSTRE), files.objects.ost, -1)
+        return np.stack([file, index, ost], axis=1).astype(np.int32)
 
     def begin_anew(self, programs: Integers, nodes: Indices, cores: Indices) -> None:
         """Let programs be those of another job, on cores of nodes: int32 (n,) each."""

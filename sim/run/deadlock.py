@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from sim.config.errors import FailureError, InputError
 from sim.lustre.locks import MODE_NAMES
 from sim.machine.plane import Plane
@@ -71,9 +69,8 @@ def _locks_waited_for(plane: Plane, names: Sequence[str]) -> Iterator[str]:
 
 def _object(plane: Plane, number: int) -> tuple[int, int]:
     """Return file and stripe of a stripe object."""
-    first = np.asarray(plane.files)["first_object"]
-    file = int(np.searchsorted(first, number, side="right")) - 1
-    return file, number - int(first[file])
+    file, stripe, _ = plane.objects()[number].tolist()
+    return file, stripe
 
 
 def _what_ranks_are_at(plane: Plane, runs: Sequence[JobRun]) -> Iterator[str]:

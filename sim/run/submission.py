@@ -15,7 +15,7 @@ from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Allocator
-from sim.mpi.variables import read_displays
+from sim.mpi.known_hints import read_displays
 from sim.workloads.workload import Workload
 
 MOST_RPCS = 1_000_000_000
@@ -69,14 +69,14 @@ class JobAllocator(Allocator):
         """Return stripe count and stripe size of a file, with the defaults filled in."""
         return self._shared.resolve(request)
 
-    def allocate_many(self, files: int, request: StripeRequest) -> Integers:
+    def allocate(self, files: int, request: StripeRequest) -> Integers:
         """Create many files: return the OSTs of each, int64 (files, stripe count)."""
         asked = (files, self.resolve(request)[0])
         number = len(self.given)
         if number < len(self._again) and self._again[number].shape == asked:
             osts = self._again[number]
         else:
-            osts = self._shared.allocate_many(files, request)
+            osts = self._shared.allocate(files, request)
         self.given.append(osts)
         return osts
 

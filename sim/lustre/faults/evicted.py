@@ -162,7 +162,7 @@ class _Client(NamedTuple):
         osc, lost = self.ldlm.osc, np.zeros(1, np.int64)
         messages, rpcs = self._under_way(ost)
         abort(osc.brw, messages, rpcs, lost)
-        drop_dirty(osc, self._views_of(ost), course.now, lost)
+        drop_dirty(osc, self._osc_objects_of(ost), course.now, lost)
         # Every OSC of the node may start RPCs.
         course.scene.make_room([(pool, osc.osts * rows) for pool, rows in osc.demands()])
         invalidate(self.ldlm, self._locks_of(ost), course.now)
@@ -180,14 +180,16 @@ class _Client(NamedTuple):
         found: Integers = rows
         return found
 
-    def _views_of(self, ost: int) -> Integers:
-        """Return the node's views of objects on an OST: int64 (n,)."""
+    def _osc_objects_of(self, ost: int) -> Integers:
+        """Return the node's osc_objects of objects on an OST: int64 (n,)."""
         cache, files = self.ldlm.osc.cache, self.ldlm.files
-        rows = live_rows(cache.spare_views)
-        rows = rows[(cache.views.object[rows] >= 0) & (cache.views.node[rows] == self.node)]
-        inodes = cache.inodes[cache.views.inode[rows]]
+        rows = live_rows(cache.spare_osc_objects)
+        rows = rows[
+            (cache.osc_objects.object[rows] >= 0) & (cache.osc_objects.node[rows] == self.node)
+        ]
+        inodes = cache.inodes[cache.osc_objects.inode[rows]]
         on_lustre = files.rows.backend[inodes.file] == Backend.LUSTRE
-        found: Integers = rows[on_lustre & (cache.views.ost[rows] == ost)]
+        found: Integers = rows[on_lustre & (cache.osc_objects.ost[rows] == ost)]
         return found
 
     def _under_way(self, ost: int) -> tuple[Integers, Integers]:
@@ -196,5 +198,5 @@ class _Client(NamedTuple):
         rows = live_rows(network.spare_messages)
         rows = rows[np.isin(network.messages.stage[rows], _UNDER_WAY)]
         owners = network.messages.owner[rows].astype(np.int64)
-        ours = bulk.rpcs.channel[owners] == self.node * bulk.osts + ost
+        ours = bulk.rpcs.obd[owners] == self.node * bulk.osts + ost
         return rows[ours], np.unique(owners[ours])
