@@ -180,7 +180,7 @@ class Planner:
             call = int(self._call[stop])
             batch, kind = self._plan_one(call)
             listed, bounds = batch.listing()
-            plane.note_library_calls(batch, listed)
+            plane.batches.note_library_calls(batch, listed)
             file = int(self._intake.together.file[call])
             listed["timer"] = code_of(file, kind, listed["timer"])
             refer_from(listed, moved)
