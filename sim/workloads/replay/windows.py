@@ -195,7 +195,7 @@ class Planner:
         order = np.argsort(ranks, kind="stable")
         listing = join_operations(operations)[order]
         bounds = np.searchsorted(ranks[order], np.arange(self._job.ranks + 1))
-        held = plane.hold_transfers(transfers, most_at_once(listing)) if transfers else None
+        held = plane.batches.hold_transfers(transfers, most_at_once(listing)) if transfers else None
         return Window(first, stop, listing, np.concatenate(place)[order], bounds, held)
 
     def _plan_one(self, call: int) -> tuple[Batch, Call]:
