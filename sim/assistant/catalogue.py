@@ -23,7 +23,7 @@ from sim.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 
 
 class Tool(NamedTuple):

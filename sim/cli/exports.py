@@ -6,7 +6,7 @@ A form is a line in ``EXPORTS``. Its option is then on every command that runs s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +18,9 @@ from sim.archive.files import check_writable, make_folder
 from sim.config.errors import InputError, naming
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sim.results.page.content import Page
     from sim.run.result import Result
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -41,37 +44,19 @@ class Wants(Enum):
 
 
 class Export(NamedTuple):
-    """A form.
+    """A form."""
 
-    Attributes
-    ----------
-    name
-        Of the option: ``plots`` of ``--plots``.
-    metavar
-        ``DIR``, for a folder that is made if it is not there, or ``FILE``.
-    help
-        Of the option.
-    writer
-        ``module:function``, imported when it is called: ``function(what, path, option)`` returns
-        the paths of the files that it has written. ``option`` is for what it says in InputError.
-    takes
-        What it is called with.
-    wants
-        Whether the run has to be recorded for it.
-    verb
-        What it did with the files.
-    library
-        ``module:function`` that raises InputError if what writes the form is not installed.
-    """
-
-    name: str
-    metavar: str
-    help: str
+    name: str  # of the option: ``plots`` of ``--plots``
+    metavar: str  # DIR, a folder that is made if it is not there, or FILE
+    help: str  # of the option
     writer: str
+    """``module:function``, imported when it is called: ``function(what, path, option)`` returns the
+    paths of the files that it has written. ``option`` is for what it says in InputError."""
     takes: Takes
     wants: Wants
     verb: str = "wrote"
     library: str = ""
+    """``module:function`` that raises InputError if what writes the form is not installed."""
 
     @property
     def option(self) -> str:
@@ -264,3 +249,49 @@ def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:
         yield from zip(titles, content.runs, strict=True)
     else:
         yield "", content
+
+
+class Forms(NamedTuple):
+    """Where the forms of a study of several runs go, as typed: of all forms it has these two."""
+
+    plots: str | None  # a folder for pictures
+    html: str | None  # a file for a page
+
+    @property
+    def asked(self) -> bool:
+        """Whether any of them is asked for."""
+        return self.plots is not None or self.html is not None
+
+    def check(self) -> None:
+        """Raise InputError if one cannot go where it is to; make the folder."""
+        if self.plots is not None:
+            make_folder(self.plots, "--plots")
+        if self.html is not None:
+            check_writable(self.html, "--html")
+
+    def draw(self, pictures: Callable[[], Iterable[tuple[str, Figure]]]) -> None:
+        """Draw pictures with their names if that was asked for; tell the files."""
+        if self.plots is not None:
+            from sim.results.pictures.album import write_pictures
+
+            for path in write_pictures(self.plots, pictures(), "--plots"):
+                click.echo(f"xc40io: drew {path}", err=True)
+
+    def write(self, page: Callable[[], Page]) -> None:
+        """Write a page if that was asked for; tell the file."""
+        if self.html is not None:
+            from sim.results.page.rendering import write_page
+
+            write_page(page(), self.html, "--html")
+            click.echo(f"xc40io: wrote {self.html}", err=True)
+
+
+def form_options(command: Command) -> Command:
+    """Add the options of these two; the command gets them by their names."""
+    html = click.option(
+        "--html", metavar="FILE", help="Also write a page with it: one file for a browser."
+    )
+    plots = click.option("--plots", metavar="DIR", help="Also draw it into this folder.")
+    decorated: Any = plots(html(command))
+    made: Command = decorated
+    return made

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from sim.cli.exports import Forms
 from sim.cli.face import typed_command
-from sim.cli.forms import Forms
-from sim.cli.keep import Keep
-from sim.cli.view import View
-from sim.cli.whole import Whole
+from sim.cli.options import Keep, View, Whole
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario

@@ -252,6 +252,14 @@ def format_bytes(size: int, digits: int | None = None) -> str:
     return f"{size // int(_SIZE.scales[unit])} {unit}"
 
 
+def format_letters(size: int) -> str:
+    """Write a size in bytes as IOR and ``lfs`` take it, exactly: ``'8m'``."""
+    for letter, scale in (("g", GIB), ("m", MIB), ("k", KIB)):
+        if size % scale == 0:
+            return f"{size // scale}{letter}"
+    return str(size)
+
+
 def format_rate(rate: float, digits: int | None = None) -> str:
     """Write a rate in bytes/s with a decimal unit: ``'172 GB/s'`` is 172 x 10^9 bytes/s.
 

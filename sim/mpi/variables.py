@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.config.job_form import HINTS
 
 CRAY_DEFAULTS: Mapping[str, str] = {
     "MPICH_MPIIO_HINTS_DISPLAY": "0",
-    "MPICH_MPIIO_HINTS": "NULL",
+    HINTS: "NULL",
     "MPICH_MPIIO_CB_ALIGN": "2",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY": "0",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE": "-1",

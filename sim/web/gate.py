@@ -13,13 +13,31 @@ from jinja2 import Environment
 from tornado.web import RequestHandler
 
 from sim.web.look import asset
-from sim.web.rooms import Rooms
 
 COOKIE = "xc40io-token"
 TOKEN = "token"
 """The cookie, and the field of an address, that a token comes with."""
 
 _SOMEBODY = "somebody"
+
+
+class Rooms:
+    """Counts the sessions that a server has, of which there may be so many: a page that is open."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._taken: set[object] = set()
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for another session."""
+        return len(self._taken) >= self.most
+
+    def take(self, document: Any) -> None:
+        """Count the session of a document until it is destroyed."""
+        room = object()
+        self._taken.add(room)
+        document.on_session_destroyed(lambda _context: self._taken.discard(room))
 
 
 class Gate(AuthProvider):

@@ -19,11 +19,9 @@ from sim.serving.limits import Limits
 from sim.serving.worker import Worker
 from sim.serving.workers import Workers
 from sim.web.explorer import Explorer
-from sim.web.gate import Gate
+from sim.web.gate import Gate, Rooms
 from sim.web.published import Point
-from sim.web.rooms import Rooms
-from sim.web.running import Runs
-from sim.web.simulating import WARM
+from sim.web.running import WARM, Runs
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Addresses that only this machine reaches."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
-from sim.cli.options import Command
-from sim.cli.whole import Whole
+from sim.cli.exports import Command
+from sim.cli.options import Whole
 
 
 def limit_options(*, of: str, rpcs: int, ranks: int) -> Callable[[Command], Command]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
+from sim.cli.exports import Forms, form_options
 from sim.cli.face import typed_command
-from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
-from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.options import kind_of_plot, plot_option
 from sim.cli.study.subject import (
     is_kept,
     is_log,
@@ -21,6 +21,7 @@ from sim.cli.study.subject import (
     workload_of_words,
 )
 from sim.cli.what_if import WhatIfs, print_sides, what_if_options
+from sim.config.job_form import JOB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from sim.studies.compare.side import Side
     from sim.studies.compare.targets import Cell, Crossing
 
-_KINDS = ("lustre", "ssd", "bb", "home")
+_KINDS = JOB["target"].choices
 _OF_TARGETS = ("targets", "node_counts", "plot")
 _HELP = """\
 Run several things side by side, with the same seeds: how many times as fast each is as the first,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
+from sim.cli.exports import Forms, form_options
 from sim.cli.face import typed_command
-from sim.cli.forms import Forms, form_options
 from sim.cli.job import describe, described
+from sim.cli.options import Whole
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,8 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.options import Whole, kind_of_plot, plot_option
 from sim.cli.study.watched import watched
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.plot import kind_of_plot, plot_option
-from sim.cli.whole import Whole
+from sim.cli.options import Whole, kind_of_plot, plot_option
 
 if TYPE_CHECKING:
     from sim.config.stream import StreamScenario

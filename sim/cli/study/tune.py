@@ -9,9 +9,8 @@ import click
 from sim.cli import options
 from sim.cli.face import INTERRUPTED
 from sim.cli.job import describe, described
-from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.options import Whole, kind_of_plot, plot_option
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario

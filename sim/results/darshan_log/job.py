@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import NamedTuple
 
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.results.dates import EPOCH
@@ -64,7 +65,7 @@ def head_of(result: Result) -> JobHead:
     """Return the head of a result's log."""
     scenario = result.scenario
     metadata = {"xc40io": result.version}
-    hints = scenario.environment.get("MPICH_MPIIO_HINTS")
+    hints = scenario.environment.get(HINTS)
     if hints:
         metadata["h"] = " ".join(hints.split())
     mounts = {lustre_mount(result.machine), mount_of(scenario, result.machine)}
