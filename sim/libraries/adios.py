@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.types import Integers
 from sim.libraries.adios_index import FOOTER, Variables
-from sim.machine.filesystem import FileSet, FileSystem
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+
+if TYPE_CHECKING:  # the options of a kernel need no machine
+    from sim.machine.filesystem import FileSet, FileSystem
 
 DEFAULT_STRIPING = StripeRequest(count=1, size=MIB)
 """Striping of the subfiles of MPI_AGGREGATE unless told otherwise, and of the global index."""

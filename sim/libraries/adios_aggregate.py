@@ -8,6 +8,7 @@ writes a subfile, each on OSTs of its own. The order of the steps is that of ADI
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +19,13 @@ from sim.libraries.adios import DEFAULT_STRIPING, Writers, write_once
 from sim.libraries.adios_brigade import Brigade
 from sim.libraries.adios_groups import AggregateOptions
 from sim.libraries.adios_index import FOOTER
-from sim.machine.filesystem import FileSet
 from sim.mpi.collectives import Collectives
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+
+if TYPE_CHECKING:  # the options of a kernel need no machine
+    from sim.machine.filesystem import FileSet
 
 _EAGER = 8 * KIB
 """Longest message that is sent ahead, before anybody asks for it (MPICH_GNI_MAX_EAGER_MSG_SIZE)."""
@@ -76,7 +79,7 @@ class MpiAggregate:
         first = usable[np.arange(groups) % len(usable)]
         osts = (first[:, None] + np.arange(count)) % writers.osts
         number = writers.filesystem.plane.add_files(count, size, osts.astype(np.int32))
-        return FileSet(number, count, size, osts)
+        return self._index._replace(first=number, stripe_count=count, stripe_size=size, osts=osts)
 
     @property
     def _file(self) -> Integers:

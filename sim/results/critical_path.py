@@ -22,7 +22,7 @@ from sim.plane.recorder import Records
 from sim.results.waits import AT_WORDS, WORDS
 from sim.run.recording import Recording
 from sim.run.result import Result
-from sim.workloads.activity import Activity
+from sim.workloads.job_results import Activity
 
 Record: TypeAlias = Any
 """A row of a table of a recording."""

@@ -10,7 +10,7 @@ from sim.results.mpiio_report import mpiio_blocks, mpiio_data
 from sim.results.output import Output
 from sim.results.run_json import simulator_document
 from sim.results.totals import totals
-from sim.workloads.row import Row
+from sim.workloads.job_results import Row
 
 _FILES_SHOWN = 4
 

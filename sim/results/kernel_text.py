@@ -8,7 +8,7 @@ from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.columns import format_columns
 from sim.results.totals import Total, totals
 from sim.run.result import Result
-from sim.workloads.row import Figure, Row
+from sim.workloads.job_results import Figure, Row
 
 
 def format_kernel(result: Result) -> str:

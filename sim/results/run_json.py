@@ -11,7 +11,7 @@ from sim.results.lustre_stats import lustre_counts
 from sim.results.stations import Load, busiest, loads
 from sim.results.waits import doing, waits
 from sim.run.result import Result, StationUse
-from sim.workloads.activity import Activity
+from sim.workloads.job_results import Activity
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
 _MANY |= {StationKind.SSD, StationKind.DVS, StationKind.CALLBACK}

@@ -16,7 +16,7 @@ from sim.results.lustre_stats import lustre_lines
 from sim.results.stations import Load, busiest, loads, phase_name
 from sim.results.waits import doing, waits
 from sim.run.result import Result
-from sim.workloads.activity import phase_title
+from sim.workloads.job_results import phase_title
 from topology.text import format_count
 
 _WIDTH = 100

@@ -27,8 +27,7 @@ from sim.results.next_steps import NEXT_STEPS
 from sim.results.waits import WORDS, Wait, phase_doing, phase_waits
 from sim.run.result import Result, StationUse
 from sim.run.station_table import StationTable
-from sim.workloads.activity import Activity, phase_title
-from sim.workloads.stretch import Stretch
+from sim.workloads.job_results import Activity, Stretch, phase_title
 
 WORTH_A_NAME = 0.2
 """Share of a phase's time that a bottleneck is worth, and that all else together is not."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sim.results.stations import merged
 from sim.run.result import Result
-from sim.workloads.row import Row
+from sim.workloads.job_results import Row
 
 ALL = "all"
 """What the total of all phases is called."""

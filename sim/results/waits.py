@@ -10,7 +10,7 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.plane.causes import DOING, Cause
 from sim.run.result import Result
-from sim.workloads.stretch import Stretch
+from sim.workloads.job_results import Stretch
 
 NEXT_PHASE = "next_phase", "the next phase to begin: delays, and what is prepared between phases"
 

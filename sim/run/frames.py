@@ -20,7 +20,7 @@ from sim.plane.causes import DOING, FINEST, Cause
 from sim.plane.stations import StationKind
 from sim.run.allocation import Allocation
 from sim.run.station_table import StationTable
-from sim.workloads.row import Row
+from sim.workloads.job_results import Row
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from sim.run.submission import in_job
 from sim.run.target import doubts
 from sim.run.trouble import troubles_of
 from sim.workloads.job import Job, Waiting
-from sim.workloads.record import record_of
+from sim.workloads.workload import record_of
 
 
 class JobRun:

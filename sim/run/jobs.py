@@ -24,8 +24,8 @@ from sim.run.result import Result
 from sim.run.saving import save
 from sim.run.simulate import run_jobs
 from sim.run.submission import Submission, in_job
-from sim.workloads.activity import phase_title
 from sim.workloads.catalogue import workload_of
+from sim.workloads.job_results import phase_title
 
 _NONE: Mapping[str, Allocation] = MappingProxyType({})
 

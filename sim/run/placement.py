@@ -15,7 +15,7 @@ from sim.node.cores import rank_cores
 from sim.plane.site import Occupants
 from sim.run.submission import Submission
 from sim.run.target import allocated_servers
-from sim.workloads.ranks import Ranks
+from sim.workloads.job import Ranks
 from topology import Fabric, parse_node_list, place
 
 

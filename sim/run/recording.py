@@ -13,7 +13,7 @@ from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
 from sim.plane.files import Backend
 from sim.plane.recorder import Records
-from sim.workloads.ranks import Ranks
+from sim.workloads.job import Ranks
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -25,10 +25,8 @@ from sim.run.frames import to_pandas, to_xarray
 from sim.run.recording import Recording
 from sim.run.saving import save
 from sim.run.station_table import StationTable
-from sim.workloads.activity import Activity
-from sim.workloads.record import WorkloadRecord
-from sim.workloads.row import Row
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Activity, Row, Trouble
+from sim.workloads.workload import WorkloadRecord
 
 if TYPE_CHECKING:
     import pandas as pd

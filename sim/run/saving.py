@@ -42,7 +42,6 @@ _RECORDS = {
     "sim.run.result": "Result",
     "sim.run.saving": "Saved",
     "sim.run.station_table": "StationTable",
-    "sim.workloads.activity": "Activity",
     "sim.workloads.darshan_log.log": "Unreplayed",
     "sim.workloads.darshan_log.recorded": "Layer Measured Phase",
     "sim.workloads.h5bench.outcome": "FinishedBenchmark H5benchOutcome PatternTimes StressTimes",
@@ -53,16 +52,14 @@ _RECORDS = {
     "sim.workloads.ior.outcome": "FinishedTest IorOutcome",
     "sim.workloads.ior.parameters": "Access IorTest",
     "sim.workloads.ior.phases": "PhaseRecord Removal Stonewall",
+    "sim.workloads.job_results": "Activity Figure Row Stretch Trouble",
     "sim.workloads.mdtest.options": "MdtestCommand",
     "sim.workloads.mdtest.outcome": "MdtestOutcome MdtestPhase MdtestRun MdtestWall",
     "sim.workloads.mdtest.parameters": "MdtestTest Operation",
-    "sim.workloads.record": "WorkloadRecord",
     "sim.workloads.replaying.intake": "Totals",
     "sim.workloads.replaying.outcome": "ReplayOutcome Spent",
-    "sim.workloads.row": "Figure Row",
-    "sim.workloads.stretch": "Stretch",
     "sim.workloads.trace.block": "TraceFile",
-    "sim.workloads.trouble": "Trouble",
+    "sim.workloads.workload": "WorkloadRecord",
 }
 """All that results are made of. A class may move to another module, but keeps its name: files that
 have been written say it."""

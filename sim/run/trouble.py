@@ -8,7 +8,7 @@ from sim.config.units import format_bytes
 from sim.engine.types import Indices, Integers
 from sim.machine.plane import Plane
 from sim.plane.programs import FAILED, REFUSED
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Trouble
 from topology.text import format_count
 
 _WHERE = {

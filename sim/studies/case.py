@@ -18,8 +18,8 @@ from sim.run.jobs import machine_of_jobs, seeded_jobs, simulate_some
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.studies.processes import bytes_to_move
-from sim.workloads.activity import phase_title
 from sim.workloads.catalogue import workload_of
+from sim.workloads.job_results import phase_title
 from sim.workloads.replay import Replay
 from sim.workloads.replaying.outcome import ReplayOutcome
 from sim.workloads.trace.block import Trace

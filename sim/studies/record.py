@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
     from sim.mpi.record import MpiRecord
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
-    from sim.workloads.row import Row
+    from sim.workloads.job_results import Row
 
 
 @dataclass(frozen=True)

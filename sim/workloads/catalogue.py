@@ -1,12 +1,160 @@
-"""From what a scenario asks for to the workload that its job runs."""
+"""The workloads there are: each is imported, or read, when somebody asks for it by its name.
+
+Some kernels are written in Python, the others are skeletons: YAML files under ``configs/kernels``,
+or of the user's own, which are given by their path.
+"""
 
 from __future__ import annotations
 
-from sim.config.scenario import Workload as AskedWorkload
-from sim.workloads.ior.command import Ior
-from sim.workloads.kernels import make_kernel
-from sim.workloads.mdtest.command import Mdtest
-from sim.workloads.workload import Workload
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sim.config.errors import InputError
+
+if TYPE_CHECKING:  # a list of the kernels needs none of these, and waits for nothing
+    from sim.config.scenario import Workload as AskedWorkload
+    from sim.workloads.kernels.kernel import Kernel
+    from sim.workloads.workload import Workload
+
+
+class Written(NamedTuple):
+    """A kernel in Python."""
+
+    home: str  # module:class
+    summary: str  # what it does, in a few words
+
+    def load(self) -> type[Kernel]:
+        """Import the kernel."""
+        module, _, name = self.home.partition(":")
+        kernel: type[Kernel] = getattr(import_module(module), name)
+        return kernel
+
+
+WRITTEN = {
+    "adios": Written(
+        "sim.workloads.kernels.adios:AdiosKernel",
+        "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
+    ),
+    "exerciser": Written(
+        "sim.workloads.kernels.exerciser:Exerciser",
+        "HDF5: hyperslabs of a dataset, written and read in many ways.",
+    ),
+    "h5bench": Written(
+        "sim.workloads.h5bench.kernel:H5bench",
+        "h5bench: the HDF5 benchmarks that its JSON lists.",
+    ),
+    "replay": Written(
+        "sim.workloads.replay:Replay",
+        "What a trace says that ranks did: CSV, Parquet, a Darshan log.",
+    ),
+    "dl-loading": Written(
+        "sim.workloads.kernels.dl_loading:DlLoading",
+        "Deep learning: samples for training, one a file or packed.",
+    ),
+    "e3sm": Written(
+        "sim.workloads.kernels.e3sm:E3sm",
+        "E3SM: PnetCDF records, of which each rank has many small parts.",
+    ),
+    "staging": Written(
+        "sim.workloads.kernels.staging:Staging",
+        "Local SSDs before Lustre: output flushed in the background, input read ahead.",
+    ),
+    "production": Written(
+        "sim.workloads.kernels.production:Production",
+        "A job by its totals, as accounting knows it: bytes, files, calls, computing.",
+    ),
+    "pread-threads": Written(
+        "sim.workloads.kernels.pread_threads:PreadThreads",
+        "Threads of each rank that read a file with pread.",
+    ),
+    "p2p": Written(
+        "sim.workloads.kernels.p2p:PointToPoint",
+        "Messages between nodes: latency, message rate, bandwidth; no files.",
+    ),
+}
+"""The kernels in Python, by their names in scenarios."""
+
+
+class Skeletal(NamedTuple):
+    """A kernel that a YAML file describes."""
+
+    name: str
+    path: Path
+
+    @property
+    def summary(self) -> str:
+        """What it does in a few words: the first thing that the file says."""
+        from sim.config.files import read_mapping
+
+        return str(read_mapping(self.path).get("summary", ""))
+
+    def load(self) -> type[Kernel]:
+        """Read the kernel."""
+        from sim.workloads.skeleton.kernel import read_kernel
+
+        written = {name: kernel.load for name, kernel in WRITTEN.items()}
+        return read_kernel(self.path, self.name, written)
+
+
+class Kernels(Mapping[str, Written | Skeletal]):
+    """All kernels by name. A path that ends in ``.yaml`` or ``.yml`` is a name too."""
+
+    @cached_property
+    def _skeletal(self) -> dict[str, Path]:
+        from sim.config.files import shipped
+
+        return shipped("kernels")
+
+    def __getitem__(self, name: str) -> Written | Skeletal:
+        if name in WRITTEN:
+            return WRITTEN[name]
+        if name.endswith((".yaml", ".yml")):
+            return Skeletal(name, Path(name))
+        return Skeletal(name, self._skeletal[name])
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        own = name.endswith((".yaml", ".yml"))
+        return own or name in WRITTEN or name in self._skeletal
+
+    def __iter__(self) -> Iterator[str]:
+        yield from sorted((*WRITTEN, *self._skeletal))
+
+    def __len__(self) -> int:
+        return len(WRITTEN) + len(self._skeletal)
+
+
+KERNELS = Kernels()
+
+
+def make_kernel(options: dict[str, Any]) -> Kernel:
+    """Return a kernel from the options of a scenario; ``name`` says which.
+
+    Raises
+    ------
+    InputError
+        If there is no such kernel, or an option is unknown or of the wrong type.
+    """
+    from pydantic import ValidationError
+
+    from sim.config.files import explain, nearest
+
+    options = dict(options)
+    name = options.pop("name", None)
+    if name not in KERNELS:
+        raise InputError(
+            f"kernel.name = {name!r}: right would be one of {', '.join(KERNELS)}, or the path of a "
+            f"skeleton, which ends in .yaml{nearest(str(name), KERNELS)}"
+        )
+    kernel = KERNELS[str(name)].load()
+    try:
+        return kernel.model_validate(options)
+    except ValidationError as error:
+        raise explain(error, f"kernel {name}", kernel) from error
 
 
 def workload_of(asked: AskedWorkload) -> Workload:
@@ -23,4 +171,10 @@ def workload_of(asked: AskedWorkload) -> Workload:
         from sim.workloads.io500.command import Io500
 
         return Io500(asked.io500)
-    return Ior(asked.ior) if asked.mdtest is None else Mdtest(asked.mdtest)
+    if asked.mdtest is not None:
+        from sim.workloads.mdtest.command import Mdtest
+
+        return Mdtest(asked.mdtest)
+    from sim.workloads.ior.command import Ior
+
+    return Ior(asked.ior)

@@ -7,7 +7,7 @@ the other, and adds a row to its table for each thing worth a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,17 +18,15 @@ from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Indices, Integers
 from sim.machine.filesystem import FileSet, FileSystem
+from sim.machine.plane import Plane
+from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
 from sim.mpi.record import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
-from sim.workloads.activity import Activity
-from sim.workloads.attribution import stretch_of
-from sim.workloads.ranks import Ranks
-from sim.workloads.row import Figure, Row
-from sim.workloads.stretch import Stretch
-from sim.workloads.trouble import Trouble
+from sim.plane.waited import Waited
+from sim.workloads.job_results import Activity, Figure, Row, Stretch, Trouble, stretch_of
 
 Waiting: TypeAlias = Generator[simpy.Event, Any, None]
 """A SimPy process, or a part of one."""
@@ -37,14 +35,60 @@ LAST_MARK = 7
 """The mark of a program that :meth:`Job.do` uses; those below are the workload's."""
 
 
-class MadeFiles(dict[str, FileSet]):
-    """Files by name, each the latest of its name.
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a job, and the programs that stand for them in the data plane.
 
-    Attributes
-    ----------
-    ever
-        All that there have been, each with its name, in the order in which they were made.
+    One I/O thread of a rank is the rank itself; several are the programs that follow its own, and
+    its calls are dealt to them in turn.
     """
+
+    programs: Integers  # (ranks,)
+    per_node: int  # neighbours share a node
+    threads: int = 1  # of each rank, for its I/O
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+    def first(self, count: int) -> Ranks:
+        """Return the first so many of the ranks."""
+        return replace(self, programs=self.programs[:count])
+
+    @property
+    def all(self) -> Integers:
+        """Every rank: int64 (ranks,), which is also its position in a batch of them all."""
+        return np.arange(len(self.programs))
+
+    @property
+    def followers(self) -> Integers:
+        """The programs of the threads where a rank has several: int64 (ranks, threads)."""
+        return self.programs[:, None] + 1 + np.arange(self.threads)
+
+    def batch(self, *, threads: bool = True) -> Batch:
+        """Return an empty batch of all ranks, their threads resting unless it has none."""
+        if self.threads == 1 or not threads:
+            return Batch(self.programs)
+        batch = Batch(np.concatenate([self.programs, self.followers.ravel()]))
+        batch.add(Op.PARK, np.arange(len(self.programs), len(batch.programs)))
+        return batch
+
+    def waited(self, plane: Plane) -> Waited:
+        """Return what each rank has waited for so far.
+
+        What its threads waited for, on average, stands in place of the rank's wait for them.
+        """
+        own = plane.waited(self.programs)
+        if self.threads > 1:
+            followers = plane.waited(self.followers.ravel())
+            for waits, of_threads in zip(own, followers, strict=True):
+                mean = of_threads.reshape(len(waits), self.threads, -1).mean(axis=1)
+                waits += mean
+                waits[:, Cause.THREADS] -= mean.sum(axis=1)
+        return own
+
+
+class MadeFiles(dict[str, FileSet]):
+    """Files by name, each the latest of its name; ``ever`` has all, in the order of making."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,62 +101,34 @@ class MadeFiles(dict[str, FileSet]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """A job on its nodes.
+    """A job on its nodes: what a workload has when it runs."""
 
-    Attributes
-    ----------
-    scenario
-        The job: where several share the machine, as if it were there by itself.
-    machine
-        As described, with the scenario's changes made.
-    filesystem
-        Where its files are.
-    world
-        All ranks as a communicator.
-    all_ranks
-        All ranks and their programs. In the batches of :meth:`batch` the program of rank r has
-        position r.
-    helpers
-        Helper threads of each rank: the programs that follow its own.
-    stagers
-        int64 (service nodes, n): the programs on the service nodes of its burst buffer that move
-        files between there and Lustre.
-    nodes
-        int32 (nodes,): its nodes in the tables of the data plane.
-    files
-        The files that it has made, by name: for one set of several, ``NAME.0``, ``NAME.1`` and so
-        on are its files.
-    rows
-        The rows of its table so far.
-    stretches
-        When its ranks were at work so far, by the part of the workload and what they did there.
-    notes
-        What the user should know: a sentence each.
-    mpi_records
-        What MPI-IO has to tell of its files: one for each time that one was open to write or to
-        read data, in that order, and the step to which it belongs.
-    troubles
-        What went wrong with its bytes beyond what the data plane counts.
-    before_repetition
-        To be called before each repetition of the same run but the first: the machine is in
-        another state then.
-    """
-
-    scenario: Scenario
-    machine: Machine
-    filesystem: FileSystem
-    world: Communicator
+    scenario: Scenario  # where several jobs share the machine, as if this one were alone
+    machine: Machine  # with the scenario's changes made
+    filesystem: FileSystem  # where its files are
+    world: Communicator  # all ranks
     all_ranks: Ranks
-    helpers: int
+    """All ranks and their programs; rank r has position r in the batches of :meth:`batch`."""
+    helpers: int  # helper threads of each rank: the programs that follow its own
     stagers: Integers
-    nodes: Indices
+    """int64 (service nodes, n): the programs on the service nodes of its burst buffer, which move
+    files between there and Lustre."""
+    nodes: Indices  # (nodes,): its nodes in the tables of the data plane
     files: MadeFiles = field(default_factory=MadeFiles)
-    rows: list[Row] = field(default_factory=list)
+    """The files that it has made, by name: one set of several files has a name with a number for
+    each, ``NAME.0``, ``NAME.1``."""
+    rows: list[Row] = field(default_factory=list)  # of its table so far
     stretches: dict[tuple[int, str], list[Stretch]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    """When its ranks were at work so far, by the part of the workload and what they did there."""
+    notes: list[str] = field(default_factory=list)  # for the user, a sentence each
     mpi_records: list[tuple[str, MpiRecord]] = field(default_factory=list)
+    """What MPI-IO tells of its files, and the step: one for each time that a file was open to write
+    or to read data, in that order."""
     troubles: list[Trouble] = field(default_factory=list)
+    """What went wrong with its bytes beyond what the data plane counts."""
     before_repetition: list[Callable[[], None]] = field(default_factory=list)
+    """To be called before each repetition of the same run but the first: the machine is in another
+    state then."""
 
     @property
     def ranks(self) -> int:
@@ -170,6 +186,16 @@ class Job:
             return Batch(self.programs)
         helpers = self.programs[leaders][:, None] + 1 + np.arange(self.helpers)
         return Batch(np.concatenate([self.programs, helpers.ravel()]))
+
+    def meet(self, batch: Batch, seconds: float = 0.0) -> None:
+        """Let all ranks wait for each other, and then do a collective that takes so long."""
+        world = self.world
+        batch.add(Op.MEET, world.owners, meeting=world.meeting, members=world.size, seconds=seconds)
+
+    def barrier(self, batch: Batch) -> None:
+        """Let all ranks do ``MPI_Barrier``."""
+        world = self.world
+        self.meet(batch, Collectives(self.machine.mpi, world.nodes, world.size).barrier())
 
     def do(self, batch: Batch, label: str, *, think: float = 0.0) -> Waiting:
         """Run a batch of :meth:`batch` to its end, and note what its ranks waited for.

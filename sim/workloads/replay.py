@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_val
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.workloads.kernel import Kernel
+from sim.workloads.kernels.kernel import Kernel
 
 if TYPE_CHECKING:
     import simpy

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
@@ -26,9 +25,6 @@ class Workload(ABC):
 
     name: ClassVar[str]
     """What it is called in a scenario and on the command line."""
-
-    runtime: ClassVar[str]
-    """The module whose ``run(workload, job)`` does it: imported when it runs, not before."""
 
     io_threads: ClassVar[bool] = False
     """Whether the calls of a rank can be dealt to I/O threads."""
@@ -70,6 +66,7 @@ class Workload(ABC):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that so many ranks will read and write in all, about."""
 
+    @abstractmethod
     def run(self, job: Job) -> Generator[simpy.Event, Any, object]:
         """Do everything: the SimPy process of the job.
 
@@ -78,9 +75,23 @@ class Workload(ABC):
         object
             What only this workload leaves: the ``outcome`` of the result.
         """
-        process: Generator[simpy.Event, Any, object] = import_module(self.runtime).run(self, job)
-        return process
 
     def notes(self, job: Job) -> tuple[str, ...]:  # noqa: ARG002
         """Return what the user should know of its options when it has run: a sentence each."""
         return ()
+
+
+class WorkloadRecord(NamedTuple):
+    """What a result tells of the workload that was run: plain data, in place of the workload."""
+
+    name: str  # as in a scenario and on the command line
+    title: str  # as in a list of jobs
+    options: dict[str, Any]  # all, with their units
+    given: dict[str, Any]  # those that were set
+
+
+def record_of(workload: Workload) -> WorkloadRecord:
+    """Return what a result tells of a workload."""
+    return WorkloadRecord(
+        workload.name, workload.title, workload.options(), workload.options(given=True)
+    )

@@ -14,10 +14,9 @@ from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.adios_kernel import AdiosKernel
-from sim.workloads.adios_need import block_sizes
 from sim.workloads.catalogue import workload_of
-from sim.workloads.row import Row
+from sim.workloads.job_results import Row
+from sim.workloads.kernels.adios import AdiosKernel
 
 NODES, PPN, STEPS = 64, 2, 2
 
@@ -58,7 +57,7 @@ def test_rows_are_the_phases_of_each_step() -> None:
         assert parts[3].start == parts[0].start
         assert parts[3].end == parts[2].end
         assert parts[3].longest <= sum(part.longest for part in parts[:3])
-        assert parts[3].bytes == block_sizes(kernel_of(result), NODES * PPN, step, 1).sum()
+        assert parts[3].bytes == kernel_of(result).block_sizes(NODES * PPN, step, 1).sum()
 
 
 def test_a_thread_takes_the_open_phase_over() -> None:
@@ -76,7 +75,7 @@ def test_brigade_and_gather_take_as_long_but_brigade_holds_two_blocks() -> None:
     assert seconds("all", **gather) == pytest.approx(seconds("all", **options), rel=0.05)
     result, other = run(**options), run(**gather)
     for step in range(STEPS):
-        size = block_sizes(kernel_of(result), NODES * PPN, step, 1)
+        size = kernel_of(result).block_sizes(NODES * PPN, step, 1)
         assert row(result, "all", step).figures["memory"].value == 2 * size.max()
         group = size.reshape(8, -1).sum(axis=1).max()
         assert row(other, "all", step).figures["memory"].value == pytest.approx(group, rel=1e-3)
@@ -96,7 +95,7 @@ def test_subfiles_hold_the_data_of_their_groups_and_an_index(
     aggregation_type: str, threading: bool
 ) -> None:
     result = run(nodes=9, num_aggregators=4, threading=threading, aggregation_type=aggregation_type)
-    size = block_sizes(kernel_of(result), 18, 1, 1)
+    size = kernel_of(result).block_sizes(18, 1, 1)
     groups = np.add.reduceat(size, [0, 5, 10, 14])
     files = result.files["bp.dir/bp.1"]
     ends = result.plane.files.end[files.first :][: len(files.osts)]
@@ -126,7 +125,7 @@ def test_posix_writes_a_file_for_each_rank() -> None:
     result = run(nodes=4, method="POSIX")
     files = result.files["bp.dir/bp.0"]
     ends = result.plane.files.end[files.first :][: len(files.osts)]
-    index = ends - block_sizes(kernel_of(result), 8, 0, 1)
+    index = ends - kernel_of(result).block_sizes(8, 0, 1)
     assert len(files.osts) == 8
     assert len(set(index.tolist())) == 1
 
@@ -140,7 +139,7 @@ def test_the_way_of_aggregation_decides_what_travels() -> None:
     )
     leader = np.repeat([0, 5, 10, 14], [5, 5, 4, 4])
     rank = np.arange(18)
-    size = sum(block_sizes(kernel_of(gather), 18, step, 1) for step in range(STEPS))
+    size = sum(kernel_of(gather).block_sizes(18, step, 1) for step in range(STEPS))
     away = rank // 2 != leader // 2
     others = rank != leader
     assert sent == (int(size[away].sum()), int(size[~away & others].sum()))

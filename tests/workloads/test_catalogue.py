@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from inspect import isabstract
 from subprocess import run
 
 import pytest
 
 from sim.config.errors import InputError
 from sim.config.scenario import Workload as AskedWorkload
-from sim.workloads.catalogue import workload_of
+from sim.workloads.catalogue import WRITTEN, workload_of
 
 MIB = 1 << 20
 IOR = AskedWorkload(ior=("-w", "-b", "8m", "-t", "1m", "-i", "2"))
@@ -55,13 +56,30 @@ def test_what_a_workload_does_not_know_is_refused(asked: AskedWorkload, said: st
         workload_of(asked)
 
 
-@pytest.mark.parametrize("asked", [{"ior": "-w"}, {"kernel": "adios"}])
-def test_who_asks_for_the_options_does_not_wait_for_numba(asked: dict[str, str]) -> None:
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_a_kernel_has_its_name_and_something_that_runs_it(name: str) -> None:
+    kind = WRITTEN[name].load()
+    assert kind.name == name
+    assert not isabstract(kind)
+
+
+@pytest.mark.parametrize(
+    ("asked", "waits"),
+    [
+        ({"ior": "-w"}, {"numpy", "numba", "simpy"}),
+        ({"mdtest": "-n 1"}, {"numpy", "numba", "simpy"}),
+        ({"kernel": "vpic-io"}, {"numba", "simpy", "sim.machine"}),
+        ({"kernel": "adios"}, {"numba", "simpy", "sim.machine"}),
+    ],
+)
+def test_who_asks_for_the_options_does_not_wait_for_numba(
+    asked: dict[str, str], waits: set[str]
+) -> None:
     program = (
         "import sys\n"
         "from sim.config.scenario import Workload\n"
         "from sim.workloads.catalogue import workload_of\n"
         f"workload_of(Workload(**{asked!r})).asked()\n"
-        "assert not {'numpy', 'numba'} & sys.modules.keys()\n"
+        f"assert not {waits!r} & sys.modules.keys()\n"
     )
     assert run([sys.executable, "-c", program], check=False).returncode == 0

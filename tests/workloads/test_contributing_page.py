@@ -13,13 +13,12 @@ SECTION = PAGE.split("## A new workload", 1)[1].split("\n## ", 1)[0]
 XC40IO = "from sim.cli.app import cli; cli()"
 
 
-def test_the_workload_is_two_files_and_one_entry(tmp_path: Path) -> None:
+def test_the_workload_is_one_file_and_one_entry(tmp_path: Path) -> None:
     tree = copied(tmp_path / "tree")
-    files = re.findall(r"this is `(sim/\w+/\w+\.py)`", SECTION, re.IGNORECASE)
-    *modules, entry = re.findall(r"^```python.*?\n(.*?)^```$", SECTION, re.M | re.S)
-    for file, module in zip(files, modules, strict=True):
-        (tree / file).write_text(module, encoding="utf-8")
-    written = tree / "sim/workloads/written.py"
+    (file,) = re.findall(r"this is `(sim/[\w/]+\.py)`", SECTION, re.IGNORECASE)
+    module, entry = re.findall(r"^```python.*?\n(.*?)^```$", SECTION, re.M | re.S)
+    (tree / file).write_text(module, encoding="utf-8")
+    written = tree / "sim/workloads/catalogue.py"
     text = written.read_text(encoding="utf-8")
     written.write_text(text.replace("WRITTEN = {\n", f"WRITTEN = {{\n{entry}"), encoding="utf-8")
 

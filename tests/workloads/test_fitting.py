@@ -13,7 +13,7 @@ from sim.engine.randomness import stream
 from sim.results.fit_text import format_skeleton
 from sim.workloads.fitting.distributions import fit_sizes
 from sim.workloads.fitting.proposal import propose
-from sim.workloads.skeleton.draws import draw
+from sim.workloads.kernels.draws import draw
 from sim.workloads.skeleton.kernel import read_kernel
 from sim.workloads.trace.block import ListedTrace, TraceFile, TraceOp, make_block
 
@@ -68,7 +68,7 @@ def own_files(ranks: int, calls: int, step: int, size: int = MIB):
 def kernel_of(found, tmp_path):
     path = tmp_path / "like.yaml"
     path.write_text(format_skeleton(found))
-    return read_kernel(path, "like").model_validate({})
+    return read_kernel(path, "like", {}).model_validate({})
 
 
 def test_a_file_for_each_rank(tmp_path):

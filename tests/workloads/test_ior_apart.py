@@ -14,7 +14,7 @@ from sim.workloads.ior.backend import Task, runs
 from sim.workloads.ior.options import parse_arguments
 from sim.workloads.ior.parameters import Access
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
-from sim.workloads.ranks import Ranks
+from sim.workloads.job import Ranks
 
 RANKS, FIRST_FILE = 6, 40
 NODE = np.arange(RANKS, dtype=np.int32) // 2

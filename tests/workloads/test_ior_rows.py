@@ -14,7 +14,7 @@ from sim.results.ior_csv import rank_lines
 from sim.workloads.ior.options import Access
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.ior.rows import IorRow, reduce, summarise
-from sim.workloads.stretch import Stretch
+from sim.workloads.job_results import Stretch
 
 
 def record(times: list[list[float]], calls: list[int], moved: int) -> PhaseRecord:

@@ -59,4 +59,4 @@ def test_only_files_of_posix_are_listed(tmp_path: Path, api: str) -> None:
     path = tmp_path / "ls.yaml"
     path.write_text(KERNEL.replace("stripe_count: 2", f"api: {api}"))
     with pytest.raises(InputError, match=f"files small have api: {api}; right would be posix"):
-        read_kernel(path, "ls")
+        read_kernel(path, "ls", {})

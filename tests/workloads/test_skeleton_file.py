@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from sim.config.errors import InputError
+from sim.workloads.catalogue import KERNELS, WRITTEN
 from sim.workloads.skeleton.kernel import read_kernel
 
 GOOD = """\
@@ -42,7 +43,8 @@ phases:
 def read(tmp_path: Path, text: str):
     path = tmp_path / "mine.yaml"
     path.write_text(text)
-    return read_kernel(path, "mine")
+    written = {name: kernel.load for name, kernel in WRITTEN.items()}
+    return read_kernel(path, "mine", written)
 
 
 def test_parameters_are_options_with_units(tmp_path):
@@ -155,13 +157,10 @@ def test_damaged_files_end_in_a_sentence(tmp_path, data):
     path = tmp_path / "mine.yaml"
     path.write_bytes(bytes(raw)[: data.draw(st.integers(1, len(raw)))])
     with suppress(InputError, ValidationError):  # and nothing else
-        assert read_kernel(path, "mine").model_validate({}).bytes_to_move(2) >= 0
+        assert read_kernel(path, "mine", {}).model_validate({}).bytes_to_move(2) >= 0
 
 
 def test_every_shipped_skeleton_says_what_it_is_and_where_it_comes_from():
-    from sim.workloads.kernels import KERNELS
-    from sim.workloads.written import WRITTEN
-
     for name in set(KERNELS) - set(WRITTEN):
         kernel = KERNELS[name]
         assert len(kernel.summary) > 20

@@ -14,11 +14,11 @@ from sim.cli.runs.kernel_fit import fit
 from sim.cli.what_if import NAMES as WHAT_IFS
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 from sim.config.job_form import JOB
-from sim.workloads.kernels import KERNELS
+from sim.workloads.catalogue import KERNELS
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
-    from sim.workloads.kernel import Kernel
+    from sim.workloads.kernels.kernel import Kernel
 
 _RESERVED = {*JOB, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""

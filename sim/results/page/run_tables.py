@@ -14,8 +14,7 @@ from sim.results.page.content import Card, Table
 from sim.results.stations import Load, busiest, loads, merged, phase_name
 from sim.results.waits import Wait, waits
 from sim.run.result import Result
-from sim.workloads.activity import phase_title
-from sim.workloads.row import Figure, Row
+from sim.workloads.job_results import Figure, Row, phase_title
 from topology.text import format_count
 
 _MIB = 2**20

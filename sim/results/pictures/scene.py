@@ -12,7 +12,7 @@ from sim.config.scenario import Scenario
 from sim.results.stations import Windows
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
-from sim.workloads.activity import phase_title
+from sim.workloads.job_results import phase_title
 from topology.text import format_count
 
 _LANES = 8

@@ -12,7 +12,7 @@ from sim.config.machine import Machine
 from sim.config.stream import StreamScenario
 from sim.engine.types import Floats, Indices
 from sim.run.allocation import Allocation
-from sim.workloads.production_run import CumulatedSeconds
+from sim.workloads.kernels.production import CumulatedSeconds
 
 
 class Bandwidth(NamedTuple):

@@ -24,7 +24,7 @@ from sim.run.streaming.backfill import Running, Waiting, begin_now
 from sim.run.streaming.machine import StreamMachine, slots_of
 from sim.run.streaming.outcome import Bandwidth, StreamOutcome, StreamResult
 from sim.run.submission import Submission
-from sim.workloads.production_run import CumulatedSeconds
+from sim.workloads.kernels.production import CumulatedSeconds
 
 Process = Generator[simpy.Event, object, None]
 Tell = Callable[[str], None]

@@ -14,10 +14,10 @@ from sim.config.errors import InputError
 from sim.config.files import explain
 from sim.config.sealed import check_may_open
 from sim.config.striping import StripeRequest
-from sim.workloads.exerciser import Exerciser
 from sim.workloads.h5bench.pattern import PATTERNS, Pattern, read_pattern
 from sim.workloads.h5bench.section import Section
 from sim.workloads.h5bench.stress import Stress, read_stress
+from sim.workloads.kernels.exerciser import Exerciser
 
 Task: TypeAlias = Pattern | Stress | Exerciser
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,14 +10,17 @@ from pydantic import Field, PrivateAttr
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.workloads.exerciser import Exerciser
 from sim.workloads.h5bench.configuration import Configuration, read_configuration
 from sim.workloads.h5bench.pattern import PARTICLE, Pattern
 from sim.workloads.h5bench.stress import Stress
-from sim.workloads.kernel import Kernel
+from sim.workloads.kernels.exerciser import Exerciser
+from sim.workloads.kernels.kernel import Kernel
 
 if TYPE_CHECKING:
+    import simpy
+
     from sim.config.scenario import Scenario
+    from sim.workloads.h5bench.outcome import H5benchOutcome
     from sim.workloads.job import Job
 
 _MOST_STEPS = 10_000
@@ -32,7 +36,6 @@ class H5bench(Kernel):
     """
 
     name: ClassVar[str] = "h5bench"
-    runtime: ClassVar[str] = "sim.workloads.h5bench.run"
 
     config: str = Field(description="The configuration: FILE.json.")
     results: str | None = Field(
@@ -84,6 +87,12 @@ class H5bench(Kernel):
         """Return the CSV files."""
         paths = map(self.csv_path, range(len(self.configuration.benchmarks)))
         return [(path, "CSV_FILE") for path in paths if path is not None]
+
+    def run(self, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome]:
+        """Do all benchmarks: the SimPy process of the job."""
+        from sim.workloads.h5bench.run import run
+
+        return run(self.configuration, self.csv_path, job)
 
     def notes(self, job: Job) -> tuple[str, ...]:
         """Say what of the configuration is otherwise here."""

@@ -23,7 +23,7 @@ from sim.workloads.h5bench.files import OpenFile, Written
 from sim.workloads.h5bench.outcome import PatternTimes
 from sim.workloads.h5bench.pattern import ELEMENT, PARTICLE, VARIABLES, Pattern
 from sim.workloads.job import Job, Waiting
-from sim.workloads.row import Figure
+from sim.workloads.job_results import Figure
 
 _CONVERTED = (1 << 20) // PARTICLE
 """Particles whose type is converted at a time: HDF5's buffer for that is 1 MiB by default."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import simpy
 
 from sim.machine.filesystem import FileSet
-from sim.workloads.exerciser import Exerciser
-from sim.workloads.exerciser_run import ExerciserRun
+from sim.workloads.h5bench.configuration import Configuration
 from sim.workloads.h5bench.files import OpenFile, Written
-from sim.workloads.h5bench.kernel import H5bench
 from sim.workloads.h5bench.outcome import (
     FinishedBenchmark,
     H5benchOutcome,
@@ -22,11 +20,13 @@ from sim.workloads.h5bench.pattern import Pattern
 from sim.workloads.h5bench.pattern_run import run_pattern
 from sim.workloads.h5bench.stress_run import run_stress
 from sim.workloads.job import Job
+from sim.workloads.kernels.exerciser import Exerciser
 
 
-def run(kernel: H5bench, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome]:
-    """Do all benchmarks: a SimPy process."""
-    configuration = kernel.configuration
+def run(
+    configuration: Configuration, csv_path: Callable[[int], str | None], job: Job
+) -> Generator[simpy.Event, Any, H5benchOutcome]:
+    """Do all benchmarks: a SimPy process; ``csv_path`` says where the CSV of each goes."""
     places: dict[str, FileSet] = {}
     written: dict[str, Written] = {}
     finished: list[FinishedBenchmark] = []
@@ -34,7 +34,7 @@ def run(kernel: H5bench, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome
         task, step = benchmark.task, f"{number + 1} {benchmark.name}"
         times: PatternTimes | StressTimes | None = None
         if isinstance(task, Exerciser):
-            yield from ExerciserRun(task, job).run()
+            yield from task.run(job)
         else:
             file = OpenFile(job, configuration, benchmark.file, places.get(benchmark.file))
             places[benchmark.file] = file.files
@@ -50,7 +50,7 @@ def run(kernel: H5bench, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome
                 file=benchmark.file,
                 task=None if isinstance(task, Exerciser) else task,
                 times=times,
-                csv_path=kernel.csv_path(number),
+                csv_path=csv_path(number),
                 rows=len(job.rows),
             )
         )

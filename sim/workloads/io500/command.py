@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sim.config.errors import InputError, naming
@@ -20,6 +20,8 @@ from sim.workloads.mdtest.checks import check as check_mdtest
 from sim.workloads.workload import Workload
 
 if TYPE_CHECKING:
+    import simpy
+
     from sim.workloads.job import Job
 
 
@@ -49,7 +51,6 @@ class Io500(Workload):
     """
 
     name: ClassVar[str] = "io500"
-    runtime: ClassVar[str] = "sim.workloads.io500.run"
 
     def __init__(self, asked: AskedIo500) -> None:
         self._asked = asked
@@ -111,6 +112,15 @@ class Io500(Workload):
             tolerance=self.tolerance,
             phases=tuple(self.phases),
         )
+
+    def run(self, job: Job) -> Generator[simpy.Event, Any, Io500Outcome]:
+        """Do all phases: the SimPy process of the job."""
+        from sim.workloads.io500.run import Io500Run
+
+        room = self.room(job.ranks)
+        run = Io500Run(self.settings, room, self.tolerance, self.phases, self.tell, job)
+        yield from run.run()
+        return self.outcome(job.ranks)
 
     def notes(self, job: Job) -> tuple[str, ...]:
         """Return what was not simulated to its end, and what changes nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +11,20 @@ import simpy
 
 from sim.config.errors import InputError
 from sim.machine.filesystem import FileSet
-from sim.workloads.io500.command import Io500
 from sim.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
-from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.parts import RANDOM_READ, ior_test, mdtest_test
+from sim.workloads.io500.outcome import PHASES, Io500Phase
+from sim.workloads.io500.parts import RANDOM_READ, Room, ior_test, mdtest_test
 from sim.workloads.io500.rules import breaches
+from sim.workloads.io500.settings import Settings
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.rows import IorRow, reduce
 from sim.workloads.ior.run import Namespace as IorNamespace
 from sim.workloads.ior.run import run_test as run_ior
 from sim.workloads.job import Job, Waiting
+from sim.workloads.job_results import Figure, Row
 from sim.workloads.mdtest.names import Namespace as MdtestNamespace
 from sim.workloads.mdtest.parameters import FILE_OPERATIONS
 from sim.workloads.mdtest.run import run_test as run_mdtest
-from sim.workloads.row import Figure, Row
 from sim.workloads.settling import Settling
 
 _GIB = 2**30
@@ -40,26 +40,36 @@ Ending = Generator[simpy.Event, Any, Io500Phase]
 """A part of a SimPy process that ends with a phase."""
 
 
-def run(io500: Io500, job: Job) -> Generator[simpy.Event, Any, Io500Outcome]:
-    """Run all phases: a SimPy process."""
-    yield from _Run(io500, job).run()
-    return io500.outcome(job.ranks)
-
-
-class _Run:
+class Io500Run:
     """All phases, and what each leaves to those after it.
 
     Parameters
     ----------
-    io500, job
-        What to do, and where.
+    settings, room, tolerance
+        What to do, how much of it there is room for, and when a phase has settled.
+    phases
+        Takes those that have ended.
+    tell
+        Is called with the name of each phase before it begins.
+    job
+        Where.
     """
 
-    def __init__(self, io500: Io500, job: Job) -> None:
-        self._io500 = io500
-        self._settings = io500.settings
+    def __init__(
+        self,
+        settings: Settings,
+        room: Room,
+        tolerance: float,
+        phases: list[Io500Phase],
+        tell: Callable[[str], None],
+        job: Job,
+    ) -> None:
+        self._settings = settings
+        self._room = room
+        self._tolerance = tolerance
+        self._phases = phases
+        self._begins = tell
         self._job = job
-        self._room = io500.room(job.ranks)
         self._written = IorNamespace()
         self._made: MdtestNamespace = {}
         self._scales: dict[str, float] = {}
@@ -71,13 +81,13 @@ class _Run:
         """Run the phases in their order."""
         start = 0.0
         for name in PHASES:
-            self._io500.tell(name)
+            self._begins(name)
             phase = Io500Phase(name=name)
             if self._settings.runs(name):
                 phase = yield from self._phase(name)
             phase = replace(phase, start=start)
             phase = replace(phase, wrong=breaches(phase, self._settings))
-            self._io500.phases.append(phase)
+            self._phases.append(phase)
             start += phase.seconds
 
     def _phase(self, name: str) -> Ending:
@@ -113,7 +123,7 @@ class _Run:
         if name == RANDOM_READ:
             test, listed = self._over_whole_files(test, asked), self._room.calls
         room = test.calls_per_block * (listed or test.segments)
-        settling = Settling(self._io500.tolerance, cut=room < asked)
+        settling = Settling(self._tolerance, cut=room < asked)
         finished = yield from run_ior(test, own, self._written, 0, settling, listed)
         row, group = reduce(finished.records[0]), name.rpartition("-")[0]
         if row.stonewall is None:
@@ -146,7 +156,7 @@ class _Run:
         group = name.rpartition("-")[0]
         if not test.create:
             test = replace(test, items=self._files[group])
-        settling = Settling(self._io500.tolerance, cut=test.items < asked)
+        settling = Settling(self._tolerance, cut=test.items < asked)
         done = yield from run_mdtest(test, own, self._made, settling)
         (phase,) = (each for each in done.phases if each.operation in FILE_OPERATIONS)
         if test.create:
@@ -189,7 +199,7 @@ class _Run:
             return min(self._settings.stonewall / settling.stopped, asked / most)
         if most < room or room >= asked:
             return 1.0
-        if self._io500.tolerance > 0.0:
+        if self._tolerance > 0.0:
             return min(self._settings.stonewall / took, asked / most)
         raise InputError(
             f"[{name}]: a rank does more than the {room:,} that there is room for; right would be "

@@ -14,7 +14,7 @@ from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import Pattern
-from sim.workloads.ranks import Ranks
+from sim.workloads.job import Ranks
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sim.config.machine import Machine
@@ -13,6 +13,9 @@ from sim.workloads.ior.options import parse_arguments
 from sim.workloads.workload import Workload
 
 if TYPE_CHECKING:
+    import simpy
+
+    from sim.workloads.ior.outcome import IorOutcome
     from sim.workloads.job import Job
 
 
@@ -37,7 +40,6 @@ class Ior(Workload):
     """
 
     name: ClassVar[str] = "ior"
-    runtime: ClassVar[str] = "sim.workloads.ior.run"
     io_threads: ClassVar[bool] = True
 
     def __init__(self, arguments: Sequence[str] | None) -> None:
@@ -73,6 +75,12 @@ class Ior(Workload):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all tests move, if nothing stops them early."""
         return sum(test.bytes_to_move(ranks) for test in self.command.tests)
+
+    def run(self, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
+        """Do all tests: the SimPy process of the job."""
+        from sim.workloads.ior.run import run
+
+        return run(self.command, job)
 
     def notes(self, job: Job) -> tuple[str, ...]:
         """Return which options and hints change nothing."""

@@ -17,11 +17,11 @@ from sim.engine.types import Floats, Integers
 from sim.machine.filesystem import FileSystem
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.attribution import stretch_of
 from sim.workloads.ior.backend import Backend, Task, add_calls
 from sim.workloads.ior.pattern import offsets
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.job import Waiting
+from sim.workloads.job_results import stretch_of
 from sim.workloads.settling import Settling
 
 Filling: TypeAlias = Generator[simpy.Event, Any, Batch]

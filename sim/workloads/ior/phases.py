@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.workloads.ior.parameters import Access
-from sim.workloads.stretch import Stretch
+from sim.workloads.job_results import Stretch
 
 if TYPE_CHECKING:
     from sim.mpi.record import MpiRecord

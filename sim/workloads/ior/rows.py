@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sim.workloads.ior.parameters import Access
 from sim.workloads.ior.phases import PhaseRecord, Stonewall
-from sim.workloads.row import Figure, Row
+from sim.workloads.job_results import Figure, Row
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,13 @@ from sim.mpi.collectives import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.command import Ior
 from sim.workloads.ior.contents import Contents
 from sim.workloads.ior.dummy import DummyBackend
 from sim.workloads.ior.hints import IorHints, hints_of, striping_of
 from sim.workloads.ior.mapped import MappedBackend
 from sim.workloads.ior.memory import occupy
 from sim.workloads.ior.names import file_name
-from sim.workloads.ior.options import STATUS_OPTION
+from sim.workloads.ior.options import STATUS_OPTION, IorCommand
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
@@ -58,12 +57,12 @@ class Namespace:
     stonewall_calls: dict[str, int] = field(default_factory=dict)
 
 
-def run(ior: Ior, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
+def run(command: IorCommand, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
     """Run the tests of a command one after the other: a SimPy process."""
     namespace, tests = Namespace(), []
-    for number, test in enumerate(ior.command.tests):
+    for number, test in enumerate(command.tests):
         tests.append((yield from run_test(test, job, namespace, number)))
-    return IorOutcome(command=ior.command, tests=tuple(tests))
+    return IorOutcome(command=command, tests=tuple(tests))
 
 
 def run_test(

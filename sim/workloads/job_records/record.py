@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from sim.config.jobs import Name
 from sim.config.model import Model
 from sim.config.units import Bytes, Count, Seconds, Size
-from sim.workloads.production import MOST_TIMES
+from sim.workloads.kernels.production import MOST_TIMES
 
 Layout = Literal["rank", "job"]
 """Who shares a file: nobody, or all ranks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sim.config.machine import Machine
@@ -13,7 +13,10 @@ from sim.workloads.mdtest.options import parse_arguments
 from sim.workloads.workload import Workload
 
 if TYPE_CHECKING:
+    import simpy
+
     from sim.workloads.job import Job
+    from sim.workloads.mdtest.outcome import MdtestOutcome
 
 
 class Mdtest(Workload):
@@ -37,7 +40,6 @@ class Mdtest(Workload):
     """
 
     name: ClassVar[str] = "mdtest"
-    runtime: ClassVar[str] = "sim.workloads.mdtest.run"
 
     def __init__(self, arguments: Sequence[str] | None) -> None:
         self._arguments = tuple(arguments or ())
@@ -67,6 +69,12 @@ class Mdtest(Workload):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all iterations write and read."""
         return self.command.test.bytes_to_move(ranks)
+
+    def run(self, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
+        """Do all iterations: the SimPy process of the job."""
+        from sim.workloads.mdtest.run import run
+
+        return run(self.command, job)
 
     def notes(self, job: Job) -> tuple[str, ...]:
         """Return which options change nothing, and what mdtest counts in its own way."""

@@ -13,10 +13,10 @@ from sim.engine.types import Integers
 from sim.mpi.collectives import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.attribution import stretch_of
 from sim.workloads.job import Job, Waiting
-from sim.workloads.mdtest.command import Mdtest
+from sim.workloads.job_results import Figure, Row, stretch_of
 from sim.workloads.mdtest.names import Items, Names, Namespace
+from sim.workloads.mdtest.options import MdtestCommand
 from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun, MdtestWall
 from sim.workloads.mdtest.parameters import (
     DIRECTORY_OPERATIONS,
@@ -33,7 +33,6 @@ from sim.workloads.mdtest.steps import (
     read_steps,
 )
 from sim.workloads.mdtest.tree import ordered_items, walk, walked_items
-from sim.workloads.row import Figure, Row
 from sim.workloads.settling import Settling
 
 _START, _END, _SYNCED = range(3)  # marks
@@ -49,14 +48,14 @@ _SHIFTS = {
 """By how many strides the ranks are shifted in each phase, from those who made the items."""
 
 
-def run(mdtest: Mdtest, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
+def run(command: MdtestCommand, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
     """Run a command with each number of ranks that it asks for: a SimPy process."""
-    test, runs = mdtest.command.test, []
+    test, runs = command.test, []
     per_node, stride = min(job.all_ranks.per_node, job.ranks), _stride(test, job)
     for part, tasks in enumerate(test.tasks(job.ranks)):
         runs.append((yield from _Run(job, test, tasks, part, stride, {}).run()))
     return MdtestOutcome(
-        command=mdtest.command,
+        command=command,
         nodes=-(-job.ranks // per_node),
         tasks=job.ranks,
         per_node=per_node,

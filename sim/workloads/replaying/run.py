@@ -11,13 +11,12 @@ import simpy
 from sim.engine.types import Floats, Integers
 from sim.mpi.record import MpiRecord
 from sim.plane.operations import TIMERS
-from sim.workloads.attribution import stretch_of
 from sim.workloads.job import Job
+from sim.workloads.job_results import Figure, Row, stretch_of
 from sim.workloads.replaying.feeder import Feeder
 from sim.workloads.replaying.files import OpenFile, ReplayFiles
 from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX, Intake, Timing
 from sim.workloads.replaying.outcome import MPI_CALLS, Call, ReplayOutcome
-from sim.workloads.row import Figure, Row
 from sim.workloads.trace.block import TraceOp
 
 _RECORDS = 32

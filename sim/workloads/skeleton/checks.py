@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from sim.config.errors import InputError
 from sim.config.expressions import ARITHMETIC, Expression
 from sim.config.files import nearest
-from sim.workloads.skeleton.draws import DISTRIBUTIONS
+from sim.workloads.kernels.draws import DISTRIBUTIONS
 from sim.workloads.skeleton.model import BUILTIN, PATTERNS, Draw, Files, Move, Open, Phase, Skeleton
 
 WORDS: dict[tuple[type, str], tuple[str, ...]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -12,10 +13,9 @@ from sim.config.files import explain, read_mapping
 from sim.config.machine import Machine
 from sim.config.model import Model
 from sim.config.units import Bytes, Count, Rate, Seconds
-from sim.workloads.kernel import Kernel
+from sim.workloads.kernels.kernel import Kernel, Natural, check_capacity
 from sim.workloads.skeleton.checks import check
 from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton, word
-from sim.workloads.written import WRITTEN
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -50,11 +50,7 @@ class SkeletonKernel(Kernel):
                     raise InputError(requirement.otherwise)
             read, written = self._count(scope)
             self._moved = read + written
-            if written > machine.lustre.capacity:
-                raise InputError(
-                    f"it writes {written / 1e15:.1f} PB; the file system of {machine.name} holds "
-                    f"{machine.lustre.capacity / 1e15:.1f} PB"
-                )
+            check_capacity(written, machine, "it writes")
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all phases."""
@@ -90,7 +86,9 @@ class SkeletonKernel(Kernel):
             yield from SkeletonRun(self.skeleton, scope, job).run()
 
 
-def read_kernel(path: Path, name: str) -> type[Kernel]:
+def read_kernel(
+    path: Path, name: str, written: Mapping[str, Callable[[], type[Kernel]]]
+) -> type[Kernel]:
     """Return the kernel that a skeleton file describes.
 
     Parameters
@@ -99,6 +97,8 @@ def read_kernel(path: Path, name: str) -> type[Kernel]:
         Of the file.
     name
         What the kernel is to be called.
+    written
+        The kernels that it may be with other defaults; each is imported by a call.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def read_kernel(path: Path, name: str) -> type[Kernel]:
     """
     document = read_mapping(path)
     if "kernel" in document:
-        return _preset(path, name, _model(Preset, document, path))
+        return _preset(path, name, _model(Preset, document, path), written)
     skeleton = _model(Skeleton, document, path)
     with naming(str(path)):
         check(skeleton)
@@ -138,7 +138,7 @@ _TYPES: dict[str, Any] = {
     "time": Seconds,
     "rate": Rate,
     "count": Count,
-    "integer": Annotated[int, Field(ge=0)],
+    "integer": Natural,
     "number": float,
     "switch": bool,
 }
@@ -160,14 +160,16 @@ def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
     return kind, Field(default, description=parameter.description)
 
 
-def _preset(path: Path, name: str, preset: Preset) -> type[Kernel]:
+def _preset(
+    path: Path, name: str, preset: Preset, written: Mapping[str, Callable[[], type[Kernel]]]
+) -> type[Kernel]:
     """Return a kernel that there is, with other defaults."""
-    if preset.kernel not in WRITTEN:
+    if preset.kernel not in written:
         raise InputError(
             f"{path}: kernel = {preset.kernel!r}: right would be one of "
-            f"{', '.join(sorted(WRITTEN))}"
+            f"{', '.join(sorted(written))}"
         )
-    base = WRITTEN[preset.kernel].load()
+    base = written[preset.kernel]()
     try:
         values = base.model_validate(preset.defaults)
     except ValidationError as error:

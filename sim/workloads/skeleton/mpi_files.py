@@ -10,11 +10,11 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.mpi.accesses import Accesses
-from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
 from sim.mpi.record import MpiRecord
 from sim.mpi.stats import AccessCounts
 from sim.plane.operations import Op
+from sim.workloads.kernels.shared_file import mpi_file
 from sim.workloads.skeleton.fileset import FileGroups
 from sim.workloads.skeleton.model import Move, Open, Phase
 from sim.workloads.skeleton.places import Places
@@ -68,20 +68,10 @@ class MpiFiles(FileGroups):
             if note not in self.job.notes:
                 self.job.notes.append(note)
         self.mpi_files = [
-            MpiFile(
-                files.first + number,
-                files.stripe_count,
-                files.stripe_size,
-                communicator,
-                self._in_force.hints,
-                self.job.machine,
-                self.job.filesystem.meetings(),
-            )
+            mpi_file(self.job, files, self._in_force.hints, communicator, number)
             for number, communicator in enumerate(self.communicators)
         ]
         self.closed: list[tuple[AccessCounts, bool]] = []
-        for file in self.mpi_files:
-            file.set_flags(self.job.filesystem.plane.files)
         return files
 
     def act(self, batch: Batch, phase: Phase) -> int:

@@ -73,7 +73,7 @@ class SkeletonRun:
         for step in walk(self._skeleton.phases, self._scope, "phases"):
             if step.phase.barrier is not None:
                 yield from self._finish_batch()
-                self._meet(self._costs.barrier())
+                self._job.barrier(self._batch)
                 continue
             self._add(step)
         yield from self._finish_batch()
@@ -116,13 +116,6 @@ class SkeletonRun:
         """Give the programs more marks than the few that others need."""
         self._job.filesystem.plane.widen(marks=_mark(rows))
 
-    def _meet(self, seconds: float) -> None:
-        """Let all ranks do a collective that takes so long."""
-        world = self._job.world
-        self._batch.add(
-            Op.MEET, world.owners, meeting=world.meeting, members=world.size, seconds=seconds
-        )
-
     def _add(self, step: Step) -> None:
         """Add a phase to the batch, or say in which phase something is wrong."""
         with naming(self._scope.where):
@@ -148,7 +141,8 @@ class SkeletonRun:
         """Let bytes go between rank 0 and the others."""
         size = self._scope.one(what.size)
         bcast = step.phase.verb == "bcast"
-        self._meet(self._costs.bcast(size) if bcast else self._costs.gatherv(size))
+        seconds = self._costs.bcast(size) if bcast else self._costs.gatherv(size)
+        self._job.meet(self._batch, seconds)
 
     def _begin_row(self, step: Step) -> _Row:
         """Let every rank note that it begins, unless it goes on with what it is at."""

@@ -11,7 +11,7 @@ from sim.config.arithmetic import Arithmetic
 from sim.config.errors import InputError, naming
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Integers
-from sim.workloads.skeleton.draws import draw
+from sim.workloads.kernels.draws import draw
 from sim.workloads.skeleton.model import Draw, Skeleton
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import time
 import pytest
 import yaml
 
-from sim.workloads.kernels import KERNELS
+from sim.workloads.catalogue import KERNELS, WRITTEN
 
 JOB = ("--nodes", "2", "--ppn", "2")
 SMALL = ("--steps", "2", "--num-aggregators", "2", "--size", "1 MB")
@@ -52,11 +52,12 @@ def test_help_comes_at_once(words):
     assert min(seconds) < 1.0  # about a quarter of it on an idle machine
 
 
-def test_help_of_a_kernel_needs_no_compiler():
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_help_of_a_kernel_needs_no_compiler_and_no_machine(name):
     code = (
         "import sys; from click.testing import CliRunner; from sim.cli.app import cli\n"
-        "CliRunner().invoke(cli, ['kernel', 'adios', '--help'])\n"
-        "sys.exit(bool({'numba', 'numpy', 'simpy', 'networkx'} & set(sys.modules)))"
+        f"CliRunner().invoke(cli, ['kernel', '{name}', '--help'])\n"
+        "sys.exit(bool({'numba', 'simpy', 'networkx', 'sim.machine'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

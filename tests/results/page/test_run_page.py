@@ -18,7 +18,7 @@ from sim.results.page.export import page_of, write
 from sim.results.page.rendering import render
 from sim.results.pictures.album import pictures_of
 from sim.results.waits import waits
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Trouble
 
 
 def parts_of(page: Page) -> Iterator[Part]:

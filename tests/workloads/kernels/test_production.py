@@ -11,7 +11,7 @@ from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.production import LONGEST_CALL, Production
+from sim.workloads.kernels.production import LONGEST_CALL, Production
 
 MIB = 1 << 20
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.dl_order import Loading, Order
+from sim.workloads.kernels.samples import Loading, Order
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(0, 80), st.booleans())

@@ -11,10 +11,9 @@ from sim.config.errors import InputError
 from sim.config.job_form import JOB
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
-from sim.workloads.adios_kernel import AdiosKernel
-from sim.workloads.adios_need import aggregation, block_sizes, buffer_memory
-from sim.workloads.kernels import KERNELS, make_kernel
-from sim.workloads.row import Row
+from sim.workloads.catalogue import KERNELS, make_kernel
+from sim.workloads.job_results import Row
+from sim.workloads.kernels.adios import AdiosKernel
 
 MB = 10**6
 
@@ -36,7 +35,7 @@ def check(nodes: int = 4, ppn: int = 2, striping: dict[str, Any] | None = None, 
     [("fixed", 0.0), ("uniform", 0.5 / 3**0.5), ("normal", 0.5), ("exponential", 1.0)],
 )
 def test_sizes_follow_their_distribution(distribution: str, deviation: float) -> None:
-    sizes = block_sizes(kernel(size="24 MB", distribution=distribution), 20_000, 3, seed=1)
+    sizes = kernel(size="24 MB", distribution=distribution).block_sizes(20_000, 3, seed=1)
     assert sizes.mean() == pytest.approx(24 * MB, rel=0.03)
     # A normal draw below zero becomes the smallest size.
     assert sizes.std() == pytest.approx(deviation * 24 * MB, rel=0.05, abs=8)
@@ -46,27 +45,27 @@ def test_sizes_follow_their_distribution(distribution: str, deviation: float) ->
 
 def test_every_step_has_sizes_of_its_own_and_always_the_same() -> None:
     adios = kernel(distribution="exponential")
-    first, second = block_sizes(adios, 64, 0, seed=1), block_sizes(adios, 64, 1, seed=1)
-    assert (first == block_sizes(adios, 64, 0, seed=1)).all()
+    first, second = adios.block_sizes(64, 0, seed=1), adios.block_sizes(64, 1, seed=1)
+    assert (first == adios.block_sizes(64, 0, seed=1)).all()
     assert (first != second).any()
-    assert (first != block_sizes(adios, 64, 0, seed=2)).any()
+    assert (first != adios.block_sizes(64, 0, seed=2)).any()
 
 
 def test_aggregation_may_be_typed_as_in_adios() -> None:
     assert kernel(aggregation_type=1).aggregation_type == "all-gather"
     assert kernel(aggregation_type=2).aggregation_type == "brigade"
-    assert aggregation(kernel(osts_to_skip=3), 56).osts_to_skip == {3}
-    assert aggregation(kernel(osts_to_skip="3, 7-9"), 56).osts_to_skip == {3, 7, 8, 9}
+    assert kernel(osts_to_skip=3).aggregation(56).osts_to_skip == {3}
+    assert kernel(osts_to_skip="3, 7-9").aggregation(56).osts_to_skip == {3, 7, 8, 9}
 
 
 def test_brigade_needs_two_blocks_and_a_gather_the_whole_group() -> None:
     size = np.array([8, 80, 16, 24, 40, 32]) * MB
-    brigade = buffer_memory(kernel(num_aggregators=2), size, 56)
-    gather = buffer_memory(kernel(num_aggregators=2, aggregation_type="all-gather"), size, 56)
+    brigade = kernel(num_aggregators=2).buffer_memory(size, 56)
+    gather = kernel(num_aggregators=2, aggregation_type="all-gather").buffer_memory(size, 56)
     assert (brigade == np.array([160, 80, 80, 80, 40, 40]) * MB).all()
     assert gather[[1, 2, 4, 5]].tolist() == [0] * 4
     assert gather[[0, 3]] == pytest.approx(np.array([104, 96]) * MB, rel=1e-4)
-    assert buffer_memory(kernel(method="POSIX"), size, 56).tolist() == [0] * 6
+    assert kernel(method="POSIX").buffer_memory(size, 56).tolist() == [0] * 6
 
 
 REFUSED: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.row import Row
+from sim.workloads.job_results import Row
 
 MIB = 1 << 20
 

@@ -1,53 +1,125 @@
-"""The staging kernel at work."""
+"""Staging: local SSDs, or a burst buffer, before Lustre, for output and for input.
+
+*Out*: every rank writes each step of its output to a file on the SSD of its node; a helper thread
+of the rank reads it back and writes it to Lustre, all helpers together into one file a step, as
+HDF5's cache driver (vol-cache) does: in the background while the application computes, or after
+its last step. The application sees the local write; the data are safe when they are on Lustre.
+Both times are told.
+
+*In*: what all nodes read again and again is copied once from Lustre to the SSD of each node, its
+ranks a part each; then every rank reads its part there, as often as there are epochs.
+
+With ``target: bb`` the burst buffer takes the place of the SSDs, and its service nodes themselves
+move the files, each the stripes that it holds, a file for a file.
+
+``direct`` does the same work on Lustre alone, for comparison.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import simpy
+from pydantic import Field
 
-from sim.config.units import format_bytes
-from sim.machine.filesystem import FileSet
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.config.units import Count, Seconds, Size, format_bytes
+from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import resolve
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.plane.programs import FAILED
 from sim.storage.places import LUSTRE, Storage
-from sim.workloads.job import Job, Waiting
-from sim.workloads.row import Figure
-from sim.workloads.staging import Staging
-from sim.workloads.trouble import Trouble
+from sim.workloads.job_results import Figure, Trouble
+from sim.workloads.kernels.kernel import Kernel, KernelRun
+from sim.workloads.kernels.shared_file import in_force_of, mpi_file
 
 if TYPE_CHECKING:
-    from sim.engine.types import Integers
+    import simpy
 
+    from sim.machine.filesystem import FileSet
+    from sim.workloads.job import Job, Waiting
+
+_STAGERS = 4  # programs of a service node, so that reads and writes of stripes overlap
 _BEGIN, _END = range(2)  # marks
 _LOCAL = Storage(kind="ssd")
 _FILE = "staged"
 
 
-def run(kernel: Staging, job: Job) -> Waiting:
-    """Write all steps, or read all epochs."""
-    yield from (StageOut(kernel, job) if kernel.mode == "out" else StageIn(kernel, job)).run()
+class Staging(Kernel):
+    """Output through local SSDs or a burst buffer, flushed meanwhile; or input read ahead."""
+
+    name: ClassVar[str] = "staging"
+
+    mode: Literal["out", "in"] = Field("out", description="Output, or input.")
+    size: Size = Field(
+        16 << 20, description="Bytes that a rank writes in a step, or reads in an epoch."
+    )
+    transfer: Size = Field(4 << 20, description="Bytes of a call of a rank on its local file.")
+    steps: Count = Field(1, description="Steps of output, or epochs of input.")
+    compute: Seconds = Field(0.0, description="Seconds that ranks compute after each step.")
+    flush: Literal["background", "end"] = Field(
+        "background", description="When output goes to Lustre: meanwhile, or after the last step."
+    )
+    direct: bool = Field(False, description="Write to Lustre, read from it: no staging.")
+    sync: bool = Field(True, description="Local writes are synced, as HDF5's cache driver does.")
+    grace: Annotated[Seconds, Field(ge=0)] | None = Field(
+        None,
+        description="Seconds that the job goes on after the application's end; until all is safe "
+        "unless given.",
+    )
+
+    def helpers(self) -> int:
+        """One helper of each rank flushes."""
+        return 1
+
+    def stagers(self, scenario: Scenario) -> int:
+        """Four programs on each service node move what it holds."""
+        return _STAGERS if scenario.target.kind == "bb" and not self.direct else 0
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless the machine has SSDs, and the target is left to the kernel."""
+        target = scenario.target
+        if target.kind == "home":
+            raise InputError(
+                "kernel staging: target = home: staging goes through SSDs; right would be ssd or bb"
+            )
+        if target.access == "private" and self.mode == "in":
+            raise InputError(
+                "kernel staging: target.access = private with mode: in: all nodes read the same "
+                "input; right would be striped"
+            )
+        if machine.ssd is None and target.kind != "bb" and not self.direct:
+            raise InputError(
+                f"kernel staging: the machine file of {machine.name} has no section ssd; right "
+                "would be target: bb, direct: true, or a machine with SSDs"
+            )
+        if self.mode == "in" and (self.grace is not None or self.flush != "background"):
+            raise InputError(
+                "kernel staging: flush and grace belong to mode: out; input is safe already"
+            )
+
+    def bytes_to_move(self, ranks: int) -> int:
+        """Return the bytes that go to and from Lustre, about."""
+        return self.size * ranks * (self.steps if self.mode == "out" or self.direct else 1)
+
+    def run(self, job: Job) -> Waiting:
+        """Write all steps, or read all epochs."""
+        yield from (_StageOut(self, job) if self.mode == "out" else _StageIn(self, job)).run()
 
 
-class _Stage:
+class _Stage(KernelRun[Staging]):
     """What both ways have in common."""
 
     def __init__(self, options: Staging, job: Job) -> None:
-        self._options = options
-        self._job = job
+        super().__init__(options, job)
         self._everyone = np.arange(job.ranks)
         own = job.filesystem.storage
         self._near = own if own.kind == "bb" else _LOCAL
-        costs = Collectives(job.machine.mpi, job.world.nodes, job.world.size)
-        self._barrier = costs.barrier()
         self._started = float(job.filesystem.environment.now)
 
     def _calls(self, batch: Batch, kind: Op, file: Integers, offset: Integers | int) -> None:
@@ -62,10 +134,8 @@ class _Stage:
 
     def _begin(self) -> Batch:
         """Return a batch in which the ranks meet and note the time."""
-        job = self._job
-        batch = job.batch()
-        world = job.world
-        batch.add(Op.MEET, meeting=world.meeting, members=world.size, seconds=self._barrier)
+        batch = self._job.batch()
+        self._job.barrier(batch)
         batch.add(Op.MARK, mark=_BEGIN)
         return batch
 
@@ -106,15 +176,12 @@ class _Stage:
         return batch
 
 
-class StageOut(_Stage):
+class _StageOut(_Stage):
     """Output: local writes, and their flush by helpers."""
 
     def __init__(self, options: Staging, job: Job) -> None:
         super().__init__(options, job)
-        self._in_force = resolve(
-            job.environment, file_name=_FILE, striping=job.striping, machine=job.machine
-        )
-        job.notes.extend(self._in_force.ignored)
+        self._in_force = in_force_of(job, _FILE)
         self._helpers = job.programs + 1
         self._whole = options.size * job.ranks
         self._flushed: list[simpy.Process] = []
@@ -219,16 +286,7 @@ class StageOut(_Stage):
         job, in_force, size = self._job, self._in_force, self._options.size
         files = job.filesystem.allocate(1, in_force.striping, on=LUSTRE)
         job.files[f"{_FILE}.{step}"] = files
-        file = MpiFile(
-            files.first,
-            files.stripe_count,
-            files.stripe_size,
-            ranks,
-            in_force.hints,
-            job.machine,
-            job.filesystem.meetings(),
-        )
-        file.set_flags(job.filesystem.plane.files)
+        file = mpi_file(job, files, in_force.hints, ranks)
         file.open(batch, create=True)
         pieces = Accesses(self._everyone, self._everyone * size, np.full(job.ranks, size, np.int64))
         file.write_at_all(batch, pieces)
@@ -257,7 +315,7 @@ class StageOut(_Stage):
             job.troubles.append(Trouble("UNSAFE", unsafe, 0, text))
 
 
-class StageIn(_Stage):
+class _StageIn(_Stage):
     """Input: a copy on the SSD of each node, and epochs of reads."""
 
     def run(self) -> Waiting:

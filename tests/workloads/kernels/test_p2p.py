@@ -12,7 +12,7 @@ from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.row import Row
+from sim.workloads.job_results import Row
 
 THETA = load_machine("theta")
 KIB, MIB = 1 << 10, 1 << 20

@@ -1,51 +1,115 @@
-"""The loading of samples at work."""
+"""Deep learning: the samples of a training set, read again and again, each time in a new order.
+
+The training set is either one file for each sample, as an image collection is when it is unpacked,
+or packed: a few large binary files that hold many samples each (TFRecord, WebDataset). What the
+difference costs is opens: an epoch of one sample a file asks the metadata server for every sample.
+(The pattern is that of DLIO, argonne-lcf/dlio_benchmark; a sample of ImageNet has about 110 kB.)
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
+from pydantic import Field
 
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
+from sim.config.units import Count, Seconds, Size, format_bytes
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
 from sim.plane.operations import Op
 from sim.plane.stations import StationKind
 from sim.storage.places import Storage
-from sim.workloads.dl_loading import DlLoading
-from sim.workloads.dl_order import Loading, Order
-from sim.workloads.job import Job
-from sim.workloads.row import Figure
-from sim.workloads.skeleton.draws import draw
+from sim.workloads.job_results import Figure
+from sim.workloads.kernels.draws import Distribution, draw
+from sim.workloads.kernels.kernel import Kernel, KernelRun, Share
+from sim.workloads.kernels.samples import Loading, Order
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Waiting
+    from sim.workloads.job import Job, Waiting
 
-Table: TypeAlias = tuple[Integers, Integers, Integers]
-"""Sizes, files and places of all samples: int64 (samples,) each."""
-
+_MOST_SAMPLES = 5_000_000
 _BEGIN, _END = range(2)  # marks
 
 
-def run(kernel: DlLoading, job: Job) -> Waiting:
-    """Read every sample, once in each epoch."""
-    yield from DlLoadingRun(kernel, job).run()
+class DlLoading(Kernel):
+    """Ranks that load samples in batches, several epochs, and compute between.
 
-
-class DlLoadingRun:
-    """One run of the kernel.
-
-    Parameters
-    ----------
-    options
-        What it is to do.
-    job
-        Where.
+    Every epoch deals the samples to the ranks anew. With packed files the order of the files is
+    shuffled, and a rank reads its part of it from end to end, or all samples are, and each is read
+    where it lies. Loading and computing take turns: nothing is loaded ahead.
     """
 
-    def __init__(self, options: DlLoading, job: Job) -> None:
-        self._options = options
-        self._job = job
+    name: ClassVar[str] = "dl-loading"
+
+    samples: Annotated[int, Field(gt=0, le=_MOST_SAMPLES)] = Field(
+        131_072, description="Samples of the training set."
+    )
+    size: Size = Field(110_000, description="Bytes of a sample, on average.")
+    distribution: Distribution = Field(
+        "lognormal", description="How the sizes of the samples are distributed."
+    )
+    spread: Share = Field(
+        0.4, description="Standard deviation of the sizes as a share of their mean."
+    )
+    layout: Literal["files", "packed"] = Field(
+        "files", description="One file for each sample, or many samples in each."
+    )
+    per_file: Count = Field(1024, description="Samples in a packed file.")
+    shuffle: Literal["files", "samples"] = Field(
+        "files", description="What is shuffled of packed files."
+    )
+    transfer: Size = Field(2**20, description="Largest call on a packed file that is read through.")
+    epochs: Count = Field(2, description="Times that every sample is read.")
+    batch: Count = Field(32, description="Samples that a rank loads before it computes.")
+    compute: Seconds = Field(0.0, description="Computing after each batch.")
+    cache: Literal["none", "node", "ssd"] = Field(
+        "none",
+        description="Where samples are kept after the first epoch: a node keeps its own, in memory "
+        "or on its local SSD.",
+    )
+
+    def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002
+        """Return the bytes that are read from the file system, about."""
+        return self.samples * self.size * (self.epochs if self.cache == "none" else 1)
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless what is to be kept fits into the nodes."""
+        share = -(-self.samples // scenario.nodes) * self.size
+        room = {"none": share, "node": machine.nodes.memory}
+        if machine.ssd is not None:
+            room["ssd"] = machine.ssd.capacity
+        if self.cache not in room:
+            raise InputError(
+                f"kernel dl-loading: cache = ssd: the nodes of {machine.name} have no SSDs; right "
+                "would be none or node"
+            )
+        if share > room[self.cache]:
+            raise InputError(
+                f"kernel dl-loading: a node's samples take {format_bytes(share, 3)}; where a node "
+                f"of {machine.name} is to keep them there are {format_bytes(room[self.cache], 3)}; "
+                "right would be more nodes or cache = none"
+            )
+        if self.samples < scenario.nodes * scenario.ppn:
+            raise InputError(
+                f"kernel dl-loading: samples = {self.samples:,} are fewer than the "
+                f"{scenario.nodes * scenario.ppn:,} ranks"
+            )
+
+    def run(self, job: Job) -> Waiting:
+        """Read every sample, once in each epoch."""
+        yield from _Run(self, job).run()
+
+
+_Table: TypeAlias = tuple[Integers, Integers, Integers]
+"""Sizes, files and places of all samples: int64 (samples,) each."""
+
+
+class _Run(KernelRun[DlLoading]):
+    """One run of the kernel."""
 
     def run(self) -> Waiting:
         """Read every sample, once in each epoch."""
@@ -95,7 +159,7 @@ class DlLoadingRun:
         whole_files = options.layout == "packed" and options.shuffle == "files"
         return order.of_epoch(epoch, file if whole_files else None)
 
-    def _keep(self, order: Order, table: Table) -> Table:
+    def _keep(self, order: Order, table: _Table) -> _Table:
         """Make a file on the SSD of each node; return sizes, files and places of all samples there.
 
         They lie in the order in which the first epoch loads them, rank after rank.
@@ -112,7 +176,7 @@ class DlLoadingRun:
         place[sample] = before - before[np.searchsorted(node, node)]
         return table[0], file, place
 
-    def _epoch(self, order: Order, epoch: int, table: Table, kept: Table | None) -> Waiting:
+    def _epoch(self, order: Order, epoch: int, table: _Table, kept: _Table | None) -> Waiting:
         """Read every sample once; ``kept`` says where they are on the SSDs of the nodes."""
         options, job = self._options, self._job
         rank, sample = self._order(order, epoch, table[1])

@@ -13,9 +13,9 @@ from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.mpi.timers import Timer
 from sim.run.simulate import simulate
-from sim.workloads.exerciser import Exerciser, Layout
-from sim.workloads.kernels import make_kernel
-from sim.workloads.row import Row
+from sim.workloads.catalogue import make_kernel
+from sim.workloads.job_results import Row
+from sim.workloads.kernels.exerciser import Exerciser, Layout
 
 
 def exerciser(**options: Any) -> Exerciser:

@@ -22,26 +22,11 @@ DISTRIBUTIONS: tuple[str, ...] = get_args(Distribution)
 def draw(
     draws: np.random.Generator, distribution: str, mean: Floats, spread: Floats | float, count: int
 ) -> Floats:
-    """Draw numbers.
+    """Return numbers of one of the :data:`DISTRIBUTIONS`: float64 (count,).
 
-    Parameters
-    ----------
-    draws
-        The stream that they come from.
-    distribution
-        One of :data:`DISTRIBUTIONS`.
-    mean
-        Of the distribution: one number, or float64 (count,).
-    spread
-        As a share of the mean: half the width of the uniform distribution, the standard deviation
-        of the normal and of the lognormal one. The others have none.
-    count
-        How many.
-
-    Returns
-    -------
-    Floats
-        float64 (count,). Normal ones may be negative.
+    ``mean`` is one number, or float64 (count,); ``spread`` is a share of it: half the width of the
+    uniform distribution, the standard deviation of the normal and of the lognormal one. The others
+    have none. Normal numbers may be negative.
     """
     import numpy as np
 

@@ -1,52 +1,91 @@
-"""The E3SM kernel at work."""
+"""E3SM-like output: records of a climate model, of which every rank has many small parts.
+
+After the I/O kernel E3SM-IO (Parallel-NetCDF/E3SM-IO; in h5bench too): the columns of the globe, a
+cubed sphere, are dealt to the ranks along a space-filling curve, so that a rank's columns are many
+short runs of an array's last dimension. Each variable has a slice in every record of a PnetCDF
+file, and the slices of one variable lie a whole record apart.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from sim.engine.types import Floats
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario
+from sim.config.units import Count, Seconds
 from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from sim.libraries.selections import Hyperslab
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import InForce, resolve
-from sim.mpi.record import MpiRecord
 from sim.plane.operations import Op
-from sim.workloads.e3sm import FLOAT, E3sm
-from sim.workloads.job import Job
+from sim.workloads.kernels.kernel import Kernel, KernelRun, Natural, check_capacity
+from sim.workloads.kernels.shared_file import SharedFile
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Waiting
+    from sim.workloads.job import Job, Waiting
 
+_FLOAT = 4  # bytes of an element
+_MOST_PIECES = 20_000_000
 _FILE = "history.nc"
 _OPEN, _WRITE, _CLOSE, _END = range(4)  # marks
 
 
-def run(kernel: E3sm, job: Job) -> Waiting:
-    """Create the file, write the records, close it."""
-    yield from E3smRun(kernel, job).run()
+class E3sm(Kernel):
+    """Ranks that write variables of columns, and of levels by columns, one collective call each.
 
-
-class E3smRun:
-    """One run of the E3SM kernel.
-
-    Parameters
-    ----------
-    options
-        What it is to do.
-    job
-        Where.
+    The F case of E3SM-IO has 323 variables of columns and 63 with levels; the defaults are a tenth
+    of that. Columns are dealt to the ranks in turn, a run at a time.
     """
 
-    def __init__(self, options: E3sm, job: Job) -> None:
-        self._options = options
-        self._job = job
+    name: ClassVar[str] = "e3sm"
+
+    columns: Count = Field(48_602, description="Columns of the globe: 48,602 of ne30's grid.")
+    levels: Count = Field(72, description="Levels of the variables that have some.")
+    variables_2d: Natural = Field(32, description="Variables of columns.")
+    variables_3d: Natural = Field(6, description="Variables of levels by columns.")
+    records: Count = Field(1, description="Records, one after the other.")
+    compute: Seconds = Field(0.0, description="Computing before each record but the first.")
+    run_length: Count = Field(16, description="Columns of a rank that lie together.")
+
+    @property
+    def whole_columns(self) -> int:
+        """The columns, made up to whole runs."""
+        return -(-self.columns // self.run_length) * self.run_length
+
+    def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002
+        """Return the bytes of all records."""
+        slices = self.variables_2d + self.variables_3d * self.levels
+        return self.records * slices * self.whole_columns * _FLOAT
+
+    def check(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless there is something to write, and not too much of it."""
+        if self.variables_2d + self.variables_3d == 0:
+            raise InputError("kernel e3sm: variables_2d and variables_3d are 0: nothing to write")
+        pieces = self.whole_columns // self.run_length * self.levels
+        if pieces > _MOST_PIECES:
+            raise InputError(
+                f"kernel e3sm: {pieces:,} pieces in one call; right would be at most "
+                f"{_MOST_PIECES:,}, by a longer run_length"
+            )
+        written = self.bytes_to_move(scenario.nodes * scenario.ppn)
+        check_capacity(written, machine, "kernel e3sm: the records take")
+
+    def run(self, job: Job) -> Waiting:
+        """Create the file, write the records, close it."""
+        yield from _Run(self, job).run()
+
+
+class _Run(KernelRun[E3sm]):
+    """One run of the kernel."""
 
     def run(self) -> Waiting:
         """Create the file, write the records, close it."""
         job = self._job
-        in_force, file = self._new()
+        shared = SharedFile(job, _FILE)
+        stripe = shared.files.stripe_size
+        file = PnetcdfFile(shared.mpi, job.machine.mpi, PnetcdfProperties(version=5), stripe)
         batch, every = job.batch(), job.world.owners
         batch.add(Op.MARK, every, mark=_OPEN)
         file.create(batch)
@@ -56,7 +95,7 @@ class E3smRun:
         yield from job.do(batch, "metadata")
         times = job.marks()
         job.record("-", "open", times[:, _OPEN], times[:, _WRITE])
-        before = job.filesystem.timers(job.programs)
+        shared.start_timers()
         for record in range(self._options.records):
             yield from self._record(file, variables, record)
         batch = job.batch()
@@ -66,8 +105,7 @@ class E3smRun:
         yield from job.do(batch, "metadata")
         times = job.marks()
         job.record("-", "close", times[:, _CLOSE], times[:, _END])
-        spent = job.filesystem.timers(job.programs) - before
-        self._tell(in_force, file, spent)
+        shared.tell("-", writing=True)
 
     def _record(self, file: PnetcdfFile, variables: list[Variable], record: int) -> Waiting:
         """Compute, and write all variables of a record, one after the other."""
@@ -86,7 +124,7 @@ class E3smRun:
         times = job.marks()
         slices = (options.variables_2d, options.variables_3d * options.levels)
         for kind, phase in enumerate(("write 2d", "write 3d")):
-            moved = slices[kind] * options.whole_columns * FLOAT
+            moved = slices[kind] * options.whole_columns * _FLOAT
             if moved:
                 first = 2 * kind
                 job.record(str(record), phase, times[:, first], times[:, first + 1], moved)
@@ -124,48 +162,7 @@ class E3smRun:
             (options.variables_3d, [time, level, column]),
         )
         return [
-            file.define_variable(f"v{len(shape)}d{number:04d}", shape, FLOAT)
+            file.define_variable(f"v{len(shape)}d{number:04d}", shape, _FLOAT)
             for count, shape in kinds
             for number in range(count)
         ]
-
-    def _new(self) -> tuple[InForce, PnetcdfFile]:
-        """Return the hints in force and the file, yet to be created (CDF-5)."""
-        job = self._job
-        in_force = resolve(
-            job.environment, file_name=_FILE, striping=job.striping, machine=job.machine
-        )
-        job.notes.extend(in_force.ignored)
-        job.files[_FILE] = files = job.filesystem.allocate(1, in_force.striping)
-        file = MpiFile(
-            files.first,
-            files.stripe_count,
-            files.stripe_size,
-            job.world,
-            in_force.hints,
-            job.machine,
-            job.filesystem.meetings(),
-        )
-        file.set_flags(job.filesystem.plane.files)
-        properties = PnetcdfProperties(version=5)
-        return in_force, PnetcdfFile(file, job.machine.mpi, properties, files.stripe_size)
-
-    def _tell(self, in_force: InForce, file: PnetcdfFile, spent: Floats) -> None:
-        """Keep what MPI-IO has to tell."""
-        job = self._job
-        job.mpi_records.append(
-            (
-                "-",
-                MpiRecord(
-                    file_name=_FILE,
-                    files=1,
-                    writing=True,
-                    given={},
-                    in_force=in_force,
-                    communicator=job.world,
-                    aggregators=file.file.aggregators,
-                    counts=file.file.counts,
-                    timers=spent,
-                ),
-            )
-        )

@@ -2,28 +2,37 @@
 
 A kernel is a small program that does the I/O of a library or of an application. What its options
 are called, in which units they are typed and what they mean is said once, for scenario files, for
-Python and for the command line. Whoever only asks for the options does not wait for NumPy: what a
-kernel needs at work it imports when it is run.
+Python and for the command line. Skeletons make such a model of the parameters in their file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
+from pydantic import Field
+
+from sim.config.errors import InputError
+from sim.config.machine import Machine
 from sim.config.model import Model
 from sim.config.scenario import Workload as AskedWorkload
 from sim.mpi.variables import Displays, read_displays
 from sim.workloads.workload import Workload
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import
     from sim.workloads.job import Job
+
+Natural = Annotated[int, Field(ge=0)]
+"""An option that is a whole number, 0 or more."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""An option that is a share of something: 0 to 1."""
 
 
 class Kernel(Model, Workload):
     """The options of a kernel, and the kernel itself.
 
     A subclass describes each option as a pydantic field, ``Field(description=...)``, in the units
-    of :mod:`sim.config.units`; it is listed in :mod:`sim.workloads.kernels`.
+    of :mod:`sim.config.units`; :data:`sim.workloads.catalogue.WRITTEN` names it.
     """
 
     @property
@@ -45,3 +54,23 @@ class Kernel(Model, Workload):
         if job.mpi_records or read_displays(job.environment) == Displays():
             return ()
         return (f"MPI-IO prints nothing: kernel {self.name} does not go through it here.",)
+
+
+K = TypeVar("K", bound=Kernel)
+
+
+class KernelRun(Generic[K]):
+    """One run of a kernel: its options, and the job that does it."""
+
+    def __init__(self, options: K, job: Job) -> None:
+        self._options = options
+        self._job = job
+
+
+def check_capacity(written: int, machine: Machine, what: str) -> None:
+    """Raise InputError if so many bytes are too many for Lustre; ``what`` begins the sentence."""
+    if written > machine.lustre.capacity:
+        raise InputError(
+            f"{what} {written / 1e15:.1f} PB; the file system of {machine.name} holds "
+            f"{machine.lustre.capacity / 1e15:.1f} PB"
+        )

@@ -18,16 +18,8 @@ from sim.plane.operations import Op, mix_operations
 class Order:
     """Which rank loads which samples in an epoch, and in which order.
 
-    Parameters
-    ----------
-    samples
-        How many there are.
-    node
-        int32 (ranks,): the node of each rank, ascending.
-    seed
-        Of the job.
-    fixed
-        Whether every node has the same samples in all epochs.
+    ``node`` is int32 (ranks,), the node of each rank, ascending; with ``fixed`` every node has the
+    same samples in all epochs.
     """
 
     def __init__(self, samples: int, node: Indices, seed: int, *, fixed: bool) -> None:
@@ -39,12 +31,8 @@ class Order:
     def of_epoch(self, epoch: int, file: Integers | None = None) -> tuple[Integers, Integers]:
         """Return the rank and the number of every sample: int64 (samples,), ascending by rank.
 
-        Parameters
-        ----------
-        epoch
-            From 0.
-        file
-            int64 (samples,): the file of each, if whole files are shuffled.
+        Epochs count from 0; ``file`` is int64 (samples,), the file of each sample, if whole files
+        are shuffled.
         """
         draws = stream(self._seed, "sample order", 0 if self._fixed else epoch)
         order = _shuffled(draws, self._samples, file)
@@ -67,32 +55,20 @@ def _shuffled(draws: np.random.Generator, count: int, file: Integers | None) -> 
 
 @dataclass(frozen=True, eq=False)
 class Loading:
-    """Samples that are to be loaded, in order, rank after rank.
-
-    Attributes
-    ----------
-    batch
-        Takes the operations; rank r has position r.
-    rank
-        int64 (samples,), ascending: who loads each.
-    size, file, offset
-        int64 (samples,): its bytes, its file in the data plane, and where it begins there.
-    together
-        Samples after which a rank computes.
-    """
+    """Samples that are to be loaded, in order, rank after rank."""
 
     OPENING: ClassVar[Timer] = Timer.OPEN
 
-    batch: Batch
-    rank: Integers
-    size: Integers
-    file: Integers
-    offset: Integers
-    together: int
+    batch: Batch  # takes the operations; rank r has position r
+    rank: Integers  # (samples,), ascending: who loads each
+    size: Integers  # (samples,): bytes
+    file: Integers  # (samples,): in the data plane
+    offset: Integers  # (samples,): where it begins in its file
+    together: int  # samples after which a rank computes
 
     @property
     def _turn(self) -> Integers:
-        """The how-manieth of its rank each sample is."""
+        """The number of each sample among those of its rank, from 0."""
         return np.arange(len(self.rank)) - np.searchsorted(self.rank, self.rank)
 
     def each_file(self, compute: float) -> int:

@@ -1,0 +1,81 @@
+"""A file that all ranks of a job use together, through MPI-IO."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.mpi.communicator import Communicator
+from sim.mpi.file import MpiFile
+from sim.mpi.hints import Hints, InForce, resolve
+from sim.mpi.record import MpiRecord
+
+if TYPE_CHECKING:
+    from sim.machine.filesystem import FileSet
+    from sim.workloads.job import Job
+
+
+def in_force_of(job: Job, name: str) -> InForce:
+    """Return the hints in force for a file of a job; a note says which change nothing."""
+    in_force = resolve(job.environment, file_name=name, striping=job.striping, machine=job.machine)
+    job.notes.extend(in_force.ignored)
+    return in_force
+
+
+def mpi_file(
+    job: Job, files: FileSet, hints: Hints, ranks: Communicator | None = None, number: int = 0
+) -> MpiFile:
+    """Return one file of a set as MPI-IO has it, yet to be opened: by all ranks unless given."""
+    file = MpiFile(
+        files.first + number,
+        files.stripe_count,
+        files.stripe_size,
+        ranks or job.world,
+        hints,
+        job.machine,
+        job.filesystem.meetings(),
+    )
+    file.set_flags(job.filesystem.plane.files)
+    return file
+
+
+class SharedFile:
+    """One file of all ranks, and what MPI-IO tells of it.
+
+    Parameters
+    ----------
+    job
+        Whose ranks use it.
+    name
+        Of the file.
+    in_force
+        The hints, those of the job's environment unless given.
+    """
+
+    def __init__(self, job: Job, name: str, in_force: InForce | None = None) -> None:
+        self._job = job
+        self._name = name
+        self._in_force = in_force or in_force_of(job, name)
+        self.files = job.files[name] = job.filesystem.allocate(1, self._in_force.striping)
+        self.mpi = mpi_file(job, self.files, self._in_force.hints)
+        self.start_timers()
+
+    def start_timers(self) -> None:
+        """Let what :meth:`tell` tells next begin now."""
+        self._timers = self._job.filesystem.timers(self._job.programs)
+
+    def tell(self, step: str, *, writing: bool) -> None:
+        """Keep what MPI-IO has to tell of the file, which has been closed."""
+        job, file, before = self._job, self.mpi, self._timers
+        self.start_timers()
+        record = MpiRecord(
+            file_name=self._name,
+            files=1,
+            writing=writing,
+            given={},
+            in_force=self._in_force,
+            communicator=job.world,
+            aggregators=file.aggregators if writing else file.read_aggregators,
+            counts=file.counts,
+            timers=self._timers - before,
+        )
+        job.mpi_records.append((step, record))
