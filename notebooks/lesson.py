@@ -1,7 +1,7 @@
 """What the lessons share: run IOR, say what came of it, draw it, set published numbers beside it.
 
 A lesson is a notebook in this folder, so Jupyter finds this module when it runs one. Figures look
-as those of ``xc40io`` do: paper and colours are those of :mod:`sim.results.pictures.sheet`.
+as those of ``xc40io`` do: paper and colours are those of :mod:`sim.telling.sheet`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from IPython.display import Image, display
 import sim
 from sim.config.scenario import checked_scenario
 from sim.results.pictures.album import pictures_of
-from sim.results.pictures.sheet import (
+from sim.results.waits import waits
+from sim.telling.sheet import (
     INK,
     PALETTE,
     Heading,
@@ -28,7 +29,6 @@ from sim.results.pictures.sheet import (
     sheet,
     tenfolds,
 )
-from sim.results.waits import waits
 from validation.target import FIRMNESS, load_targets
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from sim.config.scenario import Scenario, checked_scenario, load_scenario
 from sim.results.animation.document import write_animation
 from sim.results.machine_picture import machine_figure
 from sim.results.page.export import page_of
-from sim.results.page.rendering import write_page
 from sim.results.pictures.album import pictures_of
 from sim.run.fabric import fabric_of
 from sim.studies.compare.side_by_side_plot import side_by_side_pictures
 from sim.studies.sweep.sweep_plot import sweep_figure
+from sim.telling.page import write_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
@@ -57,12 +57,12 @@ def _scenario(command: str, nodes: int, ppn: int, count: int, size: str) -> Scen
 def _of_run(name: str, scenario: Scenario) -> Figure:
     """Return one of the pictures of a run, as ``--plots`` draws it."""
     result = sim.simulate(scenario, record=True)
-    return next(figure for found, figure in pictures_of(result) if found == name)
+    return next(one.draw() for one in pictures_of(result) if one.name == name)
 
 
 def _side_by_side(runs: Any, what_ifs: tuple[str, ...] = ()) -> Figure:
-    ((_, figure),) = side_by_side_pictures(sim.compare(runs, what_ifs, jobs=1))
-    return figure
+    (picture,) = side_by_side_pictures(sim.compare(runs, what_ifs, jobs=1))
+    return picture.draw()
 
 
 def _striping() -> Figure:

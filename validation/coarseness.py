@@ -24,11 +24,11 @@ import click
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.results.columns import format_columns
 from sim.results.progress import ProgressBar
 from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Simulations
 from sim.studies.store import Store
+from sim.telling.columns import format_columns
 from validation.claim import Claim, load_claims
 from validation.error import error_of
 from validation.report import select

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from sim.archive.files import write_whole
-from sim.results.pictures.sheet import NARROW, WIDE, Heading
-from sim.results.pictures.svg import inline_svg
 from sim.studies.store import code_hash
+from sim.telling.sheet import NARROW, WIDE, Heading
+from sim.telling.svg import inline_svg
 from topology.text import format_count
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from sim.results.json_text import json_text
 from sim.studies.store import code_hash
+from sim.telling.data import json_text
 from validation.frozen import digest_of
 from validation.report import Report, Summary
 from validation.report_text import simulated_words

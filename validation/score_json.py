@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from sim.results.json_text import json_text
 from sim.studies.store import code_hash
+from sim.telling.data import json_text
 from validation.comparison import Comparison, Pair
 from validation.number import DistinctNumber
 from validation.report import FAR, NEAR

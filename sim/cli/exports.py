@@ -18,10 +18,8 @@ from sim.archive.files import check_writable, make_folder
 from sim.config.errors import InputError, naming
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from sim.results.page.content import Page
     from sim.run.result import Result
+    from sim.telling.answer import Answer, Picture
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -269,7 +267,7 @@ class Forms(NamedTuple):
         if self.html is not None:
             check_writable(self.html, "--html")
 
-    def draw(self, pictures: Callable[[], Iterable[tuple[str, Figure]]]) -> None:
+    def draw(self, pictures: Callable[[], Iterable[Picture]]) -> None:
         """Draw pictures with their names if that was asked for; tell the files."""
         if self.plots is not None:
             from sim.results.pictures.album import write_pictures
@@ -277,10 +275,10 @@ class Forms(NamedTuple):
             for path in write_pictures(self.plots, pictures(), "--plots"):
                 click.echo(f"xc40io: drew {path}", err=True)
 
-    def write(self, page: Callable[[], Page]) -> None:
+    def write(self, page: Callable[[], Answer]) -> None:
         """Write a page if that was asked for; tell the file."""
         if self.html is not None:
-            from sim.results.page.rendering import write_page
+            from sim.telling.page import write_page
 
             write_page(page(), self.html, "--html")
             click.echo(f"xc40io: wrote {self.html}", err=True)

@@ -131,11 +131,11 @@ def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bo
     Where bytes were refused or lost in one of them, the exit status is 1.
     """
     from sim.engine.processors import processors
-    from sim.results.json_text import json_text
     from sim.results.progress import ProgressBar
     from sim.studies.compare.side import told_apart
     from sim.studies.compare.side_by_side import run_side_by_side
     from sim.studies.compare.side_by_side_text import format_side_by_side, side_by_side_document
+    from sim.telling.data import json_text
 
     forms.check()
     with ProgressBar("runs") as progress:

@@ -10,10 +10,10 @@ import numpy as np
 from sim.engine.types import Floats, Integers
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
-from sim.results.columns import column_lines
 from sim.results.server_series import named, recording_of
 from sim.run.recording import Recording
 from sim.run.result import Result
+from sim.telling.columns import column_lines
 from topology.text import format_count
 
 OPTION = "--file-stats"

@@ -18,7 +18,7 @@ from sim.results.ior_report import (
     in_order,
     options_section,
 )
-from sim.results.json_text import json_text
+from sim.telling.data import json_text
 from sim.workloads.ior.names import file_name
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import Removal

@@ -8,8 +8,8 @@ import numpy as np
 
 from sim.config.units import format_bytes, format_rate
 from sim.engine.types import Indices
-from sim.results.columns import format_columns
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
+from sim.telling.columns import format_columns
 from topology.text import format_count
 
 _WORDS_SHOWN = 40

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.results.columns import format_columns
 from sim.results.totals import Total, totals
 from sim.run.result import Result
+from sim.telling.columns import format_columns
 from sim.workloads.job_results import Figure, Row
 
 

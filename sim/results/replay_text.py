@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from sim.results.columns import column_lines
 from sim.results.replay_judgement import BelowMpi, below_mpi, end_line, warnings_of
 from sim.results.replay_report import Reconstructed, ReplayReport
 from sim.results.replay_times import FileTimes, differences, together
+from sim.telling.columns import column_lines
 from sim.workloads.darshan_log.log import Unreplayed
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
 from topology.text import format_count

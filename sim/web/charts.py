@@ -18,7 +18,7 @@ from bokeh.models import (
 from bokeh.palettes import YlGnBu9
 from bokeh.plotting import figure
 
-from sim.results.pictures.sheet import GB, INK, SMALL
+from sim.telling.sheet import GB, INK, SMALL
 from sim.web.outcome import FAMILIES, HeatMap, Outcome, PhaseOutcome
 from sim.web.published import Comparable
 

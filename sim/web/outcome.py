@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from sim.plane.causes import Cause
-from sim.results.pictures.sheet import PALETTE, REST, SMALL
+from sim.telling.sheet import PALETTE, REST, SMALL
 
 
 class Family(NamedTuple):

@@ -14,9 +14,9 @@ from sim import JobsScenario, Result, Scenario, simulate, simulate_jobs
 from sim.config.errors import InputError
 from sim.plane.causes import Cause
 from sim.results.ior_run import ior_rows
-from sim.results.json_text import json_text
 from sim.results.outputs import output_of
 from sim.results.run_text import format_run
+from sim.telling.data import json_text
 
 WORKLOADS: list[dict[str, Any]] = [
     {"ior": "-w -r -W -e -b 2m -t 1m -i 2"},

@@ -7,7 +7,7 @@ from typing import Any
 from drawn_charts import drawn, invented
 from run_records import phase, record
 
-from sim.results.pictures.sheet import Heading
+from sim.telling.sheet import Heading
 from validation.figures.chart import Chart
 from validation.figures.collective import CHARTS, draw_alone
 

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.results.pictures.sheet import Heading
 from sim.studies.processes import Failure
 from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended, Simulations
+from sim.telling.sheet import Heading
 from validation.figures import Drawn, all_charts, charts_named, draw, draw_all
 from validation.figures.agreement import Ratio, draw_ratios
 from validation.figures.chart import Chart

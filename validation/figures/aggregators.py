@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     FAINT,
     INK,
     OTHER,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     FAINT,
     INK,
     OTHER,

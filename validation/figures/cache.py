@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sim.results.pictures.sheet import Heading
+from sim.telling.sheet import Heading
 from validation.figures.chart import Chart
 from validation.figures.shared_file import draw_records, stripings
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sim.config.scenario import Scenario
-from sim.results.pictures.sheet import GB, Heading
 from sim.studies.record import RunRecord
+from sim.telling.sheet import GB, Heading
 from validation.measure import measure
 from validation.target import load_targets
 

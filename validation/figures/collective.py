@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sim.config.units import format_bytes
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     GB,
     READ,
     WRITE,

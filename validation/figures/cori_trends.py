@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sim.config.scenario import Scenario
-from sim.results.pictures.sheet import WIDE, Heading, doublings, legend, name_axes, shades, sheet
+from sim.telling.sheet import WIDE, Heading, doublings, legend, name_axes, shades, sheet
 from validation.claim import load_claims
 from validation.figures.chart import Chart, Records, Runs, rates
 from validation.figures.lines import SIGNS, curve

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     FAINT,
     GB,
     INK,

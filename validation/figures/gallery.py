@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from sim.archive.files import replacing
 from sim.config.errors import InputError
 from sim.config.files import nearest
-from sim.results.pictures.sheet import Heading
 from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Simulations
+from sim.telling.sheet import Heading
 from validation.figures.chart import Chart, Records
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     READ,
     WRITE,
     Heading,

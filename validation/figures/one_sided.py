@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sim.config.scenario import Scenario
 from sim.config.units import format_bytes
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     INK,
     READ,
     WIDE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.results.pictures.sheet import INK, READ, WIDE, WRITE, Heading, legend, sheet
+from sim.telling.sheet import INK, READ, WIDE, WRITE, Heading, legend, sheet
 from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.jobs_text import format_job_head, format_jobs
-from sim.results.json_text import json_text
 from sim.results.outputs import output_of
 from sim.results.progress import ProgressBar
 from sim.results.run_text import format_job_part, format_machine_part
 from sim.run.jobs import JobOutcome, JobsResult, seeded_jobs, simulate_jobs
 from sim.run.submission import in_job
+from sim.telling.data import json_text
 from sim.workloads.catalogue import workload_of
 
 

@@ -126,8 +126,8 @@ def print_replay(report: ReplayReport, view: View) -> None:
 
     if view.as_json:
         from sim.results.file_stats import add_file_stats
-        from sim.results.json_text import json_text
         from sim.results.replay_json import replay_document
+        from sim.telling.data import json_text
 
         document = replay_document(report)
         if view.file_stats:

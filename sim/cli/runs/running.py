@@ -13,7 +13,6 @@ from sim.cli.options import Keep, View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.file_stats import add_file_stats, format_file_stats
-from sim.results.json_text import json_text
 from sim.results.output import Output
 from sim.results.outputs import output_of
 from sim.results.progress import ProgressBar
@@ -21,6 +20,7 @@ from sim.results.run_text import format_run
 from sim.run.result import Result
 from sim.run.saving import save
 from sim.run.simulate import simulate
+from sim.telling.data import json_text
 from sim.workloads.catalogue import workload_of
 from sim.workloads.workload import Workload
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sim.config.scenario import Scenario, Target
-    from sim.results.page.content import Page
     from sim.studies.compare.side import Side
     from sim.studies.compare.targets import Cell, Crossing
+    from sim.telling.answer import Answer
 
 _KINDS = JOB["target"].choices
 _OF_TARGETS = ("targets", "node_counts", "plot")
@@ -215,9 +215,11 @@ def _compare_targets(
 
         with replacing(plot, "--plot") as draft:
             draw_comparison(draft, kind, title, cells, found)
+    from sim.telling.answer import Picture
+
     text = comparison_document(cells, found)
     click.echo(text if as_json else format_comparison(title, cells, found), nl=False)
-    forms.draw(lambda: [("comparison", _figure(title, cells, found))])
+    forms.draw(lambda: [Picture("comparison", lambda: _figure(title, cells, found))])
     forms.write(lambda: _page(scenario, title, cells, found))
 
 
@@ -227,7 +229,9 @@ def _figure(title: str, cells: Sequence[Cell], found: Sequence[Crossing]) -> Fig
     return comparison_figure(title, cells, found)
 
 
-def _page(scenario: Scenario, title: str, cells: Sequence[Cell], found: Sequence[Crossing]) -> Page:
+def _page(
+    scenario: Scenario, title: str, cells: Sequence[Cell], found: Sequence[Crossing]
+) -> Answer:
     from sim.studies.compare.comparison_page import comparison_page
 
     return comparison_page(scenario, title, typed_command(), cells, found)

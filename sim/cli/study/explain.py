@@ -16,14 +16,12 @@ from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_wo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from matplotlib.figure import Figure
-
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
-    from sim.results.page.content import Page
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
     from sim.studies.explain.explanation import Explanation
+    from sim.telling.answer import Answer, Picture
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -66,10 +64,10 @@ def explain(
 ) -> None:
     """Run the command with the options as click has read them."""
     from sim.engine.processors import processors
-    from sim.results.json_text import json_text
     from sim.results.progress import ProgressBar
     from sim.studies.explain.explanation import explain as explain_run
     from sim.studies.explain.explanation_text import explanation_document, format_explanation
+    from sim.telling.data import json_text
 
     scenario = _scenario(context, assignments, job, arguments, recorded)
     forms = Forms(plots, html)
@@ -88,7 +86,7 @@ def explain(
         forms.write(lambda: _page(explanation, run))
 
 
-def _pictures(explanation: Explanation, run: Result | JobsResult) -> Iterator[tuple[str, Figure]]:
+def _pictures(explanation: Explanation, run: Result | JobsResult) -> Iterator[Picture]:
     """Yield the pictures of the answers, then those of the run."""
     from sim.results.pictures.album import pictures_of, pictures_of_jobs
     from sim.run.jobs import JobsResult
@@ -98,7 +96,7 @@ def _pictures(explanation: Explanation, run: Result | JobsResult) -> Iterator[tu
     yield from pictures_of_jobs(run) if isinstance(run, JobsResult) else pictures_of(run)
 
 
-def _page(explanation: Explanation, run: Result | JobsResult) -> Page:
+def _page(explanation: Explanation, run: Result | JobsResult) -> Answer:
     from sim.studies.explain.explanation_page import explanation_page
 
     return explanation_page(explanation, run, typed_command())

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from sim.config.workload_mix import WorkloadMix
-    from sim.results.page.content import Page
     from sim.studies.plan.plan import Plan
     from sim.studies.plan.plan_faults import MixFaults
     from sim.studies.plan.plan_sensitivity import MixSensitivity
+    from sim.telling.answer import Answer
 
 
 _HELP = """\
@@ -293,7 +293,8 @@ def _text(made: _Studies) -> str:
         sensitivity_tables,
         sensitivity_words,
     )
-    from sim.studies.plan.plan_text import format_plan, study_title, table_lines, wrapped
+    from sim.studies.plan.plan_text import format_plan, study_title
+    from sim.telling.text import table_lines, wrapped
 
     blocks = []
     if made.plan is not None:
@@ -318,9 +319,9 @@ def _text(made: _Studies) -> str:
 
 def _json(made: _Studies) -> str:
     """Return one JSON document."""
-    from sim.results.json_text import json_text
     from sim.studies.plan.plan_more_tables import faults_document, sensitivity_document
     from sim.studies.plan.plan_text import plan_document
+    from sim.telling.data import json_text
 
     document: dict[str, Any] = {}
     if made.plan is not None:
@@ -343,7 +344,7 @@ def _write(made: _Studies, plot: str | None, html: str | None) -> None:
             save_figure(_figure(made), draft, kind_of_plot(plot))
         click.echo(f"xc40io: drew {plot}", err=True)
     if html is not None:
-        from sim.results.page.rendering import write_page
+        from sim.telling.page import write_page
 
         write_page(_page(made), html, "--html")
         click.echo(f"xc40io: wrote {html}", err=True)
@@ -354,14 +355,14 @@ def _figure(made: _Studies) -> Figure:
     from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
 
     if made.plan is not None:
-        return next(figure for _, figure in plan_pictures(made.plan))
+        return next(plan_pictures(made.plan)).draw()
     if made.sensitivity is not None:
         return sensitivity_figure(made.sensitivity)
     assert made.faults is not None  # one of the three was made
     return faults_figure(made.faults)
 
 
-def _page(made: _Studies) -> Page:
+def _page(made: _Studies) -> Answer:
     from sim.studies.plan.plan_page import plan_page, studies_page
 
     more = made.sensitivity, made.faults

@@ -89,11 +89,11 @@ def stream(
 
     from sim.archive.files import check_writable
     from sim.engine.processors import processors
-    from sim.results.json_text import json_text
     from sim.results.progress import ProgressBar
     from sim.studies.stream.stream_draws import run_stream
     from sim.studies.stream.stream_table import stream_document
     from sim.studies.stream.stream_text import format_stream
+    from sim.telling.data import json_text
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)

@@ -103,10 +103,10 @@ def sweep(
 ) -> None:
     """Run all and print the table."""
     from sim.archive.files import check_writable, make_folder
-    from sim.results.json_text import json_text
     from sim.studies.axes import parse_axes
     from sim.studies.sweep.sweep_plot import check_plot
     from sim.studies.sweep.sweep_text import format_sweep, sweep_document, title_of
+    from sim.telling.data import json_text
 
     axes = parse_axes(over)
     scenario = _scenario(context, kernel, assignments, job, arguments)

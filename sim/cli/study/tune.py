@@ -155,9 +155,9 @@ def _search(tuner: Tuner) -> Tuning:
 def _print(scenario: Scenario, found: Tuning, plot: str | None, *, as_json: bool) -> None:
     """Print what was found, and draw it."""
     from sim.archive.files import replacing
-    from sim.results.json_text import json_text
     from sim.studies.sweep.sweep_text import title_of
     from sim.studies.tune.tune_text import format_tuning, tuning_document
+    from sim.telling.data import json_text
 
     for note in found.notes:
         click.echo(f"xc40io: {note}", err=True)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sim.archive.files import write_whole
 from sim.results.animation.score import score_of
-from sim.results.page.rendering import fill, style
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from sim.telling.page import fill, style
 from topology.text import format_count
 
 _TEMPLATES = Path(__file__).parent / "templates"

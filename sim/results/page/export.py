@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from sim.results.page.content import Page
 from sim.results.page.jobs_page import jobs_page
-from sim.results.page.rendering import write_page
 from sim.results.page.replay_page import replay_page
 from sim.results.page.run_page import run_page
 from sim.results.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from sim.telling.answer import Answer
+from sim.telling.page import write_page
 
 Content = Result | JobsResult | ReplayReport
 
 
-def page_of(content: Content) -> Page:
+def page_of(content: Content) -> Answer:
     """Return the page of a run, of several jobs or of a replayed log."""
     if isinstance(content, Result):
         return run_page(content)

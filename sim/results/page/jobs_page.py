@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.jobs_text import node_text
-from sim.results.page.content import Card, Fold, Page, Part, Section, Table
-from sim.results.page.drawing import picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_page import binding_parts, phase_parts
 from sim.results.page.run_tables import (
@@ -20,13 +18,14 @@ from sim.results.page.run_tables import (
 from sim.results.page.scenario_parts import jobs_scenario_parts
 from sim.results.pictures.album import pictures_of_jobs
 from sim.run.jobs import JobOutcome, JobPhase, JobsResult
+from sim.telling.answer import Answer, Block, Card, Fold, Section, Table, plain_table
 from topology.text import format_count
 
 _TOLD = 40
 """Jobs that are told of by themselves at most; the tables have all."""
 
 
-def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Page:
+def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Answer:
     """Return the page of several jobs: what each took, what the machine did, each by itself.
 
     ``first`` is what is to stand before all else, such as an explanation.
@@ -34,19 +33,19 @@ def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Page:
     scenario, whole = result.scenario, result.whole
     count = format_count(len(result.jobs), "job")
     alone = any(outcome.alone is not None for outcome in result.jobs)
-    machine: list[Part] = [counts_table(whole)]
+    machine: list[Block] = [counts_table(whole)]
     busiest = stations_table(whole)
     if busiest is not None:
         machine.insert(0, busiest)
-    return Page(
+    return Answer(
         title=scenario.title or f"{count} on {result.machine.name}",
         setup=f"Simulated on {result.machine.name}: {count}, seed {scenario.seed}",
         description=" ".join(scenario.description.split()),
         cards=_cards(result),
-        sections=[
+        blocks=[
             *first,
             Section("jobs", "Jobs", [_jobs_table(result), _phases_table(result)]),
-            Section("pictures", "Pictures", picture_parts(pictures_of_jobs(result))),
+            Section("pictures", "Pictures", list(pictures_of_jobs(result))),
             Section("each-job", "Each job", _each(result)),
             Section("stations", "What the machine did", machine),
             Section(
@@ -104,7 +103,7 @@ def _jobs_table(result: JobsResult) -> Table:
         "Alone: the same job on the same nodes and OSTs without the others. The slow-down is how "
         "many times as long it took among them."
     )
-    return Table("What each job took", heads, rows, (0, 1), note=note)
+    return plain_table("What each job took", heads, rows, (0, 1), note=note)
 
 
 def _phases_table(result: JobsResult) -> Table:
@@ -114,7 +113,7 @@ def _phases_table(result: JobsResult) -> Table:
         for outcome in result.jobs
         for phase, alone in outcome.phase_pairs()
     ]
-    return Table("Their phases", heads, rows, (0, 1))
+    return plain_table("Their phases", heads, rows, (0, 1))
 
 
 def _phase_cells(phase: JobPhase, alone: JobPhase | None) -> list[str]:
@@ -137,7 +136,7 @@ def _times(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _each(result: JobsResult) -> list[Part]:
+def _each(result: JobsResult) -> list[Block]:
     """Return a part for each job that is listed: of those that were drawn there may be hundreds."""
     listed = [outcome for outcome in result.jobs if not outcome.drawn]
     return [Fold(_head(outcome), _job(outcome)) for outcome in listed[:_TOLD]]
@@ -151,7 +150,7 @@ def _head(outcome: JobOutcome) -> str:
     )
 
 
-def _job(outcome: JobOutcome) -> list[Part]:
+def _job(outcome: JobOutcome) -> list[Block]:
     result = outcome.result
     files = files_table(result)
     return [

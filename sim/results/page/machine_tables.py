@@ -8,8 +8,8 @@ from typing import Any
 from sim.config.faults import Fault
 from sim.config.machine import Machine
 from sim.results.machine_text import machine_sections
-from sim.results.page.content import Fold, Paragraph, Part, Table
 from sim.run.fabric import fabric_of
+from sim.telling.answer import Block, Fold, Text, plain_table
 
 
 def machine_parts(
@@ -17,7 +17,7 @@ def machine_parts(
     changes: Mapping[str, Any],
     slow: Mapping[str, float],
     faults: Sequence[Fault] = (),
-) -> list[Part]:
+) -> list[Block]:
     """Return what a machine is.
 
     Parameters
@@ -31,17 +31,21 @@ def machine_parts(
     faults
         What happens to its parts.
     """
-    parts: list[Part] = [Paragraph(f"{machine.title}: {' '.join(machine.description.split())}")]
+    parts: list[Block] = [Text(f"{machine.title}: {' '.join(machine.description.split())}")]
     if changes:
         rows = [[name, str(value)] for name, value in changes.items()]
-        parts.append(Table("What the scenario changes of it", ["parameter", "value"], rows, (0, 1)))
+        parts.append(
+            plain_table("What the scenario changes of it", ["parameter", "value"], rows, (0, 1))
+        )
     if slow:
         rows = [[name, f"{factor:g} times as long"] for name, factor in slow.items()]
-        parts.append(Table("Its slow parts", ["part", "a service takes"], rows, (0, 1)))
+        parts.append(plain_table("Its slow parts", ["part", "a service takes"], rows, (0, 1)))
     if faults:
-        parts.append(Table("What happens to it", ["fault"], [[str(one)] for one in faults], (0,)))
+        parts.append(
+            plain_table("What happens to it", ["fault"], [[str(one)] for one in faults], (0,))
+        )
     tables = [
-        Table(title, ["what", "how much"], rows, (0, 1))
+        plain_table(title, ["what", "how much"], rows, (0, 1))
         for title, rows in machine_sections(machine, fabric_of(machine)).items()
     ]
     return [*parts, Fold("What it consists of", tables)]

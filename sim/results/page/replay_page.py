@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
-from sim.results.page.content import Card, Fold, Listing, Page, Paragraph, Part, Points, Section
-from sim.results.page.drawing import picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_page import binding_parts
 from sim.results.page.run_tables import path_tables, run_cards, stations_table, waits_table
@@ -15,10 +14,11 @@ from sim.results.replay_text import explanation_lines, format_replay
 from sim.results.replay_times import differences, outcome_of
 from sim.results.run_text import job_line
 from sim.run.result import Result
+from sim.telling.answer import Answer, Block, Card, Fold, Listing, Points, Section, Text
 from topology.text import format_count
 
 
-def replay_page(report: ReplayReport) -> Page:
+def replay_page(report: ReplayReport) -> Answer:
     """Return the page of a replay: what the log says, then each run."""
     log, last = report.log, report.runs[-1]
     names = ("as recorded", "what-if")[: len(report.runs)]
@@ -27,12 +27,12 @@ def replay_page(report: ReplayReport) -> Page:
         for name, run in zip(names, report.runs, strict=True)
         for section in _run_sections(run, name, several=len(names) > 1)
     ]
-    return Page(
+    return Answer(
         title=f"Replay of {log.name}",
         setup=report.where,
         description=f"What-if: {report.change}" if report.change else "",
         cards=_cards(report),
-        sections=[
+        blocks=[
             Section("log", "The log and the replay", _log_parts(report)),
             *sections,
             Section(
@@ -58,14 +58,14 @@ def _cards(report: ReplayReport) -> list[Card]:
     return [*cards, *run_cards(report.runs[-1])[-1:]]
 
 
-def _log_parts(report: ReplayReport) -> list[Part]:
+def _log_parts(report: ReplayReport) -> list[Block]:
     """Return what the log says, what is not as it says, and the times of both."""
-    parts: list[Part] = []
+    parts: list[Block] = []
     if report.log.warnings:
         parts.append(Points(report.log.warnings, alert=True))
     wrong = differences(report.files)
     if wrong:
-        parts += [Paragraph("Not as recorded:"), Points(wrong)]
+        parts += [Text("Not as recorded:"), Points(wrong)]
     parts.append(Listing("Times of the log beside simulated ones", format_replay(report)))
     story = "\n".join(explanation_lines(report.reconstructed))
     return [*parts, Fold("How the calls were reconstructed", [Listing("File by file", story)])]
@@ -75,21 +75,22 @@ def _run_sections(run: Result, name: str, *, several: bool) -> list[Section]:
     """Return what one run did; its name stands in the headings if there are several."""
     place = f"{name.replace(' ', '-')}-" if several else ""
     title = f" ({name})" if several else ""
+    pictures = [replace(one, name=f"{place}{one.name}") for one in pictures_of(run)]
     busiest = stations_table(run)
-    time: list[Part] = [waits_table(run), *path_tables(run)]
+    time: list[Block] = [waits_table(run), *path_tables(run)]
     time += [] if busiest is None else [busiest]
     return [
         Section(
             f"{place}bound",
             f"What bound it{title}",
-            [Paragraph(job_line(run)), *binding_parts(run)],
+            [Text(job_line(run)), *binding_parts(run)],
         ),
-        Section(f"{place}pictures", f"Pictures{title}", picture_parts(pictures_of(run), place)),
+        Section(f"{place}pictures", f"Pictures{title}", pictures),
         Section(f"{place}time", f"Where the time went{title}", time),
     ]
 
 
-def _again(report: ReplayReport) -> list[Part]:
+def _again(report: ReplayReport) -> list[Block]:
     """Return the command that makes this replay anew."""
     timing = report.runs[0].workload.options.get("timing", "think")
     words = ["xc40io", "replay", shlex.quote(report.log.path)]
@@ -98,6 +99,6 @@ def _again(report: ReplayReport) -> list[Part]:
     command = " ".join(words)
     seed = report.runs[0].scenario.seed
     return [
-        Paragraph("The log holds the job; with it, this command gives the same figures:"),
+        Text("The log holds the job; with it, this command gives the same figures:"),
         Listing("Command", f"{command} --seed {seed}", typed=True),
     ]

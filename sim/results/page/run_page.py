@@ -6,16 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from sim.results.kernel_text import format_options
 from sim.results.outputs import output_of
-from sim.results.page.content import (
-    Fold,
-    Listing,
-    Page,
-    Paragraph,
-    Part,
-    Points,
-    Section,
-)
-from sim.results.page.drawing import picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_tables import (
     counts_table,
@@ -32,9 +22,10 @@ from sim.results.pictures.album import pictures_of
 from sim.results.run_text import job_line
 from sim.results.stations import bound_by
 from sim.run.result import Result
+from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
 
 
-def run_page(result: Result, first: Sequence[Section] = ()) -> Page:
+def run_page(result: Result, first: Sequence[Section] = ()) -> Answer:
     """Return the page of a run.
 
     Parameters
@@ -45,15 +36,15 @@ def run_page(result: Result, first: Sequence[Section] = ()) -> Page:
         What is to stand before all else, such as an explanation.
     """
     scenario = result.scenario
-    return Page(
+    return Answer(
         title=scenario.title or result.workload.title,
         setup=job_line(result),
         description=" ".join(scenario.description.split()) or _options(result),
         cards=run_cards(result),
-        sections=[
+        blocks=[
             *first,
             Section("what-bound-it", "What bound it", binding_parts(result)),
-            Section("pictures", "Pictures", picture_parts(pictures_of(result))),
+            Section("pictures", "Pictures", list(pictures_of(result))),
             Section("phases", "Phases", phase_parts(result)),
             Section("time", "Where the time went", time_parts(result)),
             Section("files", "Files", list(_present(files_table(result)))),
@@ -83,36 +74,36 @@ def machine_sections_of(result: Result) -> list[Section]:
     ]
 
 
-def binding_parts(result: Result) -> list[Part]:
+def binding_parts(result: Result) -> list[Block]:
     """Return what went wrong, what bound each kind of phase, and what else is to be known."""
-    parts: list[Part] = []
+    parts: list[Block] = []
     if result.troubles:
         parts.append(Points([trouble.text for trouble in result.troubles], alert=True))
     sentences = bound_by(result)
     if sentences:
         parts.append(Points(sentences))
     if result.notes:
-        parts += [Paragraph("Notes:"), Points(result.notes)]
+        parts += [Text("Notes:"), Points(result.notes)]
     return parts
 
 
-def phase_parts(result: Result) -> list[Part]:
+def phase_parts(result: Result) -> list[Block]:
     """Return the rows of the workload, and what it printed."""
-    parts: list[Part] = list(_present(phases_table(result)))
+    parts: list[Block] = list(_present(phases_table(result)))
     answer = output_of(result).answer
     if answer:
         parts.append(Fold("What the program printed", [Listing("Standard output", answer)]))
     return parts
 
 
-def time_parts(result: Result) -> list[Part]:
+def time_parts(result: Result) -> list[Block]:
     """Return where the time of the ranks went, and how busy what was."""
-    parts: list[Part] = [waits_table(result), *_present(doing_table(result))]
+    parts: list[Block] = [waits_table(result), *_present(doing_table(result))]
     parts += [*path_tables(result), *_present(stations_table(result))]
     return [*parts, Fold("Lustre's locks and page caches, counted", [counts_table(result)])]
 
 
-def _present(part: Part | None) -> Iterator[Part]:
+def _present(part: Block | None) -> Iterator[Block]:
     """Yield a part if there is one."""
     if part is not None:
         yield part

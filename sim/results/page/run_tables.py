@@ -10,10 +10,10 @@ from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.machine.filesystem import FileSet
 from sim.results.critical_path import critical_paths
 from sim.results.lustre_stats import lustre_rows
-from sim.results.page.content import Card, Table
 from sim.results.stations import Load, busiest, loads, merged, phase_name
 from sim.results.waits import Wait, waits
 from sim.run.result import Result
+from sim.telling.answer import Card, Table, plain_table
 from sim.workloads.job_results import Figure, Row, phase_title
 from topology.text import format_count
 
@@ -73,7 +73,7 @@ def phases_table(result: Result) -> Table | None:
     if len(result.rows) > len(shown):
         note += f" The first {len(shown):,} of {len(result.rows):,} rows."
     words = range(len(part) + 2)
-    return Table("Phases, in the order of their begin", heads, rows, words, note=note)
+    return plain_table("Phases, in the order of their begin", heads, rows, words, note=note)
 
 
 def _cells(row: Row, figures: Sequence[str]) -> Iterator[str]:
@@ -143,7 +143,7 @@ def path_tables(result: Result) -> list[Table]:
             if share.share >= _WORTH
         ]
         tables.append(
-            Table(
+            plain_table(
                 f"Critical path of {name}, {_time(path.end - path.start)}",
                 ["what followed on what", "mostly at", "share", "time", "times"],
                 rows,
@@ -182,7 +182,7 @@ def _causes_table(title: str, head: str, columns: Columns, phases: int) -> Table
     note = ""
     if phases > _MOST_PHASES:
         note = f"The first {_MOST_PHASES} of {phases:,} kinds of phases."
-    return Table(title, heads, rows, total=True, note=note)
+    return plain_table(title, heads, rows, total=True, note=note)
 
 
 def _rows_of(columns: Sequence[Sequence[Wait]]) -> list[str]:
@@ -221,7 +221,7 @@ def stations_table(result: Result) -> Table | None:
         served = f"{use.bytes / 1e9:,.4g} GB" if use.bytes else ""
         waited = format_seconds(use.waiting / use.requests, 3)
         rows.append([use.name, *(busy if few else when), served, f"{use.requests:,}", waited])
-    return Table(
+    return plain_table(
         "The busiest station of each kind, from node to server",
         ["station", *heads, "served", "requests", "mean wait"],
         rows,
@@ -231,7 +231,7 @@ def stations_table(result: Result) -> Table | None:
 
 def counts_table(result: Result) -> Table:
     """Return what the extent locks and the page caches did."""
-    return Table(
+    return plain_table(
         "Lustre's locks and page caches, on all nodes",
         ["count", "number", "meaning"],
         list(lustre_rows(result.stats)),
@@ -256,7 +256,7 @@ def files_table(result: Result) -> Table | None:
     if kind != "ssd":
         targets = "OSTs" if kind == "lustre" else "service nodes"
         heads += ["objects each", "stripe size", f"{targets} used", "which"]
-    return Table("Files that the job made", heads, rows, words=(0, 5), note=note)
+    return plain_table("Files that the job made", heads, rows, words=(0, 5), note=note)
 
 
 def _layout(files: FileSet) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,11 +25,10 @@ from sim.results.pictures.server_rates import draw_server_rates, server_rates_of
 from sim.results.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from sim.telling.answer import Chart, Picture
+from sim.telling.drawing import figure_of
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    Pictures = Iterator[tuple[str, Figure]]
+Pictures = Iterator[Picture]
 
 _MACHINERY = {"osts": OSTS, "lnet_routers": LNET_ROUTERS, "service_nodes": SERVICE_NODES}
 
@@ -74,7 +73,7 @@ def _albums(content: Result | JobsResult | ReplayReport) -> Iterator[tuple[str, 
 
 
 def write_pictures(
-    folder: str | Path, pictures: Iterable[tuple[str, Figure]], option: str, prefix: str = ""
+    folder: str | Path, pictures: Iterable[Picture | Chart], option: str, prefix: str = ""
 ) -> list[Path]:
     """Write pictures into a folder as PNG, each whole or not at all; return the files.
 
@@ -86,10 +85,10 @@ def write_pictures(
         If the system refuses to write; `option` says where the user named the folder.
     """
     written = []
-    for name, figure in pictures:
-        path = Path(folder) / f"{prefix}{name}.png"
+    for picture in pictures:
+        path = Path(folder) / f"{prefix}{picture.name}.png"
         with replacing(path, option) as draft:
-            figure.savefig(draft, format="png", metadata={"Software": None})
+            figure_of(picture).savefig(draft, format="png", metadata={"Software": None})
         written.append(path)
     return written
 
@@ -97,23 +96,23 @@ def write_pictures(
 def _of_machine(scene: Scene, nodes: Indices) -> Pictures:
     bandwidth = bandwidth_of(scene)
     if bandwidth is not None:
-        yield "bandwidth", draw_bandwidth(scene, bandwidth)
+        yield Picture("bandwidth", partial(draw_bandwidth, scene, bandwidth))
     for name, machinery in _MACHINERY.items():
         heat = heat_of(scene, machinery)
         if heat is not None:
-            yield name, draw_heat(scene, machinery, heat)
+            yield Picture(name, partial(draw_heat, scene, machinery, heat))
     traffic = traffic_of(scene)
     if traffic is not None:
-        yield "groups", draw_groups(scene, traffic)
+        yield Picture("groups", partial(draw_groups, scene, traffic))
     links = draw_links(scene, nodes)
     if links is not None:
-        yield "links", links
+        yield Picture("links", lambda: links)
     queues = queues_of(scene)
     if queues is not None:
-        yield "queues", draw_queues(scene, queues)
+        yield Picture("queues", partial(draw_queues, scene, queues))
     locks = lock_lanes_of(scene)
     if locks is not None:
-        yield "locks", draw_lock_lanes(scene, locks)
+        yield Picture("locks", partial(draw_lock_lanes, scene, locks))
     yield from _of_servers(scene)
 
 
@@ -121,19 +120,19 @@ def _of_servers(scene: Scene) -> Pictures:
     """Yield what a centre's dashboards show of its servers."""
     operations = mdt_operations_of(scene)
     if operations is not None:
-        yield "mdt_operations", draw_mdt_operations(scene, operations)
+        yield Picture("mdt_operations", partial(draw_mdt_operations, scene, operations))
     rates = server_rates_of(scene)
     if rates is not None:
-        yield "server_rates", draw_server_rates(scene, rates)
+        yield Picture("server_rates", partial(draw_server_rates, scene, rates))
     load = oss_load_of(scene)
     if load is not None:
-        yield "oss_load", draw_oss_load(scene, load)
+        yield Picture("oss_load", partial(draw_oss_load, scene, load))
 
 
 def _of_ranks(result: Result, name: str, job: str = "") -> Pictures:
     shares = rank_shares_of(result)
     if shares is not None:
-        yield name, draw_ranks(result, shares, job)
+        yield Picture(name, partial(draw_ranks, result, shares, job))
     gantt = gantt_of(result)
     if gantt is not None:
-        yield name.replace("ranks", "gantt", 1), draw_gantt(result, gantt, job)
+        yield Picture(name.replace("ranks", "gantt", 1), partial(draw_gantt, result, gantt, job))

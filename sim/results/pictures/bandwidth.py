@@ -11,7 +11,7 @@ from sim.engine.types import Floats
 from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     GB,
     INK,
     READ,

@@ -12,8 +12,8 @@ import numpy as np
 from sim.config.units import format_seconds
 from sim.engine.types import Floats, Integers
 from sim.results.pictures.scene import Lane
-from sim.results.pictures.sheet import INK, READ, SMALL, WRITE
 from sim.results.stations import Windows, merged
+from sim.telling.sheet import INK, READ, SMALL, WRITE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,10 @@ from sim.plane.causes import Cause
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.ranks import CAUSE_LINE, OTHER_CAUSES, SHOWN, name_causes, rank_shares_of
 from sim.results.pictures.scene import few, lanes_of, setup_of
-from sim.results.pictures.sheet import (
+from sim.results.waits import AT_WORDS
+from sim.run.recording import Recording
+from sim.run.result import Result
+from sim.telling.sheet import (
     PALETTE,
     REST,
     SMALL,
@@ -23,9 +26,6 @@ from sim.results.pictures.sheet import (
     room_for,
     sheet,
 )
-from sim.results.waits import AT_WORDS
-from sim.run.recording import Recording
-from sim.run.result import Result
 from topology.text import format_count
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.heat import add_scale, name_numbers, paint
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import (
+from sim.run.fabric import fabric_of
+from sim.telling.sheet import (
     GB,
     WIDE,
     Heading,
@@ -23,7 +24,6 @@ from sim.results.pictures.sheet import (
     sheet,
     stacked,
 )
-from sim.run.fabric import fabric_of
 from topology import Fabric
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sim.engine.types import Floats
 from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import INK, WIDE, Heading, name_axes, room_for, sheet
+from sim.telling.sheet import INK, WIDE, Heading, name_axes, room_for, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

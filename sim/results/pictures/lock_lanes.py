@@ -11,7 +11,8 @@ from sim.engine.types import Floats, Integers
 from sim.lustre.locks import MODE_GROUP, MODE_PR, MODE_PW
 from sim.plane.recorder import Records
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import (
+from sim.run.recording import Recording
+from sim.telling.sheet import (
     FAINT,
     INK,
     OTHER,
@@ -23,7 +24,6 @@ from sim.results.pictures.sheet import (
     name_axes,
     sheet,
 )
-from sim.run.recording import Recording
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

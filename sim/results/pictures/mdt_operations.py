@@ -12,8 +12,8 @@ from sim.plane.operations import Op
 from sim.results.mdt_counts import to_mds
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import WIDE, Heading, legend, name_axes, room_for, sheet
 from sim.results.server_series import counted_in
+from sim.telling.sheet import WIDE, Heading, legend, name_axes, room_for, sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

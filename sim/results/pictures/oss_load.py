@@ -10,7 +10,7 @@ import numpy as np
 from sim.engine.types import Floats, Integers
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import INK, WIDE, WRITE, Heading, legend, name_axes, room_for, sheet
+from sim.telling.sheet import INK, WIDE, WRITE, Heading, legend, name_axes, room_for, sheet
 from topology.text import format_count
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sim.plane.recorder import Records
 from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import (
+from sim.telling.sheet import (
     OTHER,
     READ,
     WIDE,

@@ -11,7 +11,9 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.results.pictures.scene import setup_of
-from sim.results.pictures.sheet import (
+from sim.results.waits import WORDS
+from sim.run.result import Result
+from sim.telling.sheet import (
     INK,
     PALETTE,
     REST,
@@ -21,8 +23,6 @@ from sim.results.pictures.sheet import (
     name_axes,
     sheet,
 )
-from sim.results.waits import WORDS
-from sim.run.result import Result
 from topology.text import format_count
 
 if TYPE_CHECKING:

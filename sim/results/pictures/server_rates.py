@@ -11,8 +11,8 @@ from sim.engine.types import Floats
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.heat import name_numbers
 from sim.results.pictures.scene import Scene
-from sim.results.pictures.sheet import GB, INK, WIDE, Heading, name_axes, name_panel, sheet
 from sim.results.server_series import ost_series
+from sim.telling.sheet import GB, INK, WIDE, Heading, name_axes, name_panel, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sim.results.json_text import json_text
 from sim.studies.compare.targets import ACCESSES, Cell, Crossing, Fastest, always_fastest
+from sim.telling.data import json_text
 from topology.text import format_count
 
 NAMES = {

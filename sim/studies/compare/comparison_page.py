@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 
 from sim.config.scenario import Scenario, machine_of
-from sim.results.page.content import (
-    Card,
-    Fold,
-    Listing,
-    Page,
-    Paragraph,
-    Part,
-    Points,
-    Section,
-    Table,
-)
-from sim.results.page.drawing import picture_part
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.scenario_parts import complete_parts
 from sim.studies.compare.comparison import NAMES, troubles, verdicts
 from sim.studies.compare.comparison_plot import comparison_figure
 from sim.studies.compare.targets import ACCESSES, Cell, Crossing
+from sim.telling.answer import (
+    Answer,
+    Block,
+    Card,
+    Fold,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Text,
+    plain_table,
+)
 from topology.text import format_count
 
 _GB = 1e9
@@ -34,7 +35,7 @@ def comparison_page(
     command: str,
     cells: Sequence[Cell],
     found: Sequence[Crossing],
-) -> Page:
+) -> Answer:
     """Return the page of a comparison.
 
     Parameters
@@ -51,13 +52,14 @@ def comparison_page(
     machine = machine_of(scenario)
     runs = format_count(len(cells), "run")
     accesses = [access for access in ACCESSES if any(access in cell.rates for cell in cells)]
-    drawn = [picture_part("comparison", comparison_figure(title, cells, found))] if accesses else []
-    return Page(
+    picture = Picture("comparison", partial(comparison_figure, title, cells, found))
+    drawn = [picture] if accesses else []
+    return Answer(
         title=title,
         setup=f"Simulated on {machine.name}: {runs}, seed {scenario.seed}",
         description="",
         cards=_cards(cells),
-        sections=[
+        blocks=[
             Section("result", "Which is the fastest", _result(cells, found)),
             Section("pictures", "Pictures", drawn),
             Section("runs", "Runs", _runs(cells)),
@@ -87,15 +89,15 @@ def _cards(cells: Sequence[Cell]) -> list[Card]:
     return cards
 
 
-def _result(cells: Sequence[Cell], found: Sequence[Crossing]) -> list[Part]:
-    parts: list[Part] = []
+def _result(cells: Sequence[Cell], found: Sequence[Crossing]) -> list[Block]:
+    parts: list[Block] = []
     wrong, said = list(troubles(cells)), list(verdicts(cells, found))
     if wrong:
         parts.append(Points(wrong, alert=True))
     return [*parts, Points(said)] if said else parts
 
 
-def _runs(cells: Sequence[Cell]) -> list[Part]:
+def _runs(cells: Sequence[Cell]) -> list[Block]:
     """Return the rates of all runs, and what bound each."""
     accesses = [access for access in ACCESSES if any(access in cell.rates for cell in cells)]
     rates, bound = [], []
@@ -106,14 +108,17 @@ def _runs(cells: Sequence[Cell]) -> list[Part]:
         bound += [[*where, sentence] for sentence in cell.bound]
     heads = ["files on", "nodes", *(f"{access.value} (GB/s)" for access in accesses)]
     note = "Of several repetitions the best rate."
-    told = Table("What bound each run", ["files on", "nodes", "what bound it"], bound, (0, 2))
-    return [Table("All runs", heads, rows=rates, note=note), Fold("What bound each run", [told])]
+    told = plain_table("What bound each run", ["files on", "nodes", "what bound it"], bound, (0, 2))
+    return [
+        plain_table("All runs", heads, rows=rates, note=note),
+        Fold("What bound each run", [told]),
+    ]
 
 
-def _again(scenario: Scenario, command: str) -> list[Part]:
+def _again(scenario: Scenario, command: str) -> list[Block]:
     return [
         Listing("Command", command, typed=True),
-        Paragraph(
+        Text(
             "Each run is the scenario below on another number of nodes and with its files on "
             "another target: nodes and target are to be changed to have one by itself."
         ),

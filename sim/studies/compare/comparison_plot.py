@@ -8,7 +8,9 @@ from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.results.pictures.sheet import (
+from sim.studies.compare.comparison import NAMES
+from sim.studies.compare.targets import ACCESSES, Cell, Crossing
+from sim.telling.sheet import (
     GB,
     INK,
     NARROW,
@@ -23,8 +25,6 @@ from sim.results.pictures.sheet import (
     sheet,
     tenfolds,
 )
-from sim.studies.compare.comparison import NAMES
-from sim.studies.compare.targets import ACCESSES, Cell, Crossing
 from sim.workloads.ior.parameters import Access
 
 if TYPE_CHECKING:

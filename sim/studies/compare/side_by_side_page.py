@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from sim.results.page.content import Listing, Page, Paragraph, Part, Points, Section, Table
-from sim.results.page.drawing import picture_parts
 from sim.studies.case import Case
 from sim.studies.compare.side_by_side import PhaseOfSide, SideBySide
 from sim.studies.compare.side_by_side_plot import side_by_side_pictures
@@ -16,24 +14,33 @@ from sim.studies.compare.side_by_side_text import (
     ratio_text,
     said_of,
 )
+from sim.telling.answer import (
+    Answer,
+    Block,
+    Listing,
+    Points,
+    Section,
+    Table,
+    Text,
+    plain_table,
+)
 from topology.text import format_count
 
 _HEADS = ("phase", "run", "seconds", "GB/s", "times as fast")
 _GB = 1e9
 
 
-def side_by_side_page(found: SideBySide, command: str) -> Page:
+def side_by_side_page(found: SideBySide, command: str) -> Answer:
     """Return the page of runs side by side; `command` as it was typed."""
     runs = format_count(sum(map(len, found.seeds)), "run")
     machine = Case(found.sides[0].scenario).machine.name
-    return Page(
+    return Answer(
         title=" / ".join(side.name for side in found.sides),
         setup=f"Simulated on {machine}: {runs} side by side",
         description=method(found),
-        cards=[],
-        sections=[
+        blocks=[
             Section("result", "Side by side", [*_troubles(found), _table(found)]),
-            Section("pictures", "Picture", picture_parts(side_by_side_pictures(found))),
+            Section("pictures", "Picture", list(side_by_side_pictures(found))),
             Section("why", "What bound each, and why it differs", _why(found)),
             Section("again", "To run it again", [Listing("Command", command, typed=True)]),
         ],
@@ -41,7 +48,7 @@ def side_by_side_page(found: SideBySide, command: str) -> Page:
     )
 
 
-def _troubles(found: SideBySide) -> list[Part]:
+def _troubles(found: SideBySide) -> list[Block]:
     return [Points(found.troubles, alert=True)] if found.troubles else []
 
 
@@ -52,7 +59,7 @@ def _table(found: SideBySide) -> Table:
         for one in sides
     ]
     note = "GB/s: 10^9 bytes a second."
-    return Table("All runs", _HEADS, rows, words=(0, 1), note=note)
+    return plain_table("All runs", _HEADS, rows, words=(0, 1), note=note)
 
 
 def _cells(found: SideBySide, one: PhaseOfSide) -> list[str]:
@@ -61,12 +68,12 @@ def _cells(found: SideBySide, one: PhaseOfSide) -> list[str]:
     return [found.sides[one.side].name, figure_text(one.mean), rate, ratio]
 
 
-def _why(found: SideBySide) -> list[Part]:
-    parts: list[Part] = []
+def _why(found: SideBySide) -> list[Block]:
+    parts: list[Block] = []
     for phase, sides in found.phases.items():
         for one in sides:
             said = " ".join(sentence for sentence in said_of(found, sides[0], one) if sentence)
             if said:
                 name = f"{phase_title(found, phase)}, {found.sides[one.side].name}"
-                parts.append(Paragraph(f"{name}: {said}"))
+                parts.append(Text(f"{name}: {said}"))
     return parts

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sim.config.scenario import Scenario
 from sim.results.pictures.scene import setup_of, setup_of_jobs
-from sim.results.pictures.sheet import (
+from sim.studies.case import Case, Phase
+from sim.studies.compare.side import Side
+from sim.studies.compare.side_by_side import PhaseOfSide, SideBySide
+from sim.studies.compare.side_by_side_text import first_text, phase_title
+from sim.studies.ratio import CONFIDENCE, Ratio
+from sim.telling.answer import Picture
+from sim.telling.sheet import (
     INK,
     PALETTE,
     WIDE,
@@ -19,11 +26,6 @@ from sim.results.pictures.sheet import (
     room_for,
     sheet,
 )
-from sim.studies.case import Case, Phase
-from sim.studies.compare.side import Side
-from sim.studies.compare.side_by_side import PhaseOfSide, SideBySide
-from sim.studies.compare.side_by_side_text import first_text, phase_title
-from sim.studies.ratio import CONFIDENCE, Ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +35,11 @@ _ROW = 0.34  # inches of a row of bars
 _MOST = len(PALETTE)  # kinds of phases that are drawn
 
 
-def side_by_side_pictures(found: SideBySide) -> Iterator[tuple[str, Figure]]:
+def side_by_side_pictures(found: SideBySide) -> Iterator[Picture]:
     """Yield the picture with its name; none where the sides have no kind of phase in common."""
     shown = _shown(found)
     if shown:
-        yield "side-by-side", _figure(found, shown)
+        yield Picture("side-by-side", partial(_figure, found, shown))
 
 
 def _figure(found: SideBySide, shown: Mapping[Phase, tuple[PhaseOfSide, ...]]) -> Figure:

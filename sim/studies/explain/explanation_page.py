@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from sim.config.units import format_seconds
-from sim.results.page.content import Fold, Listing, Page, Paragraph, Part, Points, Section, Table
-from sim.results.page.drawing import picture_part
 from sim.results.page.jobs_page import jobs_page
 from sim.results.page.run_page import run_page
 from sim.run.jobs import JobsResult
@@ -12,13 +10,23 @@ from sim.run.result import Result
 from sim.studies.explain.explanation import Explanation, PhaseExplanation, Tried
 from sim.studies.explain.explanation_plot import explanation_pictures, phase_title
 from sim.studies.explain.explanation_text import advice, beside, verdict
+from sim.telling.answer import (
+    Answer,
+    Block,
+    Fold,
+    Listing,
+    Points,
+    Section,
+    Text,
+    plain_table,
+)
 from topology.text import format_count
 
 _WITHOUT = ("without", "the phase takes", "times as fast")
 _WITH = ("with", "who can change it", "how to ask for it", "the phase takes", "times as fast")
 
 
-def explanation_page(explanation: Explanation, run: Result | JobsResult, command: str) -> Page:
+def explanation_page(explanation: Explanation, run: Result | JobsResult, command: str) -> Answer:
     """Return the page of an explanation.
 
     Parameters
@@ -30,7 +38,7 @@ def explanation_page(explanation: Explanation, run: Result | JobsResult, command
     command
         The command line that asked for them.
     """
-    drawn = {name: picture_part(name, made) for name, made in explanation_pictures(explanation)}
+    drawn = {one.name: one for one in explanation_pictures(explanation)}
     sections = []
     for place, phase in enumerate(explanation.phases):
         picture = drawn.get(f"gains-{place}")
@@ -44,29 +52,29 @@ def explanation_page(explanation: Explanation, run: Result | JobsResult, command
     return run_page(run, sections) if isinstance(run, Result) else jobs_page(run, sections)
 
 
-def _method(explanation: Explanation, command: str) -> list[Part]:
+def _method(explanation: Explanation, command: str) -> list[Block]:
     text = (
         f"{explanation.runs + 1} runs were made: the one that follows as it is, and beside it "
         "those without a part of the path, or with a change. This command makes them again:"
     )
-    return [Paragraph(text), Listing("Command", command, typed=True)]
+    return [Text(text), Listing("Command", command, typed=True)]
 
 
-def _words(phase: PhaseExplanation) -> list[Part]:
+def _words(phase: PhaseExplanation) -> list[Block]:
     said = verdict(phase), beside(phase), advice(phase)
-    return [Paragraph(sentence) for sentence in said if sentence]
+    return [Text(sentence) for sentence in said if sentence]
 
 
-def _tables(phase: PhaseExplanation) -> list[Part]:
+def _tables(phase: PhaseExplanation) -> list[Block]:
     """Return all that was tried, not only the best."""
     parts, changes = phase.without, phase.changed
     tables = []
     if parts:
         rows = [[one.words, *_gain(one)] for one in parts]
-        tables.append(Table("Without a part of the path", _WITHOUT, rows))
+        tables.append(plain_table("Without a part of the path", _WITHOUT, rows))
     if changes:
         rows = [[one.words, one.kind or "", one.typed, *_gain(one)] for one in changes]
-        tables.append(Table("With a change", _WITH, rows, words=(0, 1, 2), code=(2,)))
+        tables.append(plain_table("With a change", _WITH, rows, words=(0, 1, 2), typed=(2,)))
     runs = format_count(len(parts) + len(changes), "run")
     return [Fold(f"All {runs} that were made", tables)] if tables else []
 

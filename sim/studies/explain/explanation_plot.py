@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sim.config.scenario import Scenario
 from sim.config.units import format_seconds
 from sim.results.pictures.scene import setup_of, setup_of_jobs
-from sim.results.pictures.sheet import (
+from sim.studies.explain.explanation import WORTH_SAYING, Explanation, PhaseExplanation, Tried
+from sim.studies.explain.remedies import Kind
+from sim.telling.answer import Picture
+from sim.telling.sheet import (
     INK,
     OTHER,
     READ,
@@ -20,8 +24,6 @@ from sim.results.pictures.sheet import (
     name_axes,
     sheet,
 )
-from sim.studies.explain.explanation import WORTH_SAYING, Explanation, PhaseExplanation, Tried
-from sim.studies.explain.remedies import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,13 +49,14 @@ class _Group(NamedTuple):
     word: str
 
 
-def explanation_pictures(explanation: Explanation) -> Iterator[tuple[str, Figure]]:
+def explanation_pictures(explanation: Explanation) -> Iterator[Picture]:
     """Yield a picture for each kind of phase with its name; none where nothing was tried."""
     for place, phase in enumerate(explanation.phases):
         groups = _groups(phase)
         if groups:
             name = phase_title(explanation, phase)
-            yield f"gains-{place}", _gains_figure(explanation, phase, name, groups)
+            draw = partial(_gains_figure, explanation, phase, name, groups)
+            yield Picture(f"gains-{place}", draw)
 
 
 def phase_title(explanation: Explanation, phase: PhaseExplanation) -> str:

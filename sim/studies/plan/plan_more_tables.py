@@ -7,10 +7,10 @@ from typing import Any
 
 from sim.config.machine import Machine
 from sim.config.units import format_bytes, format_per_second, format_rate, format_seconds
-from sim.results.page.content import Table
 from sim.studies.plan.hardware import is_count
 from sim.studies.plan.plan_faults import MixFaults
 from sim.studies.plan.plan_sensitivity import MixSensitivity, Range
+from sim.telling.answer import Table, plain_table
 
 _GB = 1e9
 
@@ -34,13 +34,13 @@ def sensitivity_tables(found: MixSensitivity) -> list[Table]:
         "their sizes (mu*) with its 95 % interval, mean (mu), standard deviation (sigma). "
         "A spread as large as the effect: it depends on other values."
     )
-    tables = [Table("Effect of each value on the mix (GB/s)", heads, rows, note=note)]
+    tables = [plain_table("Effect of each value on the mix (GB/s)", heads, rows, note=note)]
     if found.shares:
         shares = [
             [share.path, *(f"{100 * value:.0f}" for value in share[1:])] for share in found.shares
         ]
         tables.append(
-            Table(
+            plain_table(
                 "Share of the variance (%)",
                 ["value", "by itself", "+-", "with others", "+-"],
                 shares,
@@ -114,7 +114,7 @@ def faults_table(found: MixFaults) -> Table:
             rows.append(row)
     heads = ["fault", "parts", "mix", "% of it", *(job.name for job in found.mix.jobs)]
     note = "GB/s: 10^9 bytes a second. Each job begins at 0 s, and meets the faults from then on."
-    return Table("Throughput with failed parts (GB/s)", heads, rows, note=note)
+    return plain_table("Throughput with failed parts (GB/s)", heads, rows, note=note)
 
 
 def faults_missing(found: MixFaults) -> Iterator[str]:

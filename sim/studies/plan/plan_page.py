@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 
 from sim.config.workload_mix import WorkloadMix
-from sim.results.page.content import Card, Fold, Listing, Page, Paragraph, Part, Points, Section
-from sim.results.page.drawing import picture_part, picture_parts
 from sim.results.page.machine_tables import machine_parts
 from sim.studies.plan.plan import Plan
 from sim.studies.plan.plan_faults import MixFaults
@@ -29,6 +28,17 @@ from sim.studies.plan.plan_text import (
     plan_title,
 )
 from sim.studies.plan.plan_why import reasons, verdicts
+from sim.telling.answer import (
+    Answer,
+    Block,
+    Card,
+    Fold,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Text,
+)
 
 _GB = 1e9
 
@@ -38,7 +48,7 @@ def plan_page(
     command: str,
     sensitivity: MixSensitivity | None = None,
     faults: MixFaults | None = None,
-) -> Page:
+) -> Answer:
     """Return the page of a plan.
 
     Parameters
@@ -54,15 +64,15 @@ def plan_page(
         *([] if sensitivity is None else [sensitivity_section(sensitivity)]),
         *([] if faults is None else [faults_section(faults)]),
     ]
-    why = [Paragraph(f"{name}: {said}") for name, said in reasons(plan, every=True)]
-    return Page(
+    why = [Text(f"{name}: {said}") for name, said in reasons(plan, every=True)]
+    return Answer(
         title=plan_title(plan),
         setup=plan_setup(plan),
         description=plan.mix.description,
         cards=list(_cards(plan)),
-        sections=[
+        blocks=[
             Section("answer", "The answer", _answer(plan)),
-            Section("pictures", "Pictures", picture_parts(plan_pictures(plan))),
+            Section("pictures", "Pictures", list(plan_pictures(plan))),
             Section("tables", "Tables", [configurations_table(plan), gains_table(plan)]),
             Section(
                 "why",
@@ -82,14 +92,13 @@ def studies_page(
     command: str,
     sensitivity: MixSensitivity | None,
     faults: MixFaults | None,
-) -> Page:
+) -> Answer:
     """Return the page of what was asked for without configurations: sensitivities, faults."""
-    return Page(
+    return Answer(
         title=mix_title(mix),
         setup="Throughput of the mix: all bytes over all seconds of I/O. GB = 10^9 bytes.",
         description=mix.description,
-        cards=[],
-        sections=[
+        blocks=[
             *([] if sensitivity is None else [sensitivity_section(sensitivity)]),
             *([] if faults is None else [faults_section(faults)]),
             Section("again", "To run it again", [Listing("Command", command, typed=True)]),
@@ -100,9 +109,9 @@ def studies_page(
 
 def sensitivity_section(found: MixSensitivity) -> Section:
     """Return what the mix depends on, as a part of a page."""
-    parts: list[Part] = [
+    parts: list[Block] = [
         Points(list(sensitivity_words(found))),
-        picture_part("sensitivity", sensitivity_figure(found)),
+        Picture("sensitivity", partial(sensitivity_figure, found)),
         *sensitivity_tables(found),
     ]
     return Section("sensitivity", "What the throughput depends on", parts)
@@ -111,9 +120,9 @@ def sensitivity_section(found: MixSensitivity) -> Section:
 def faults_section(found: MixFaults) -> Section:
     """Return the throughput with failed parts, as a part of a page."""
     wrong = list(faults_missing(found))
-    parts: list[Part] = [
+    parts: list[Block] = [
         *([Points(wrong, alert=True)] if wrong else []),
-        picture_part("faults", faults_figure(found)),
+        Picture("faults", partial(faults_figure, found)),
         faults_table(found),
     ]
     return Section("faults", "With failed parts", parts)
@@ -127,7 +136,7 @@ def _cards(plan: Plan) -> Iterator[Card]:
         yield Card("fastest", f"{(best.rate or 0.0) / _GB:,.4g} GB/s", best.words)
 
 
-def _answer(plan: Plan) -> list[Part]:
+def _answer(plan: Plan) -> list[Block]:
     wrong = [f"NOT RUN ({each.words}): {each.reason}" for each in not_run(plan)]
     said = [*verdicts(plan), *cost_words(plan), *followed(plan)]
     return [*([Points(wrong, alert=True)] if wrong else []), Points(said)]

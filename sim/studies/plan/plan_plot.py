@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.results.pictures.sheet import (
+from sim.studies.plan.configuration import Configuration
+from sim.studies.plan.mix_words import job_ratio
+from sim.studies.plan.plan import Plan
+from sim.studies.plan.plan_faults import MixFaults
+from sim.studies.plan.plan_sensitivity import MixSensitivity
+from sim.studies.plan.plan_text import mix_title, plan_title
+from sim.telling.answer import Picture
+from sim.telling.sheet import (
     INK,
     PALETTE,
     SMALL,
@@ -17,12 +25,6 @@ from sim.results.pictures.sheet import (
     room_for,
     sheet,
 )
-from sim.studies.plan.configuration import Configuration
-from sim.studies.plan.mix_words import job_ratio
-from sim.studies.plan.plan import Plan
-from sim.studies.plan.plan_faults import MixFaults
-from sim.studies.plan.plan_sensitivity import MixSensitivity
-from sim.studies.plan.plan_text import mix_title, plan_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,12 +37,12 @@ _NAMED = 16  # configurations that have room for their names
 _UNITS = "GB = 10^9 bytes."
 
 
-def plan_pictures(plan: Plan) -> Iterator[tuple[str, Figure]]:
+def plan_pictures(plan: Plan) -> Iterator[Picture]:
     """Yield the pictures of a plan with their names."""
     if plan.costs and any(each.cost for each in plan.configurations):
-        yield "cost", cost_figure(plan)
+        yield Picture("cost", partial(cost_figure, plan))
     if any(each.rate is not None for each in plan.alone):
-        yield "gains", gains_figure(plan)
+        yield Picture("gains", partial(gains_figure, plan))
 
 
 def cost_figure(plan: Plan) -> Figure:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sim.results.page.content import Table
 from sim.studies.plan.configuration import Configuration
 from sim.studies.plan.mix_runs import JobRuns
 from sim.studies.plan.mix_words import bottlenecks, job_ratio
 from sim.studies.plan.plan import Plan
 from sim.studies.ratio import Ratio
+from sim.telling.answer import Table, plain_table
 
 _GB = 1e9
 _MB = 1e6
@@ -39,7 +39,7 @@ def configurations_table(plan: Plan) -> Table:
             " Cost: beyond the machine as it is; empty where a change has none. *: no other is as "
             "fast for less."
         )
-    return Table(
+    return plain_table(
         "Throughput of the mix and of each job (GB/s)", heads, rows, words=words, note=note
     )
 
@@ -85,7 +85,9 @@ def gains_table(plan: Plan) -> Table:
         "For each unit: what the mix gains or loses, over how many there are more or less. Behind "
         "it, how many times as fast each job is."
     )
-    return Table("Marginal gains from the machine as it is", heads, rows, words=(0, 2), note=note)
+    return plain_table(
+        "Marginal gains from the machine as it is", heads, rows, words=(0, 2), note=note
+    )
 
 
 def _per_unit(plan: Plan, each: Configuration, path: str, gain: float) -> str:
@@ -114,7 +116,7 @@ def bounds_table(plan: Plan) -> Table:
         "station binds a phase if it was busy for 80 % of it or more and ranks waited for it; in "
         "turn if one or another of its kind was."
     )
-    return Table("What bound each job", heads, rows, words=(0, 1, 2), note=note)
+    return plain_table("What bound each job", heads, rows, words=(0, 1, 2), note=note)
 
 
 def _bounds(each: Configuration) -> Iterator[Any]:

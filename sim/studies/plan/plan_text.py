@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sim.config.workload_mix import WorkloadMix
-from sim.results.columns import column_lines
-from sim.results.page.content import Table
 from sim.studies.plan.configuration import Configuration
 from sim.studies.plan.mix_runs import JobRuns
 from sim.studies.plan.mix_words import bound_words
 from sim.studies.plan.plan import Plan
 from sim.studies.plan.plan_tables import configurations_table, gains_table
 from sim.studies.plan.plan_why import felt, reasons, verdicts
+from sim.telling.text import table_lines, wrapped
 from topology.text import format_count
-
-_WIDTH = 100
 
 
 def format_plan(plan: Plan) -> str:
@@ -32,28 +28,6 @@ def format_plan(plan: Plan) -> str:
         lines += wrapped(f"{name}: {said}", "  ", "    ")
     lines += [f"NOT RUN ({each.words}): {each.reason}" for each in not_run(plan)]
     return "\n".join(lines) + "\n"
-
-
-def wrapped(text: str, first: str = "", then: str = "") -> list[str]:
-    """Return a sentence as lines; a number and its percent sign stay together."""
-    kept = text.replace(" %", "\u00a0%")
-    lines = textwrap.wrap(
-        kept,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=then,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    return [line.replace("\u00a0%", " %") for line in lines]
-
-
-def table_lines(table: Table) -> Iterator[str]:
-    """Yield the lines of a table, with its title before and its note behind."""
-    yield table.title
-    yield from column_lines([table.heads, *table.rows], left=table.words)
-    if table.note:
-        yield from wrapped(table.note)
 
 
 def plan_title(plan: Plan) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.results.pictures.saving import save_figure
-from sim.results.pictures.sheet import (
+from sim.run.streaming.outcome import StreamOutcome, StreamResult
+from sim.telling.sheet import (
     GB,
     INK,
     PALETTE,
@@ -20,7 +21,6 @@ from sim.results.pictures.sheet import (
     sheet,
     stacked,
 )
-from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from topology.text import format_count
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.results.columns import format_columns
 from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.studies.stream.stream_draws import Agreement, Draws
+from sim.telling.columns import format_columns
 from topology.text import format_count
 
 _MOST_ROWS = 40

@@ -18,7 +18,11 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.engine.types import Floats
 from sim.results.pictures.saving import save_figure
-from sim.results.pictures.sheet import (
+from sim.studies.axes import Axis
+from sim.studies.sweep.point import Point
+from sim.studies.sweep.sweep import Sweep
+from sim.studies.sweep.sweep_text import Shown, describe_sweep, shown_phases
+from sim.telling.sheet import (
     INK,
     NARROW,
     PALETTE,
@@ -30,10 +34,6 @@ from sim.results.pictures.sheet import (
     shades,
     sheet,
 )
-from sim.studies.axes import Axis
-from sim.studies.sweep.point import Point
-from sim.studies.sweep.sweep import Sweep
-from sim.studies.sweep.sweep_text import Shown, describe_sweep, shown_phases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.engine.types import Floats
-from sim.results.pictures.sheet import (
+from sim.studies.tune.knob import Knob
+from sim.studies.tune.tuning import Trial, Tuning
+from sim.telling.sheet import (
     INK,
     OTHER,
     READ,
@@ -21,8 +23,6 @@ from sim.results.pictures.sheet import (
     name_panel,
     sheet,
 )
-from sim.studies.tune.knob import Knob
-from sim.studies.tune.tuning import Trial, Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

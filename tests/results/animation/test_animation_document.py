@@ -13,8 +13,8 @@ from recorded_runs import recorded
 
 from sim.config.jobs import JobsScenario
 from sim.results.animation.document import animation_html
-from sim.results.pictures.sheet import PALETTE
 from sim.run.jobs import simulate_jobs
+from sim.telling.sheet import PALETTE
 
 SCORE = re.compile(r'<script type="application/json" id="score">(.*?)</script>', re.DOTALL)
 PLAYER = re.compile(r"<script>(.*?)</script>", re.DOTALL)

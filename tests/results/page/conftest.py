@@ -6,8 +6,8 @@ import pytest
 
 from sim import JobsResult, Result, Scenario, simulate, simulate_jobs
 from sim.config.jobs import JobsScenario
-from sim.results.page.content import Page
 from sim.results.page.export import page_of
+from sim.telling.answer import Answer
 
 IOR = {"ior": "-w -r -C -e -b 4m -t 1m -i 2"}
 STRIPING = {"count": 4, "size": "1m"}
@@ -22,7 +22,7 @@ def run() -> Result:
 
 
 @pytest.fixture(scope="session")
-def page(run: Result) -> Page:
+def page(run: Result) -> Answer:
     """Its page."""
     return page_of(run)
 
@@ -37,6 +37,6 @@ def jobs() -> JobsResult:
 
 
 @pytest.fixture(scope="session")
-def jobs_page(jobs: JobsResult) -> Page:
+def jobs_page(jobs: JobsResult) -> Answer:
     """Their page."""
     return page_of(jobs)

@@ -16,8 +16,16 @@ from page_checks import (
     unreachable_by_keyboard,
 )
 
-from sim.results.page.content import Card, Fold, Listing, Page, Points, Section, Table
-from sim.results.page.rendering import write_page
+from sim.telling.answer import (
+    Answer,
+    Card,
+    Fold,
+    Listing,
+    Points,
+    Section,
+    plain_table,
+)
+from sim.telling.page import write_page
 
 pytestmark = pytest.mark.skipif(
     chromium() is None,
@@ -35,18 +43,19 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def crowded() -> Page:
+def crowded() -> Answer:
     """A page with more and longer things than any run has."""
     row = [LONG, LONG, *["1,234,567.89 GB/s"] * 38]
-    wide = Table(LONG, [LONG] * 40, [row] * 3, words=(0, 1))
+    wide = plain_table(LONG, [LONG] * 40, [row] * 3, words=(0, 1))
     cards = [Card(LONG, "1,234,567,890.12 GB/s", LONG)] * 9
     parts = [wide, Points([LONG], alert=True), Listing("Lines", LONG), Fold(LONG, [wide])]
-    return Page(LONG, LONG, LONG, cards, [Section("one", LONG, parts)], "1.0")
+    sections = [Section("one", LONG, parts)]
+    return Answer(LONG, LONG, sections, description=LONG, cards=cards, version="1.0")
 
 
 @pytest.fixture(scope="module")
 def written(
-    page: Page, jobs_page: Page, crowded: Page, tmp_path_factory: pytest.TempPathFactory
+    page: Answer, jobs_page: Answer, crowded: Answer, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
     """The pages as files."""
     folder = tmp_path_factory.mktemp("pages")

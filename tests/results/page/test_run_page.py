@@ -13,33 +13,35 @@ from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import Workload, load_scenario
 from sim.config.units import parse_rate
 from sim.results.critical_path import critical_paths
-from sim.results.page.content import Fold, Listing, Page, Part, Picture, Points, Table
 from sim.results.page.export import page_of, write
-from sim.results.page.rendering import render
 from sim.results.pictures.album import pictures_of
 from sim.results.waits import waits
+from sim.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
+from sim.telling.drawing import drawn
+from sim.telling.page import render
 from sim.workloads.job_results import Trouble
 
 
-def parts_of(page: Page) -> Iterator[Part]:
+def parts_of(page: Answer) -> Iterator[Block]:
     """Yield all parts of a page, those that are folded away too."""
 
-    def inside(parts: Sequence[Part]) -> Iterator[Part]:
+    def inside(parts: Sequence[Block]) -> Iterator[Block]:
         for part in parts:
             yield part
             if isinstance(part, Fold):
-                yield from inside(part.parts)
+                yield from inside(part.blocks)
 
-    for section in page.sections:
-        yield from inside(section.parts)
+    for section in page.blocks:
+        assert isinstance(section, Section)
+        yield from inside(section.blocks)
 
 
-def table(page: Page, title: str) -> Table:
+def table(page: Answer, title: str) -> Table:
     (found,) = [part for part in parts_of(page) if isinstance(part, Table) and part.title == title]
     return found
 
 
-def scenario_of(page: Page, folder: Path) -> Path:
+def scenario_of(page: Answer, folder: Path) -> Path:
     """Save the complete scenario of a page."""
     (text,) = [
         part.text
@@ -51,21 +53,22 @@ def scenario_of(page: Page, folder: Path) -> Path:
     return path
 
 
-def test_all_pictures_of_the_album_are_there_with_their_words(run: Result, page: Page):
+def test_all_pictures_of_the_album_are_there_with_their_words(run: Result, page: Answer):
     pictures = [part for part in parts_of(page) if isinstance(part, Picture)]
-    assert [picture.name for picture in pictures] == [name for name, _ in pictures_of(run)]
-    assert all(picture.title and picture.setup for picture in pictures)
-    assert all(bool(picture.svg) != bool(picture.image) for picture in pictures)
+    assert [picture.name for picture in pictures] == [one.name for one in pictures_of(run)]
+    made = [drawn(picture) for picture in pictures]
+    assert all(picture.title and picture.setup for picture in made)
+    assert all(bool(picture.svg) != bool(picture.image) for picture in made)
 
 
-def test_cells_of_a_mesh_are_pixels_and_not_an_element_each(page: Page):
-    pictures = {part.name: part for part in parts_of(page) if isinstance(part, Picture)}
+def test_cells_of_a_mesh_are_pixels_and_not_an_element_each(page: Answer):
+    pictures = {part.name: drawn(part) for part in parts_of(page) if isinstance(part, Picture)}
     for name in ("osts", "groups", "gantt"):
         assert "<image " in pictures[name].svg
         assert pictures[name].svg.count("<path ") < 1000
 
 
-def test_shares_of_every_column_add_up(run: Result, page: Page):
+def test_shares_of_every_column_add_up(run: Result, page: Answer):
     for title in ("What a rank was at meanwhile", "Where the time of a rank went, on average"):
         found = table(page, title)
         *causes, total = [list(row[1:]) for row in found.rows]
@@ -77,7 +80,7 @@ def test_shares_of_every_column_add_up(run: Result, page: Page):
     assert [longest.words, f"{100 * longest.share:.1f} %"] == list(found.rows[0][:2])
 
 
-def test_critical_paths_are_those_of_the_recording(run: Result, page: Page):
+def test_critical_paths_are_those_of_the_recording(run: Result, page: Answer):
     paths = critical_paths(run)
     found = [
         part
@@ -91,7 +94,7 @@ def test_critical_paths_are_those_of_the_recording(run: Result, page: Page):
         assert sum(float(row[2].removesuffix(" %")) for row in shown.rows) > 99.0
 
 
-def test_phases_have_the_figures_of_the_result(run: Result, page: Page):
+def test_phases_have_the_figures_of_the_result(run: Result, page: Answer):
     rows = table(page, "Phases, in the order of their begin").rows
     assert [(row[0], row[1]) for row in rows] == [(row.step, row.phase) for row in run.rows]
     cards = {card.name: card for card in page.cards}
@@ -101,7 +104,7 @@ def test_phases_have_the_figures_of_the_result(run: Result, page: Page):
     assert f"{moved / 1e9:,.4g} GB" in cards["write"].note
 
 
-def test_the_complete_scenario_is_the_run(run: Result, page: Page, tmp_path: Path):
+def test_the_complete_scenario_is_the_run(run: Result, page: Answer, tmp_path: Path):
     again = simulate(load_scenario(scenario_of(page, tmp_path)))
     assert [row.seconds for row in again.rows] == [row.seconds for row in run.rows]
     assert again.events == run.events
@@ -109,7 +112,7 @@ def test_the_complete_scenario_is_the_run(run: Result, page: Page, tmp_path: Pat
 
 
 def test_the_complete_scenario_of_jobs_is_their_run(
-    jobs: JobsResult, jobs_page: Page, tmp_path: Path
+    jobs: JobsResult, jobs_page: Answer, tmp_path: Path
 ):
     scenario = load_jobs(scenario_of(jobs_page, tmp_path))
     assert isinstance(scenario, JobsScenario)
@@ -117,7 +120,7 @@ def test_the_complete_scenario_of_jobs_is_their_run(
     assert [outcome.end for outcome in again.jobs] == [outcome.end for outcome in jobs.jobs]
 
 
-def test_a_page_of_jobs_tells_of_each_and_of_the_machine(jobs: JobsResult, jobs_page: Page):
+def test_a_page_of_jobs_tells_of_each_and_of_the_machine(jobs: JobsResult, jobs_page: Answer):
     page = jobs_page
     rows = table(page, "What each job took").rows
     assert [row[0] for row in rows] == ["one", "two"]
@@ -136,12 +139,12 @@ def test_troubles_and_notes_stand_first(run: Result):
     )
     alert, *others = [part for part in parts_of(page_of(troubled)) if isinstance(part, Points)]
     assert alert.alert
-    assert list(alert.sentences) == ["Bytes were lost."]
-    assert list(others[-1].sentences) == ["A note."]
+    assert list(alert.points) == ["Bytes were lost."]
+    assert list(others[-1].points) == ["A note."]
 
 
 def test_the_same_run_gives_the_same_page_also_when_it_was_kept(
-    run: Result, page: Page, tmp_path: Path
+    run: Result, page: Answer, tmp_path: Path
 ):
     kept, target = tmp_path / "kept.xc40io", tmp_path / "page.html"
     simulate(run.scenario, record=True).save(kept)

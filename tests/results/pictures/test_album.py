@@ -29,12 +29,12 @@ def test_pictures_are_whole_and_the_same_every_time(lustre: Result, tmp_path: Pa
 
 
 def test_what_has_nothing_to_show_is_left_out(home: Result):
-    names = [name for name, _ in pictures_of(home)]
+    names = [one.name for one in pictures_of(home)]
     assert names == ["bandwidth", "service_nodes", "links", "ranks"]
 
 
 def test_a_recording_adds_what_happened_when(recorded: Result):
-    names = [name for name, _ in pictures_of(recorded)]
+    names = [one.name for one in pictures_of(recorded)]
     assert names == [
         *("bandwidth", "osts", "lnet_routers", "groups", "links", "queues", "locks"),
         *("mdt_operations", "server_rates", "oss_load", "ranks", "gantt"),

@@ -200,7 +200,8 @@ def test_values_belong_to_parts(paths: list[str], words: str | None) -> None:
 
 
 def drawn(found: SideBySide) -> Figure:
-    ((name, figure),) = side_by_side_pictures(found)
+    (picture,) = side_by_side_pictures(found)
+    name, figure = picture.name, picture.draw()
     assert name == "side-by-side"
     return figure
 

@@ -34,7 +34,8 @@ def explanation(*runs: Tried) -> Explanation:
 
 
 def drawn(*runs: Tried) -> Figure:
-    ((name, figure),) = explanation_pictures(explanation(*runs))
+    (picture,) = explanation_pictures(explanation(*runs))
+    name, figure = picture.name, picture.draw()
     assert name == "gains-0"
     return figure
 

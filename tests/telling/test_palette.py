@@ -10,7 +10,7 @@ from colour_vision import VISION, distance, lab, seen
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 
-from sim.results.pictures.sheet import INK, OTHER, PALETTE, READ, REST, SMALL, WRITE, shades
+from sim.telling.sheet import INK, OTHER, PALETTE, READ, REST, SMALL, WRITE, shades
 from topology.dragonfly_load import JOB_INK
 from topology.inks import COMPUTE_INK, EMPTY_INK, LNET_INK
 

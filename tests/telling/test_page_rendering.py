@@ -9,40 +9,47 @@ import pytest
 from html_outline import Outline
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from sim.config.errors import InputError
-from sim.results.page.content import (
+from sim.telling.answer import (
+    Answer,
+    Block,
     Card,
     Fold,
     Listing,
-    Page,
-    Paragraph,
-    Part,
     Picture,
     Points,
     Section,
-    Table,
+    Text,
+    plain_table,
 )
-from sim.results.page.rendering import render, write_page
+from sim.telling.page import render, write_page
+from sim.telling.sheet import Heading, sheet
 
 WICKED = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='a' & &lt; {{ 7 }}"
 )
 
 
-def page_with(text: str) -> Page:
+def figure(text: str) -> Figure:
+    """A figure whose heading is a text."""
+    return sheet(Heading(text, text, text))[0]
+
+
+def page_with(text: str) -> Answer:
     """A page that has a text wherever one can be."""
-    parts: list[Part] = [
-        Paragraph(text),
+    parts: list[Block] = [
+        Text(text),
         Points([text, text], alert=True),
-        Table(text, [text, text], [[text, text], [text, text]], (0, 1), (1,), True, text),
+        plain_table(text, [text, text], [[text, text]] * 2, (0, 1), (1,), total=True, note=text),
         Listing(text, text, typed=True),
-        Picture("one", text, text, text, svg="<svg></svg>"),
-        Picture("two", text, text, text, image="data:image/png;base64,AA==", size=(3, 2)),
-        Fold(text, [Paragraph(text), Fold(text, [Listing(text, text)])]),
+        Picture("one", lambda: figure(text)),
+        Fold(text, [Text(text), Fold(text, [Listing(text, text)])]),
     ]
     sections = [Section("here", text, parts), Section("empty", text, [])]
-    return Page(text, text, text, [Card(text, text, text)], sections, "1.0")
+    cards = [Card(text, text, text)]
+    return Answer(text, text, sections, description=text, cards=cards, version="1.0")
 
 
 def test_what_users_write_is_text_and_nothing_else():

@@ -6,7 +6,7 @@ import re
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from sim.results.pictures.sheet import INK
+from sim.telling.sheet import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ _SIZE = re.compile(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"')
 def inline_svg(figure: Figure, name: str, described: str) -> str:
     """Return a figure as an ``svg`` element.
 
-    It has no background, what is drawn in :data:`~sim.results.pictures.sheet.INK` has the colour of
+    It has no background, what is drawn in :data:`~sim.telling.sheet.INK` has the colour of
     the text around it, and no other figure has the names within it. The same figure gives
     the same text.
 

@@ -1,4 +1,4 @@
-"""A page as HTML: one text with everything in it.
+"""An answer as a page of HTML: one text with everything in it.
 
 The template escapes whatever it is given but the figures, which Matplotlib has written; a policy in
 the head of the page keeps browsers from loading or running anything.
@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sim.archive.files import write_whole
-from sim.results.page.content import Page
+from sim.telling.answer import Answer, Block, Section
+from sim.telling.cells import written
+from sim.telling.drawing import drawn
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -21,21 +23,39 @@ _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127), " ")
 """Characters that HTML does not allow."""
 
 
-def write_page(page: Page, path: str | Path, option: str) -> None:
-    """Write a page as a file, whole or not at all.
+def write_page(answer: Answer, path: str | Path, option: str) -> None:
+    """Write an answer as a page, whole or not at all.
 
     Raises
     ------
     InputError
         If the system refuses to write; `option` says where the user named the file.
     """
-    write_whole(path, render(page), option)
+    write_whole(path, render(answer), option)
 
 
-def render(page: Page) -> str:
-    """Return the HTML of a page; the same page gives the same text."""
-    shown = [section for section in page.sections if section.parts]
-    return fill(_TEMPLATES / "page.html", page=page, sections=shown, style=style())
+def render(answer: Answer) -> str:
+    """Return the HTML of an answer; the same answer gives the same text."""
+    shown = [block for block in answer.blocks if not isinstance(block, Section) or _is_told(block)]
+    return fill(
+        _TEMPLATES / "page.html",
+        page=answer,
+        blocks=[block for block in shown if not isinstance(block, Section)],
+        sections=[block for block in shown if isinstance(block, Section)],
+        style=style(),
+        kind=_kind,
+        written=written,
+        drawn=drawn,
+    )
+
+
+def _is_told(section: Section) -> bool:
+    return bool(section.blocks) and section.on != "text"
+
+
+def _kind(block: Block) -> str:
+    """Return what the template calls a block."""
+    return type(block).__name__.lower()
 
 
 def fill(template: Path, **content: Any) -> str:

@@ -1,0 +1,237 @@
+"""An answer: values for programs, and the blocks that people read. It is made once.
+
+Nothing here knows of text, JSON, pandas or HTML. Each of these is a renderer, a module of this
+folder: :mod:`~sim.telling.text`, :mod:`~sim.telling.data`, :mod:`~sim.telling.page`,
+:mod:`~sim.telling.drawing`.
+
+Texts may hold anything, such as the names of files: what has a meaning in HTML is made harmless
+where the page is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from enum import Flag
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class To(Flag):
+    """Who is told a column."""
+
+    PEOPLE = 1  # text, pages, notebooks
+    JSON = 2  # --json, tools of the assistant
+    PANDAS = 4  # tables of pandas, CSV
+    DATA = JSON | PANDAS
+    ALL = PEOPLE | DATA
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A kind of value: its type for programs; for people its digits, chosen here alone."""
+
+    name: str  # "s", "bytes/s"; empty for words and plain numbers
+    type: type  # str, int, float, bool; list of rows, dict of a record; object of anything
+    write: Callable[[Any], str] = str
+    above: str = ""  # what follows the head where the cells have no unit: " (s)"
+    left: bool = False  # cells begin below each other; else they end so
+    typed: bool = False  # what one types at a prompt
+
+
+@dataclass(frozen=True)
+class Column:
+    """One thing that is told of a row, or of a record that stands alone."""
+
+    name: str  # for programs: once released it never changes
+    unit: Unit
+    of: Callable[[Any], Any] | None = None  # of a row; None: what the row calls by this name
+    _: KW_ONLY
+    head: str | None = None  # for people, may change any day; None: the name
+    to: To = To.ALL
+    help: str = ""  # for schemas, documents and pointers
+    blank: Any = None  # the value that is nothing, and an empty cell for people
+    least: int = 0  # letters of the column in text
+    most: int = 0  # letters of a cell in text; 0: any number
+    spread: bool = False  # its value is a mapping, of which people see a column for each key
+    inner: tuple[Column, ...] = ()  # its value is rows, or a record, with these columns
+
+    def value(self, row: Any) -> Any:
+        """Return what a row has of this column."""
+        if self.of is not None:
+            return self.of(row)
+        return row[self.name] if isinstance(row, Mapping) else getattr(row, self.name)
+
+    def cell(self, value: Any) -> str:
+        """Return a value as people read it."""
+        return "" if value is None or value == self.blank else self.unit.write(value)
+
+    @property
+    def label(self) -> str:
+        """The head of the column, and the unit where the cells have none."""
+        return f"{self.name if self.head is None else self.head}{self.unit.above}"
+
+
+Columns: TypeAlias = tuple[Column, ...]
+Rows: TypeAlias = Sequence[Any] | Mapping[str, Any]  # records; or arrays by column: 200,000 ranks
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows below columns. Where one has inner columns, each row is the title of a group."""
+
+    columns: Columns
+    make: Callable[[], Rows]  # called when a renderer first asks: what nobody reads costs nothing
+    _: KW_ONLY
+    title: str = ""
+    note: str = ""
+    total: bool = False  # whether the last row adds up the others
+    most: int = 400  # rows that people are told; programs get all
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows, made when they are first asked for."""
+        return self.make()
+
+
+WORDS = Unit("", str, left=True)
+CELL = Unit("", str)
+TYPED = Unit("", str, left=True, typed=True)
+
+
+def plain_table(
+    title: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: Collection[int] = (0,),
+    typed: Collection[int] = (),
+    *,
+    total: bool = False,
+    note: str = "",
+) -> Table:
+    """Return a table of cells that are written already; ``words``: columns that begin at the left.
+
+    For tables that only people are told, with heads that depend on what came out.
+    """
+    units = [TYPED if n in typed else WORDS if n in words else CELL for n in range(len(heads))]
+    columns = tuple(
+        Column(f"{place}", unit, itemgetter(place), head=head)
+        for place, (head, unit) in enumerate(zip(heads, units, strict=True))
+    )
+    return Table(columns, lambda: rows, title=title, note=note, total=total, most=len(rows))
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences; how the figures were found; what went wrong."""
+
+    text: str
+    kind: Literal["sentences", "method", "alert"] = "sentences"
+
+
+@dataclass(frozen=True)
+class Points:
+    """Sentences below each other, each of its own or behind what it is about."""
+
+    points: Sequence[str | tuple[str, str]]
+    title: str = ""
+    alert: bool = False  # whether they tell what went wrong
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Text whose lines stay as they are."""
+
+    title: str
+    text: str
+    typed: bool = False  # whether it is a command, which may be broken where it is too long
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What only Matplotlib can draw, with a heading of its own; drawn when it is asked for."""
+
+    name: str  # of its file, unlike that of any other picture of the answer
+    draw: Callable[[], Figure]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A table, and which of its columns is seen how: Matplotlib draws that, and Bokeh."""
+
+    name: str  # of its file, unlike that of any other picture of the answer
+    table: Table
+    mark: Literal["bars", "lines"]
+    x: str
+    y: str
+    colour: str
+    _: KW_ONLY
+    interval: tuple[str, str] | None = None  # columns of the bounds of what is measured
+    rule: float | None = None  # where a line stands
+    title: str = ""
+    setup: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks for which a page has room, behind a title, and text has none."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks below a heading of a page; in text the blocks alone."""
+
+    name: str  # for links: letters, digits and hyphens, unlike that of any other in the answer
+    title: str
+    blocks: Sequence[Block]
+    on: Literal["all", "page", "text"] = "all"
+
+
+Block: TypeAlias = Text | Points | Table | Listing | Picture | Chart | Fold | Section
+
+
+@dataclass(frozen=True)
+class Card:
+    """A number of the headline of a page."""
+
+    name: str
+    value: str  # with its unit
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Values:
+    """What programs get: one record, in which some columns have rows."""
+
+    kind: str
+    columns: Columns
+    of: Any
+
+    def table(self, name: str, rows: Rows | None = None, **how: Any) -> Table:
+        """Return the rows of a column, or others with its columns, as a block."""
+        column = next(column for column in self.columns if column.name == name)
+        return Table(column.inner, lambda: column.value(self.of) if rows is None else rows, **how)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer."""
+
+    title: str
+    setup: str  # on which machine, and how
+    blocks: Sequence[Block]
+    _: KW_ONLY
+    values: Values | None = None
+    description: str = ""
+    cards: Sequence[Card] = ()
+    whence: Mapping[str, Any] = field(default_factory=dict)  # command, seeds: no values
+    version: str = ""  # of xc40io
+    failed: bool = False  # exit status 1: bytes were lost, a point could not be run

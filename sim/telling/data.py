@@ -1,0 +1,132 @@
+"""An answer as JSON, as tables of pandas, and the schema of both: all from its columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from sim.telling.answer import Answer, Column, Columns, Table, To
+from sim.telling.cells import records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
+_DTYPES = {float: "float64", int: "int64", bool: "bool"}
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Return a document as indented JSON with a newline at the end.
+
+    Raises
+    ------
+    ValueError
+        If a number is infinite or none at all: JSON has no word for these.
+    """
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def document_of(answer: Answer) -> dict[str, Any]:
+    """Return the values of an answer as JSON has them."""
+    return {} if answer.values is None else record(answer.values.columns, answer.values.of)
+
+
+def record(columns: Columns, row: Any) -> dict[str, Any]:
+    """Return what JSON is told of a row."""
+    told = (column for column in columns if To.JSON in column.to)
+    return {column.name: _value(column, column.value(row)) for column in told}
+
+
+def _value(column: Column, value: Any) -> Any:
+    if not column.inner or value is None:
+        return _plain(value)
+    if column.unit.type is dict:
+        return record(column.inner, value)
+    return [record(column.inner, row) for row in records(value)]
+
+
+def _plain(value: Any) -> Any:
+    """Return records as dictionaries and sequences as lists, to the bottom."""
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def schema(columns: Columns) -> dict[str, Any]:
+    """Return the JSON schema of a record: known before anything is run."""
+    told = [column for column in columns if To.JSON in column.to]
+    return {
+        "type": "object",
+        "properties": {column.name: _schema(column) for column in told},
+        "required": [column.name for column in told],
+    }
+
+
+def _schema(column: Column) -> dict[str, Any]:
+    unit = f"In {column.unit.name}." if column.unit.name else ""
+    said = {"description": " ".join(part for part in (column.help, unit) if part)}
+    kind = _TYPES.get(column.unit.type)
+    if not column.inner:
+        return said | ({"type": [kind, "null"]} if kind else {})
+    if kind == "array":
+        return said | {"type": kind, "items": schema(column.inner)}
+    return said | {"anyOf": [schema(column.inner), {"type": "null"}]}
+
+
+def frames(answer: Answer) -> dict[str, pd.DataFrame]:
+    """Return the tables of an answer as those of pandas, with whence they are as ``attrs``."""
+    if answer.values is None:
+        return {}
+    told = [each for each in answer.values.columns if each.inner and To.PANDAS in each.to]
+    found = {each.name: frame(answer.values.table(each.name)) for each in told}
+    for each in found.values():
+        each.attrs = dict(answer.whence)
+    return found
+
+
+def frame(table: Table) -> pd.DataFrame:
+    """Return a table of pandas; of groups a row for each inner row, behind what they share."""
+    import pandas as pd
+
+    told = list(_told(table.columns))
+    if isinstance(table.rows, Mapping):
+        return pd.DataFrame({column.name: table.rows[column.name] for column in told}, copy=False)
+    rows = list(_flat(table.columns, table.rows))
+    data = pd.DataFrame(rows, columns=[column.name for column in told])
+    return data.astype(
+        {each.name: _DTYPES[each.unit.type] for each in told if each.unit.type in _DTYPES}
+    )
+
+
+def _told(columns: Columns) -> Iterator[Column]:
+    for column in columns:
+        if To.PANDAS in column.to:
+            yield from _told(column.inner) if column.inner else (column,)
+
+
+def _flat(columns: Columns, rows: Any) -> Iterator[list[Any]]:
+    """Yield what pandas is told of rows; each inner row behind what its row tells."""
+    told = [column for column in columns if To.PANDAS in column.to]
+    own = [column for column in told if not column.inner]
+    nested = next((column for column in told if column.inner), None)
+    for row in rows:
+        cells = [column.value(row) for column in own]
+        if nested is None:
+            yield cells
+        else:
+            yield from ([*cells, *inner] for inner in _flat(nested.inner, nested.value(row)))
