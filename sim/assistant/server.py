@@ -61,14 +61,7 @@ _INTERRUPTED = 130  # the exit status that a shell reports for SIGINT
 def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
     """Serve one client over standard input and output, until it closes them.
 
-    Parameters
-    ----------
-    limits
-        What a call may cost.
-    at_once
-        Calls that are worked on at the same time.
-    jobs
-        Processes for the runs of one call.
+    So many calls are worked on at the same time, each in so many processes.
     """
     # The thread that reads standard input cannot be interrupted, and the package waits for it.
     # Workers end by themselves when this process is gone.

@@ -21,21 +21,11 @@ _FORMS = {"plots", "html"}
 
 
 class WhatIfs(NamedTuple):
-    """What-ifs, as typed.
-
-    Attributes
-    ----------
-    texts
-        One each.
-    repeat
-        Seeds to run all with; None: one.
-    jobs
-        Processes to run in; None: one a processor.
-    """
+    """What-ifs, as typed."""
 
     texts: tuple[str, ...]
-    repeat: int | None
-    jobs: int | None
+    repeat: int | None  # seeds to run all with; None: one
+    jobs: int | None  # processes to run in; None: one a processor
 
     @property
     def any(self) -> bool:

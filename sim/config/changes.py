@@ -58,23 +58,23 @@ def let_follow(
         or not groups * per_oss * osts
     ):
         return  # the models say what is wrong with them
-    if not blades_counted(values):
+    if not _blades_counted(values):
         return
     if "lnet.oss_per_group" not in changed:
         if "lustre.osts" in changed:
-            check_osts(place, values)
+            _check_osts(place, values)
         if osts % (per_oss * groups) == 0:
             values["lnet.oss_per_group"] = osts // (per_oss * groups)
     if "lnet.routers" not in changed:
         values["lnet.routers"] = groups * per_group + metadata
     elif "lnet.routers_per_group" not in changed and routers > 0:
-        check_routers(place, values, before, changed)
+        _check_routers(place, values, before, changed)
         fixed = "lnet.metadata_routers" in changed
-        shares = shares_of_routers(routers, before, groups, metadata, fixed=fixed)
+        shares = _shares_of_routers(routers, before, groups, metadata, fixed=fixed)
         if shares is not None:
             values["lnet.routers_per_group"] = shares.per_group
             values["lnet.metadata_routers"] = shares.metadata
-    let_blades_follow(values, before, changed)
+    _let_blades_follow(values, before, changed)
 
 
 def provenance_of_changes(
@@ -82,12 +82,7 @@ def provenance_of_changes(
 ) -> dict[str, Provenance]:
     """Return the provenance of the values that were changed, and of those that followed.
 
-    Parameters
-    ----------
-    before, after
-        All values as text, by path.
-    changes
-        The paths of those that were to be changed.
+    ``before`` and ``after`` have all values as text, ``changes`` the paths that were asked for.
     """
     provenance = {}
     for path in {**before, **after}:
@@ -105,51 +100,35 @@ _BESIDE = ("burst_buffer.nodes", "home.nodes")
 _BLADES, _PER_BLADE = "nodes.service_blades", "nodes.service_nodes_per_blade"
 
 
-class Shares(NamedTuple):
+class _Shares(NamedTuple):
     """How LNET routers are shared out: so many in each FGR group, so many for metadata servers."""
 
     per_group: int
     metadata: int
 
 
-def shares_of_routers(
+def _shares_of_routers(
     routers: int, before: Mapping[str, Any], groups: int, metadata: int, *, fixed: bool
-) -> Shares | None:
+) -> _Shares | None:
     """Return how so many LNET routers are shared out over the groups; None if they cannot be.
 
     The routers for metadata stay as many as they are, or change in proportion where only that
     comes out even: half of Theta's 30 routers are 14 for data and 1 for metadata.
 
-    Parameters
-    ----------
-    routers
-        All LNET routers.
-    before
-        The machine's values before the change, by path.
-    groups, metadata
-        FGR groups, and routers for metadata.
-    fixed
-        Whether the routers for metadata have to stay as many.
+    ``before`` are the machine's values before the change; where it is ``fixed`` the routers for
+    metadata have to stay as many.
     """
     in_proportion, rest = divmod(metadata * routers, before["lnet.routers"])
     choices = [metadata] if fixed or rest else [metadata, in_proportion]
     for chosen in choices:
         per_group, left = divmod(routers - chosen, groups)
         if per_group > 0 and not left:
-            return Shares(per_group, chosen)
+            return _Shares(per_group, chosen)
     return None
 
 
-def check_osts(place: str, values: Mapping[str, Any]) -> None:
-    """Raise InputError if OSSs cannot be shared out evenly; name the nearest counts of OSTs.
-
-    Parameters
-    ----------
-    place
-        What the sentence begins with.
-    values
-        All values of the machine by path; the count of OSTs is one that was asked for.
-    """
+def _check_osts(place: str, values: Mapping[str, Any]) -> None:
+    """Raise InputError if OSSs cannot be shared out evenly; name the nearest counts of OSTs."""
     osts, groups = values["lustre.osts"], values["lnet.groups"]
     step = _osts_step(values)
     if not 0 < osts <= MOST_COUNT or osts % step == 0:
@@ -168,20 +147,10 @@ def _osts_step(values: Mapping[str, Any]) -> int:
     return step
 
 
-def check_routers(
+def _check_routers(
     place: str, values: Mapping[str, Any], before: Mapping[str, Any], changed: Collection[str]
 ) -> None:
-    """Raise InputError if LNET routers cannot be shared out; name the nearest counts.
-
-    Parameters
-    ----------
-    place
-        What the sentence begins with.
-    values, before
-        All values of the machine by path: with the change, and before.
-    changed
-        The paths that were asked for, ``lnet.routers`` among them.
-    """
+    """Raise InputError if LNET routers cannot be shared out; name the nearest counts."""
     routers, groups = values["lnet.routers"], values["lnet.groups"]
     possible, room = _routers_possible(values, before, changed), _room(values, changed)
     if possible(routers) and routers <= room:
@@ -201,14 +170,8 @@ def check_routers(
 def nearest_count(path: str, count: int, values: Mapping[str, Any]) -> int:
     """Return the count that a machine can have which is nearest to one; of two the smaller.
 
-    Parameters
-    ----------
-    path
-        Of the count: ``lustre.osts``, ``lnet.routers``. Any other can be every number from 1 on.
-    count
-        Wanted.
-    values
-        The machine's values by path, without a change.
+    Only ``lustre.osts`` and ``lnet.routers`` cannot be every number from 1 on. ``values`` are the
+    machine's, by path, without a change.
     """
     if path == "lustre.osts":
         step = _osts_step(values)
@@ -222,7 +185,7 @@ def nearest_count(path: str, count: int, values: Mapping[str, Any]) -> int:
     return min(found, key=lambda near: abs(near - count), default=values[path])
 
 
-def blades_counted(values: Mapping[str, Any]) -> bool:
+def _blades_counted(values: Mapping[str, Any]) -> bool:
     """Tell whether blades and their nodes are counts, as nobody has checked who changed them."""
     dimensions = DIMENSIONS.get(values["network.kind"], ())
     paths = [f"network.{name}" for name in (*dimensions, "nodes_per_router")]
@@ -231,7 +194,7 @@ def blades_counted(values: Mapping[str, Any]) -> bool:
     return all(type(count) is int and count > 0 for count in counts)
 
 
-def let_blades_follow(
+def _let_blades_follow(
     values: dict[str, Any], before: Mapping[str, Any], changed: Collection[str]
 ) -> None:
     """Add, in place, the service blades that more LNET routers need.
@@ -239,13 +202,6 @@ def let_blades_follow(
     A blade carries service nodes or compute nodes, never both: where all places for blades are
     taken, new service blades stand in place of compute blades, and the machine has fewer compute
     nodes. What is itself among the changes stays as it was asked for.
-
-    Parameters
-    ----------
-    values, before
-        All values of the machine by path: with the change, and before.
-    changed
-        The paths that were asked for.
     """
     if values["lnet.routers"] <= before["lnet.routers"] or _BLADES in changed:
         return
@@ -266,7 +222,9 @@ def _routers_possible(
     fixed = "lnet.metadata_routers" in changed
     metadata = values["lnet.metadata_routers"] if fixed else before["lnet.metadata_routers"]
     groups = values["lnet.groups"]
-    return lambda count: shares_of_routers(count, before, groups, metadata, fixed=fixed) is not None
+    return lambda count: (
+        _shares_of_routers(count, before, groups, metadata, fixed=fixed) is not None
+    )
 
 
 def _near(count: int, possible: Callable[[int], bool], room: int) -> tuple[int | None, int | None]:

@@ -68,12 +68,8 @@ Said = Progress | Answered | Refused
 class Worker:
     """A process that answers questions.
 
-    Parameters
-    ----------
-    warm
-        What it calls before the first question: ``module:function``.
-    nice
-        By how much others go before it where processors are few.
+    Before the first it calls ``warm``, a ``module:function``; ``nice`` says by how much others go
+    before it where processors are few.
     """
 
     def __init__(self, warm: str = "", nice: int = 0) -> None:

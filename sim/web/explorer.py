@@ -32,19 +32,7 @@ class _Page(pn.Template):
 
 
 class Explorer:
-    """A page.
-
-    Parameters
-    ----------
-    runs
-        Where runs are made.
-    points
-        What was published of the machines.
-    query
-        Of the link that was followed.
-    idle
-        Seconds after which the page is closed if nothing happens on it.
-    """
+    """A page: opened by the query of a link, closed after ``idle`` seconds without an event."""
 
     def __init__(self, runs: Runs, points: Sequence[Point], query: str, idle: float) -> None:
         self._makes = runs
@@ -168,14 +156,10 @@ _UNSEEN = "label { position: absolute; left: -100rem; }"  # there for screen rea
 
 
 class Bar:
-    """Its widgets.
+    """The bar above everything: tours, run and cancel, how far the runs have come.
 
-    Parameters
-    ----------
-    run, cancel
-        Called when somebody wants that.
-    tour
-        Called with the name of a tour; empty: none.
+    ``run`` and ``cancel`` are called when somebody wants that, ``tour`` with the name of a tour,
+    or with nothing.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ _SOMEBODY = "somebody"
 
 
 class Rooms:
-    """Counts the sessions that a server has, of which there may be so many: a page that is open."""
+    """Counts the sessions of a server, one for each open page, up to the most there may be."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -44,14 +44,7 @@ class Gate(AuthProvider):
     """Asked by the server before it gives a page or opens a websocket.
 
     A token comes with the address once (``?token=...``) and from then on by a cookie, so that it
-    stays neither in the address nor in links.
-
-    Parameters
-    ----------
-    token
-        Empty: everybody may come in.
-    rooms
-        The sessions that there are.
+    stays neither in the address nor in links. Where the token is empty, everybody may come in.
     """
 
     def __init__(self, token: str, rooms: Rooms) -> None:

@@ -29,13 +29,7 @@ the machine bound the job, and what to try next.</p>
 
 
 class Results:
-    """The part of the page below the bar.
-
-    Parameters
-    ----------
-    points
-        What was published of the machines.
-    """
+    """The part of the page below the bar; runs are held against the points that were published."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = points
@@ -137,13 +131,7 @@ _HIGH = 860  # pixels
 
 
 class Film:
-    """Buttons that have the run of a side animated, and the animation.
-
-    Parameters
-    ----------
-    runs
-        Where runs are made.
-    """
+    """Buttons that have the run of a side animated, and the animation."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs

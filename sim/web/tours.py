@@ -24,24 +24,14 @@ _GB = 1e9
 
 
 class _Step(Model):
-    """A step as its file has it.
-
-    Attributes
-    ----------
-    title
-        In a few words.
-    text
-        What is set, and why.
-    look
-        What to look at when the runs have ended. ``{a.write}`` stands for the bandwidth of that
-        phase of A, ``{ratio.write}`` for how many times that of A the bandwidth of B is.
-    a, b
-        In what the two settings differ from those of the tour; without b only A is run.
-    """
+    """A step as its file has it."""
 
     title: str
-    text: str
+    text: str  # what is set, and why
     look: str
+    """What to look at when the runs have ended. ``{a.write}`` stands for the bandwidth of that
+    phase of A, ``{ratio.write}`` for how many times that of A the bandwidth of B is."""
+    # In what the two settings differ from those of the tour; without b only A is run.
     a: dict[str, Any] = Field(default_factory=dict)
     b: dict[str, Any] | None = None
 
@@ -65,23 +55,11 @@ class Step(NamedTuple):
 
 
 class Tour(NamedTuple):
-    """A tour.
+    """A tour."""
 
-    Attributes
-    ----------
-    name
-        Of its file.
-    title
-        What it is called.
-    question
-        What it answers.
-    steps
-        In order.
-    """
-
-    name: str
+    name: str  # of its file
     title: str
-    question: str
+    question: str  # what it answers
     steps: tuple[Step, ...]
 
 
@@ -141,12 +119,8 @@ def filled(text: str, a: Outcome | None, b: Outcome | None) -> str | None:
 class TourGuide:
     """What stands above the results while a tour is on.
 
-    Parameters
-    ----------
-    set_out
-        Called with what a step sets: the controls are to show it, and it is to be run.
-    left
-        Called when the tour is left.
+    ``set_out`` is called with what a step sets, which is to be shown and run; ``left`` when the
+    tour is left.
     """
 
     def __init__(self, set_out: Callable[[State], None], left: Callable[[], None]) -> None:
