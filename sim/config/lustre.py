@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
 from sim.config.units import Bytes, Count, Few, Load, PerSecond, Rate, Seconds, Size, format_bytes
@@ -43,6 +44,7 @@ Years = Annotated[str, Field(pattern=r"^\d{4} to \d{4}$")]
 """The first and the last year of service: ``2017 to 2023``."""
 
 
+@kept
 class Mds(Model):
     """The metadata servers: what they can do in a second.
 
@@ -90,6 +92,7 @@ class Mds(Model):
     precreate_rate: PerSecond
 
 
+@kept(before={"disk_settle": 0.0, "shared_commit": lambda fields: fields["journal_commit"]})
 class Lustre(Model):
     """The file system: object storage servers (OSS), their targets (OST), and the client's limits.
 
@@ -236,6 +239,11 @@ class Lustre(Model):
     mds: Mds
 
     @property
+    def default_striping(self) -> StripeRequest:
+        """The striping of a file that asks for none, in a directory that asks for none."""
+        return StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size)
+
+    @property
     def oss_count(self) -> int:
         """Object storage servers in the whole file system."""
         return self.osts // self.osts_per_oss
@@ -268,12 +276,11 @@ class Lustre(Model):
                 f"raid_stripe = {format_bytes(self.raid_stripe)} is not a multiple of "
                 f"raid_chunk = {format_bytes(self.raid_chunk)}"
             )
-        StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size).check(
-            self.osts
-        )
+        self.default_striping.check(self.osts)
         return self
 
 
+@kept
 class Lnet(Model):
     """The LNET routers between the Cray's network and the storage's InfiniBand.
 

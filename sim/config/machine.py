@@ -18,6 +18,7 @@ from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 from sim.config.changes import let_follow, provenance_of_changes
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping, shipped
+from sim.config.kept import kept
 from sim.config.lustre import Lnet, Lustre
 from sim.config.model import Model
 from sim.config.mpi import Mpi
@@ -35,6 +36,7 @@ _MOST_PLACES = 1_000_000
 """Nodes that a network can have: a hundred times the largest XC40."""
 
 
+@kept
 class Machine(Model):
     """A whole machine: what :func:`load_machine` returns.
 

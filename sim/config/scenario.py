@@ -38,6 +38,7 @@ from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
 from sim.config.io500 import Io500
 from sim.config.job_form import Access, Binding, Policy, TargetKind
+from sim.config.kept import kept
 from sim.config.machine import Machine, load_machine, read_machine
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
@@ -56,6 +57,7 @@ def _node_list(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+@kept
 class Placement(Model):
     """Which compute nodes the job gets.
 
@@ -148,6 +150,7 @@ Factor = Annotated[float, Field(gt=0, strict=False)]
 """How many times as long something takes: 1 as usual, 2 twice as long."""
 
 
+@kept
 class Cores(Model):
     """How the job uses the cores of its nodes.
 
@@ -167,6 +170,7 @@ class Cores(Model):
     threads: Count = 1
 
 
+@kept
 class Background(Model):
     """What other jobs do meanwhile in the whole file system.
 
@@ -183,6 +187,7 @@ class Background(Model):
     typical: bool = False
 
 
+@kept
 class Target(Model):
     """Where the job's files are.
 
@@ -229,6 +234,7 @@ def _target(value: object) -> object:
 AskedTarget = Annotated[Target, BeforeValidator(_target)]
 
 
+@kept
 class Workload(Model):
     """What the job does: one of the four.
 
@@ -325,6 +331,7 @@ Variables = Annotated[dict[str, str], BeforeValidator(_variables)]
 """Environment variables of a job."""
 
 
+@kept
 class Scenario(Model):
     """One simulated run: what :func:`load_scenario` returns.
 
@@ -590,10 +597,9 @@ def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
 
 def resolved_striping(striping: StripeRequest, machine: Machine) -> StripeRequest:
     """Return a striping with the machine's defaults filled in."""
+    default = machine.lustre.default_striping
     return replace(
-        striping,
-        count=striping.count or machine.lustre.default_stripe_count,
-        size=striping.size or machine.lustre.default_stripe_size,
+        striping, count=striping.count or default.count, size=striping.size or default.size
     )
 
 
