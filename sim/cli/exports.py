@@ -6,7 +6,7 @@ A form is a line in ``EXPORTS``. Its option is then on every command that runs s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +19,6 @@ from sim.config.errors import InputError, naming
 
 if TYPE_CHECKING:
     from sim.run.result import Result
-    from sim.telling.answer import Answer, Picture
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -247,49 +246,3 @@ def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:
         yield from zip(titles, content.runs, strict=True)
     else:
         yield "", content
-
-
-class Forms(NamedTuple):
-    """Where the forms of a study of several runs go, as typed: of all forms it has these two."""
-
-    plots: str | None  # a folder for pictures
-    html: str | None  # a file for a page
-
-    @property
-    def asked(self) -> bool:
-        """Whether any of them is asked for."""
-        return self.plots is not None or self.html is not None
-
-    def check(self) -> None:
-        """Raise InputError if one cannot go where it is to; make the folder."""
-        if self.plots is not None:
-            make_folder(self.plots, "--plots")
-        if self.html is not None:
-            check_writable(self.html, "--html")
-
-    def draw(self, pictures: Callable[[], Iterable[Picture]]) -> None:
-        """Draw pictures with their names if that was asked for; tell the files."""
-        if self.plots is not None:
-            from sim.results.pictures.album import write_pictures
-
-            for path in write_pictures(self.plots, pictures(), "--plots"):
-                click.echo(f"xc40io: drew {path}", err=True)
-
-    def write(self, page: Callable[[], Answer]) -> None:
-        """Write a page if that was asked for; tell the file."""
-        if self.html is not None:
-            from sim.telling.page import write_page
-
-            write_page(page(), self.html, "--html")
-            click.echo(f"xc40io: wrote {self.html}", err=True)
-
-
-def form_options(command: Command) -> Command:
-    """Add the options of these two; the command gets them by their names."""
-    html = click.option(
-        "--html", metavar="FILE", help="Also write a page with it: one file for a browser."
-    )
-    plots = click.option("--plots", metavar="DIR", help="Also draw it into this folder.")
-    decorated: Any = plots(html(command))
-    made: Command = decorated
-    return made

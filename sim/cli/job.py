@@ -113,7 +113,7 @@ def describe(
         **told,
         changes=changes,
         placement=placement,
-        target=target_of(job),
+        target=_target_of(job),
         environment=variables_of(inherited(), job["hints"], job["environment"]),
         workload=workload,
     )
@@ -142,7 +142,7 @@ def read_faults(sentences: tuple[str, ...]) -> tuple[Fault, ...]:
         return tuple(map(parse_fault, sentences))
 
 
-def target_of(job: Mapping[str, Any]) -> Target:
+def _target_of(job: Mapping[str, Any]) -> Target:
     """Return where the files are to be, from the options that say so.
 
     Raises

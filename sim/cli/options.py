@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import click
 
 from sim.cli.exports import EXPORTS, export_options, exports_of, needs_recording
-from sim.config.errors import InputError
 
 _DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
 _MOST_DIGITS = 18  # fits 64 bits
-_PICTURES = ("svg", "png", "pdf")
 
 
 class Whole(click.IntRange):
@@ -67,19 +65,6 @@ class Keep(NamedTuple):
     def recorded(self) -> bool:
         """Whether the run is to be recorded."""
         return self.record or self.file_stats or needs_recording(self.exports)
-
-
-plot_option = click.option(
-    "--plot", metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf."
-)
-
-
-def kind_of_plot(path: str) -> str:
-    """Return the format of a picture, by the end of its name; raise InputError if it is none."""
-    kind = path.rpartition(".")[2].lower()
-    if kind not in _PICTURES:
-        raise InputError(f"--plot {path}: right would be a name that ends in .svg, .png or .pdf")
-    return kind
 
 
 changes = click.option(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import sim.workloads.h5bench.outcome
+import sim.workloads.h5bench.benchmarks
 import sim.workloads.io500.outcome
 import sim.workloads.ior.outcome
 import sim.workloads.mdtest.outcome

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from sim.config.errors import FailureError, InputError
-from sim.config.units import format_letters, parse_bytes
+from sim.config.units import SHORT_SIZES
 from sim.results.animation.document import animation_html
 from sim.results.pictures.heat import OSTS, heat_of
 from sim.results.pictures.scene import Scene, scene_of
@@ -22,7 +22,7 @@ from sim.serving.workers import Workers
 from sim.studies.case import Case
 from sim.studies.measurement import Measurement, measured
 from sim.web.outcome import Animation, HeatMap, Outcome, PhaseOutcome, WaitShare, family_of
-from sim.web.settings import Settings
+from sim.web.settings import Settings, bytes_of
 from sim.web.translation import scenario_of
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -160,7 +160,7 @@ def small_of(settings: Settings) -> Settings:
         while _too_much(small) and getattr(small, name) > _FEWEST:
             small = small.model_copy(update={name: max(getattr(small, name) // 2, _FEWEST)})
     while _too_much(small) and small.calls > 1:
-        block = format_letters(small.calls // 2 * parse_bytes(small.transfer))
+        block = SHORT_SIZES.write(small.calls // 2 * bytes_of(small.transfer))
         small = small.model_copy(update={"block": block})
     return small
 

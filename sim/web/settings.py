@@ -12,10 +12,9 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from sim.config.errors import InputError
 from sim.config.files import nearest, shipped
 from sim.config.job_form import CALLED
-from sim.config.units import format_bytes, format_letters, parse_bytes
+from sim.config.units import SHORT_SIZES
 
 _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no meaning
 _HINTS = re.compile(rf"{_HINT}(:{_HINT})*")
@@ -23,14 +22,11 @@ _MOST_HINTS = 400  # letters
 
 
 def _size(value: object) -> object:
-    """Read a size; return it as IOR and lfs take it."""
-    try:
-        size = parse_bytes(str(value).strip())
-    except InputError:
-        size = 0
-    if not size:
+    """Read a size as IOR and lfs write it."""
+    text = str(value).strip().lower()
+    if SHORT_SIZES.read(text) is None:
         raise ValueError(f"{value!r}: right would be a size, as 8m for 8 MiB or 256k for 256 KiB")
-    return format_letters(size)
+    return text
 
 
 def _stripe_size(value: object) -> object:
@@ -53,6 +49,13 @@ def _hints(text: str) -> str:
         raise ValueError(
             f"{text!r}: right would be hint=value:hint=value, as cb_buffer_size=4194304"
         )
+    return found
+
+
+def bytes_of(size: str) -> int:
+    """Return the bytes of a size as the fields have it: ``8m`` is 8 MiB."""
+    found = SHORT_SIZES.read(size)
+    assert found is not None, size
     return found
 
 
@@ -96,7 +99,7 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _calls_fill_the_block(self) -> Settings:
-        if self.calls * parse_bytes(self.transfer) != parse_bytes(self.block):
+        if self.calls * bytes_of(self.transfer) != bytes_of(self.block):
             raise ValueError(
                 f"a rank's {_in_full(self.block)} are not whole calls of "
                 f"{_in_full(self.transfer)}; right would be a multiple"
@@ -106,7 +109,7 @@ class Settings(BaseModel):
     @property
     def calls(self) -> int:
         """Calls of a rank."""
-        return parse_bytes(self.block) // parse_bytes(self.transfer)
+        return bytes_of(self.block) // bytes_of(self.transfer)
 
     @property
     def hinted(self) -> bool:
@@ -227,4 +230,7 @@ def _word(name: str, value: Any) -> str:
 
 def _in_full(size: str) -> str:
     """Return a size with its unit in full: ``8m`` is 8 MiB."""
-    return format_bytes(parse_bytes(size))
+    found = SHORT_SIZES.split(size)
+    assert found is not None, size
+    units = {"": "bytes", "k": "KiB", "m": "MiB", "g": "GiB"}
+    return f"{found[0]:,} {units[found[1]]}"

@@ -14,8 +14,8 @@ from sim.config.files import explain, nearest
 from sim.config.job_form import in_scenario, option_of
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
-from sim.config.units import format_letters, parse_bytes
-from sim.web.settings import Settings
+from sim.config.units import SHORT_SIZES
+from sim.web.settings import Settings, bytes_of
 from sim.workloads.ior.options import IorTest, parse_arguments
 
 _B = "b."
@@ -90,7 +90,7 @@ def scenario_of(settings: Settings) -> Scenario:
     document = _document(settings)
     striping = document.get("striping", {})
     if "size" in striping:
-        striping["size"] = parse_bytes(striping["size"])
+        striping["size"] = bytes_of(striping["size"])
     return Scenario.model_validate(document | {"striping": StripeRequest(**striping)})
 
 
@@ -155,10 +155,10 @@ def settings_of(scenario: Scenario) -> Settings | None:
             "collective": test.collective,
             "files": "own" if test.file_per_process else "shared",
             "pattern": "random" if test.random_offset else "strided" if strided else "segmented",
-            "block": format_letters(test.block_size * test.segments),
-            "transfer": format_letters(test.transfer_size),
+            "block": SHORT_SIZES.write(test.block_size * test.segments),
+            "transfer": SHORT_SIZES.write(test.transfer_size),
             "stripe_count": striping.count or 0,
-            "stripe_size": format_letters(striping.size) if striping.size else "",
+            "stripe_size": SHORT_SIZES.write(striping.size) if striping.size else "",
             "fsync": test.fsync,
             "reorder": test.reorder_constant,
             "direct": test.direct_io,

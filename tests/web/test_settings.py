@@ -13,14 +13,14 @@ import sim
 from sim.cli.app import cli
 from sim.config.errors import InputError
 from sim.config.files import shipped
-from sim.config.units import format_letters, parse_bytes
+from sim.config.units import SHORT_SIZES
 from sim.results.ior_run import ior_rows
 from sim.serving.limits import Limits, bulk_rpcs
 from sim.serving.worker import Desk
 from sim.studies.case import Case
 from sim.web.outcome import Outcome
 from sim.web.running import run, small_of
-from sim.web.settings import Settings
+from sim.web.settings import Settings, bytes_of
 from sim.web.translation import (
     State,
     checked,
@@ -43,7 +43,7 @@ _SIZES = st.sampled_from(["64k", "1m", "2m", "8m"])
 def any_settings(draw: st.DrawFn) -> Settings:
     """Draw a setting of any kind."""
     transfer = draw(_SIZES)
-    block = format_letters(parse_bytes(transfer) * draw(st.integers(1, 64)))
+    block = SHORT_SIZES.write(bytes_of(transfer) * draw(st.integers(1, 64)))
     fields = {
         "machine": draw(st.sampled_from(sorted(shipped("machines")))),
         "nodes": draw(st.integers(1, 300)),
@@ -106,7 +106,7 @@ def test_the_command_says_what_the_scenario_does(one: Settings):
     scenario = scenario_of(one)
     assert tuple(words[words.index("--") + 1 :]) == scenario.workload.ior
     (test,) = parse_arguments(scenario.workload.ior).tests
-    assert test.aggregate_bytes(1) == parse_bytes(one.block)
+    assert test.aggregate_bytes(1) == bytes_of(one.block)
 
 
 @pytest.mark.parametrize(

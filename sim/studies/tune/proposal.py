@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
-from sim.config.units import format_letters
+from sim.config.units import SHORT_SIZES
 from sim.studies.tune.job_nature import replays
 from sim.studies.tune.knob import Turner
 from sim.studies.tune.space import Space
@@ -74,7 +74,7 @@ def _setstripe(space: Space, scenario: Scenario) -> str:
         return ""
     count, size = striping_of(space.nature, scenario)
     asked = [f"-c {count}"] if count else []
-    asked += [f"-S {format_letters(size)}"] if size else []
+    asked += [f"-S {SHORT_SIZES.write(size)}"] if size else []
     return f"lfs setstripe {' '.join(asked)} {_folder(scenario)}" if asked else ""
 
 

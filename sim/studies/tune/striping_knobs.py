@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario, Workload
-from sim.config.units import MIB, format_letters
+from sim.config.units import MIB, SHORT_SIZES
 from sim.studies.tune.hinted import with_hints
 from sim.studies.tune.job_nature import JobNature
 from sim.studies.tune.knob import Knob, Turner
@@ -63,7 +63,7 @@ def size_knob(nature: JobNature) -> Knob:
         choices,
         _with_size,
         present,
-        label=format_letters,
+        label=SHORT_SIZES.write,
         idle=ELSEWHERE,
     )
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sim.workloads.mdtest.names import ordered_items, walk, walked_items
 from sim.workloads.mdtest.parameters import MdtestTest
-from sim.workloads.mdtest.tree import ordered_items, walk, walked_items
 
 tests = st.builds(
     MdtestTest,
