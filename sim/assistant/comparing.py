@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sim.assistant.answers import CompareAnswer, PhaseCompared, SideOfPhase
 from sim.assistant.questions import CompareQuestion
 from sim.assistant.subject import check_run, scenario_of
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 from sim.studies.compare.side import AS_IT_IS, Side, sides_of, told_apart
 from sim.studies.compare.side_by_side import PhaseOfSide, SideBySide, run_side_by_side
 from sim.studies.compare.side_by_side_text import format_side_by_side, method, said_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sim.assistant.answers import ExplainAnswer, OnPath, PhaseExplained, Tried
 from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 from sim.studies.explain.explanation import PhaseExplanation, explain
 from sim.studies.explain.explanation import Tried as Trial
 from sim.studies.explain.explanation_text import advice, beside, format_explanation, verdict

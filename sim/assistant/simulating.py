@@ -7,7 +7,7 @@ from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
 from sim.config.units import format_seconds
 from sim.results.stations import Load
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 from sim.studies.case import Case, Phase
 from sim.studies.measurement import Measurement, measured
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import click
 
-from sim.cli.whole import Whole
+from sim.cli.options import Whole
 
 if TYPE_CHECKING:
     from pathlib import Path

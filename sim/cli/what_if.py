@@ -10,9 +10,7 @@ import click
 
 from sim.cli.face import typed_command
 from sim.cli.findings import Findings, Study
-from sim.cli.keep import Keep
-from sim.cli.view import View
-from sim.cli.whole import Whole
+from sim.cli.options import Keep, View, Whole
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -23,21 +21,11 @@ _FORMS = {"plots", "html"}
 
 
 class WhatIfs(NamedTuple):
-    """What-ifs, as typed.
-
-    Attributes
-    ----------
-    texts
-        One each.
-    repeat
-        Seeds to run all with; None: one.
-    jobs
-        Processes to run in; None: one a processor.
-    """
+    """What-ifs, as typed."""
 
     texts: tuple[str, ...]
-    repeat: int | None
-    jobs: int | None
+    repeat: int | None  # seeds to run all with; None: one
+    jobs: int | None  # processes to run in; None: one a processor
 
     @property
     def any(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
@@ -232,8 +233,8 @@ def _layers(
     if isinstance(program, Mapping):
         program = [Layer("the program", program)] if program else []
     yield from program
-    text = environment.get("MPICH_MPIIO_HINTS", "")
-    layer, passed = read_patterns(text, "MPICH_MPIIO_HINTS", file_name)
+    text = environment.get(HINTS, "")
+    layer, passed = read_patterns(text, HINTS, file_name)
     notes += passed
     yield layer
 

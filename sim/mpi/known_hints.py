@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.config.job_form import HINTS
 from sim.config.kept import kept
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
 from sim.config.units import is_count
@@ -252,7 +253,7 @@ def unheeded(hint: KnownHint, text: str, source: str) -> str:
 
 CRAY_DEFAULTS: Mapping[str, str] = {
     "MPICH_MPIIO_HINTS_DISPLAY": "0",
-    "MPICH_MPIIO_HINTS": "NULL",
+    HINTS: "NULL",
     "MPICH_MPIIO_CB_ALIGN": "2",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY": "0",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE": "-1",

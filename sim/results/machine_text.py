@@ -5,13 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from sim.config.lnet import Lnet
-from sim.config.lustre import Lustre
+from sim.config.lustre import Lnet, Lustre, Mds
 from sim.config.machine import Machine
-from sim.config.mds import Mds
 from sim.config.nodes import Nodes
-from sim.config.service import Service
-from sim.config.ssd import Ssd
+from sim.config.storage import Service, Ssd
 from sim.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
 from topology import Fabric, describe
 from topology.text import format_count

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sim.config.faults import Fault
+from sim.config.job_form import HINTS
 from sim.config.jobs import Job, JobsScenario
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
@@ -23,9 +24,6 @@ from sim.workloads.replay.kernel import Replay, open_trace
 from sim.workloads.replay.outcome import ReplayOutcome
 from sim.workloads.trace import Trace
 from sim.workloads.workload import Workload
-
-HINTS = "MPICH_MPIIO_HINTS"
-"""The variable that hints stand in."""
 
 GROUP_LOCK = "cray_cb_write_lock_mode=1", "romio_no_indep_rw=true"
 """Hints with which all aggregators of a file share one lock: each needs the other."""

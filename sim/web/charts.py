@@ -19,8 +19,7 @@ from bokeh.palettes import YlGnBu9
 from bokeh.plotting import figure
 
 from sim.telling.sheet import GB, INK, SMALL
-from sim.web.families import FAMILIES
-from sim.web.outcome import HeatMap, Outcome, PhaseOutcome
+from sim.web.outcome import FAMILIES, HeatMap, Outcome, PhaseOutcome
 from sim.web.published import Comparable
 
 Row = tuple[str, str] | str

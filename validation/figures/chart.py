@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
 from sim.studies.record import RunRecord
 from sim.telling.sheet import GB, Heading
@@ -81,7 +82,7 @@ def on_theta(
             "nodes": nodes,
             "ppn": ppn,
             "striping": {"count": count, "size": size},
-            "environment": {"MPICH_MPIIO_HINTS": f"*:{hints}"} if hints else {},
+            "environment": {HINTS: f"*:{hints}"} if hints else {},
             "target": target,
             "workload": {"ior": command},
         }

@@ -13,8 +13,7 @@ from sim.cli.job import describe, described_on
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
     from sim.config.scenario import Scenario, Workload
     from sim.run.machine import Progress
     from sim.workloads.io500.command import Io500

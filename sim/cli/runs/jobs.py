@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from sim.cli.exports import write_exports
-from sim.cli.keep import Keep
+from sim.cli.options import Keep, View
 from sim.cli.runs.running import (
     check_files,
     check_keep,
@@ -16,7 +16,6 @@ from sim.cli.runs.running import (
     save_result,
     write_files,
 )
-from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.results.file_stats import add_file_stats, format_file_stats

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.exports import write_exports
+from sim.cli.exports import Command, write_exports
 from sim.cli.job import describe, described
-from sim.cli.options import Command
 from sim.cli.runs.log_replay import LogReplay
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
     from sim.config.scenario import Scenario
     from sim.results.replay_report import ReplayReport
     from sim.run.result import Result
@@ -52,8 +50,6 @@ def _defaults_from_log(command: Command) -> Command:
         if option.name in _FROM_LOG:
             option.default, option.show_default = None, False
             option.help = _FROM_LOG[option.name]
-        if option.name == "stripe_offset":
-            option.default = None
     return command
 
 
@@ -224,5 +220,4 @@ def _table_scenario(
     if files is not None:
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
-    job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
     return describe(Workload(kernel=kernel), assignments, job)

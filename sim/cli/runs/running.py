@@ -9,8 +9,7 @@ import click
 
 from sim.archive.files import check_writable, make_folder, write_whole
 from sim.cli.exports import check_exports, write_exports
-from sim.cli.keep import Keep
-from sim.cli.view import View
+from sim.cli.options import Keep, View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.file_stats import add_file_stats, format_file_stats

@@ -12,6 +12,7 @@ import numpy as np
 
 from sim.archive.files import replacing
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.engine.types import Integers
@@ -41,7 +42,7 @@ def head_of(result: Result) -> JobHead:
     """Return the head of a result's log."""
     scenario = result.scenario
     metadata = {"xc40io": result.version}
-    hints = scenario.environment.get("MPICH_MPIIO_HINTS")
+    hints = scenario.environment.get(HINTS)
     if hints:
         metadata["h"] = " ".join(hints.split())
     mounts = {lustre_mount(result.machine), mount_of(scenario, result.machine)}

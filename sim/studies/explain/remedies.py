@@ -9,13 +9,14 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
 from sim.config.units import format_bytes
 from sim.mpi.hint_text import with_more_hints
 from sim.plane.causes import Cause
 from sim.run.result import Result
-from sim.studies.case import GROUP_LOCK, HINTS, Case, collective, may_share_locks
+from sim.studies.case import GROUP_LOCK, Case, collective, may_share_locks
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 

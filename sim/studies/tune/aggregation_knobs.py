@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
-from sim.studies.case import GROUP_LOCK, HINTS
+from sim.studies.case import GROUP_LOCK
 from sim.studies.tune.hinted import with_hints
 from sim.studies.tune.job_nature import JobNature
 from sim.studies.tune.knob import Knob, Turner

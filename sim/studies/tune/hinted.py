@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
 from sim.mpi.hint_text import with_more_hints
-from sim.studies.case import HINTS
 
 
 def with_hints(scenario: Scenario, hints: Mapping[str, str]) -> Scenario:

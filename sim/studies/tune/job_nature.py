@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.mpi.hint_text import read_patterns
-from sim.studies.case import HINTS
 from sim.studies.record import RunRecord
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior

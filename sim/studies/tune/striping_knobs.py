@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario, Workload
-from sim.config.units import MIB
-from sim.studies.case import HINTS
+from sim.config.units import MIB, SHORT_SIZES
 from sim.studies.tune.hinted import with_hints
 from sim.studies.tune.job_nature import JobNature
 from sim.studies.tune.knob import Knob, Turner
@@ -63,17 +63,9 @@ def size_knob(nature: JobNature) -> Knob:
         choices,
         _with_size,
         present,
-        label=lfs_size,
+        label=SHORT_SIZES.write,
         idle=ELSEWHERE,
     )
-
-
-def lfs_size(size: int) -> str:
-    """Write a size as ``lfs setstripe -S`` takes it: ``8m``."""
-    for letter, scale in (("g", 1 << 30), ("m", 1 << 20), ("k", 1 << 10)):
-        if size % scale == 0:
-            return f"{size // scale}{letter}"
-    return str(size)
 
 
 def striping_of(nature: JobNature, scenario: Scenario) -> tuple[int | None, int | None]:

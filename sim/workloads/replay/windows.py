@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.config.job_form import HINTS
 from sim.config.striping import StripeRequest
 from sim.engine.types import Integers
 from sim.machine.filesystem import FileSet
@@ -82,7 +83,7 @@ class ReplayFiles:
     def _hints(self, file: TraceFile, striping: StripeRequest) -> InForce:
         """Return the hints of a file that MPI-IO opens."""
         environment = self._job.environment
-        name = file.name if environment.get("MPICH_MPIIO_HINTS") else ""  # else all are alike
+        name = file.name if environment.get(HINTS) else ""  # else all are alike
         if (striping, name) not in self._resolved:
             found = resolve(
                 environment, file_name=file.name, striping=striping, machine=self._job.machine

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from sim.cli.job import NAMES as JOB
 from sim.cli.runs.replay import replay, scenario_of_log
 from sim.config.files import shipped
+from sim.config.job_form import JOB
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import Scenario
 from sim.plane.counters import Stat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.counts import nearest_count
+from sim.config.changes import nearest_count
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
 
