@@ -14,7 +14,7 @@ import click
 from sim.cli.exports import Command
 
 if TYPE_CHECKING:
-    from sim.telling.answer import Answer, Picture
+    from sim.telling.answer import Answer, Chart, Picture
 
 
 class Forms(NamedTuple):
@@ -45,7 +45,7 @@ class Forms(NamedTuple):
         if self.html is not None:
             check_writable(self.html, "--html")
 
-    def draw(self, pictures: Callable[[], Iterable[Picture]]) -> None:
+    def draw(self, pictures: Callable[[], Iterable[Picture | Chart]]) -> None:
         """Draw pictures with their names if that was asked for; tell the files."""
         if self.plots is not None:
             from sim.results.pictures.album import write_pictures

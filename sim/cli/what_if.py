@@ -136,8 +136,10 @@ def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bo
     from sim.results.progress import ProgressBar
     from sim.studies.compare.side import told_apart
     from sim.studies.compare.side_by_side import run_side_by_side
-    from sim.studies.compare.side_by_side_text import format_side_by_side, side_by_side_document
-    from sim.telling.data import json_text
+    from sim.studies.compare.side_by_side_answer import side_by_side_answer
+    from sim.telling.data import document_of, json_text
+    from sim.telling.drawing import drawings
+    from sim.telling.text import text_of
 
     forms.check()
     with ProgressBar("runs") as progress:
@@ -147,13 +149,9 @@ def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bo
             jobs=asked.jobs or processors(),
             progress=progress,
         )
-    text = json_text(side_by_side_document(found)) if as_json else format_side_by_side(found)
-    click.echo(text, nl=False)
-    if forms.asked:
-        from sim.studies.compare.side_by_side_page import side_by_side_page
-        from sim.studies.compare.side_by_side_plot import side_by_side_pictures
-
-        forms.draw(lambda: side_by_side_pictures(found))
-        forms.write(lambda: side_by_side_page(found, typed_command()))
-    if found.troubles:
+    answer = side_by_side_answer(found, typed_command())
+    click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
+    forms.draw(lambda: drawings(answer.blocks))
+    forms.write(lambda: answer)
+    if answer.failed:
         click.get_current_context().exit(1)

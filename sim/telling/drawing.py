@@ -53,16 +53,18 @@ class Drawn(NamedTuple):
 
 def figures(answer: Answer) -> Iterator[tuple[str, Figure]]:
     """Yield all figures of an answer with their names, in their order."""
-    yield from _figures(answer.blocks)
+    for block in drawings(answer.blocks):
+        yield block.name, figure_of(block)
 
 
-def _figures(blocks: Sequence[Block]) -> Iterator[tuple[str, Figure]]:
+def drawings(blocks: Sequence[Block]) -> Iterator[Picture | Chart]:
+    """Yield what can be drawn among blocks, in its order."""
     for block in blocks:
         match block:
             case Picture() | Chart():
-                yield block.name, figure_of(block)
+                yield block
             case Section() | Fold():
-                yield from _figures(block.blocks)
+                yield from drawings(block.blocks)
 
 
 def figure_of(block: Picture | Chart) -> Figure:
