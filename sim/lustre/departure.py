@@ -15,8 +15,8 @@ from sim.engine.types import Integers
 from sim.lustre.handles import Handles
 from sim.lustre.ldlm import leave_lru
 from sim.lustre.locks import cancel
-from sim.lustre.osc.channels import Osc
-from sim.node.extents import NO_END, cut_bytes
+from sim.lustre.osc.obds import Osc
+from sim.node.byte_lists import NO_END, cut_bytes
 from sim.node.page_cache import PageCache
 from sim.node.pages import drop_cached
 
@@ -31,24 +31,24 @@ def drop_locks(osc: Osc, locks: Integers) -> None:
 
 
 @entry(raises=NoRowLeftError)
-def drop_views(cache: PageCache, keys: Integers) -> None:
-    """Drop the pages of views, and the views; ``keys``, int64 (n,), are those of their pairs."""
+def drop_osc_objects(cache: PageCache, keys: Integers) -> None:
+    """Drop osc_objects and their pages; ``keys``, int64 (n,), name pairs of object and node."""
     for i in range(len(keys)):
-        view_id = discard(cache.views_by_pair, keys[i])
-        view = cache.views[view_id]
-        drop_cached(cache, view_id, 0, NO_END)
-        give(cache.extents.spare_lists, view.cached)
-        if view.dirty >= 0:
-            cut_bytes(cache.extents, view.dirty, 0, NO_END)
-            give(cache.extents.spare_lists, view.dirty)
-        cache.files.objects[view.object].views = -1
-        view.object = -1  # whoever was here last is not to take it for its own
-        give(cache.spare_views, view_id)
+        osc_object_id = discard(cache.osc_objects_by_pair, keys[i])
+        osc_object = cache.osc_objects[osc_object_id]
+        drop_cached(cache, osc_object_id, 0, NO_END)
+        give(cache.byte_lists.spare_lists, osc_object.cached)
+        if osc_object.dirty >= 0:
+            cut_bytes(cache.byte_lists, osc_object.dirty, 0, NO_END)
+            give(cache.byte_lists.spare_lists, osc_object.dirty)
+        cache.files.objects[osc_object.object].osc_objects = -1
+        osc_object.object = -1  # whoever was here last is not to take it for its own
+        give(cache.spare_osc_objects, osc_object_id)
 
 
 @entry(raises=NoRowLeftError)
 def drop_inodes(cache: PageCache, keys: Integers) -> None:
-    """Drop inodes; ``keys``, int64 (n,), are those of their pairs of file and node."""
+    """Drop inodes; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
         inode_id = discard(cache.inodes_by_pair, keys[i])
         cache.inodes[inode_id].file = -1
@@ -57,6 +57,6 @@ def drop_inodes(cache: PageCache, keys: Integers) -> None:
 
 @entry(raises=NoRowLeftError)
 def drop_handles(handles: Handles, keys: Integers) -> None:
-    """Drop what nodes know of names; ``keys``, int64 (n,), are those of file and node."""
+    """Drop what nodes know of names; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
         give(handles.spare_rows, discard(handles.by_pair, keys[i]))

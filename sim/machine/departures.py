@@ -7,7 +7,7 @@ import numpy as np
 from sim.engine.hashmap import keys_with
 from sim.engine.pool import live_rows
 from sim.engine.types import Indices, Integers
-from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_views
+from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_osc_objects
 from sim.lustre.ldlm import LockState
 from sim.machine.plane import Plane
 from sim.plane.batch import Batch
@@ -58,7 +58,7 @@ class Departures:
         if osc.clients.dirty[nodes].any() or cache.nodes.coming[nodes].any():
             return False
         own = (nodes[:, None].astype(np.int64) * osc.osts + np.arange(osc.osts)).ravel()
-        if osc.channels.in_flight[own].any() or (osc.channels.works["head"][own] >= 0).any():
+        if osc.obds.in_flight[own].any() or (osc.obds.works["head"][own] >= 0).any():
             return False
         held = locks.locks[self._locks_of(nodes)]
         resting = (held.state == int(LockState.HELD)) & (held.users == 0) & (held.blocked == 0)
@@ -69,7 +69,7 @@ class Departures:
         tables = self._plane.tables
         there = self._there(nodes)
         drop_locks(tables.osc, self._locks_of(nodes))
-        drop_views(tables.cache, keys_with(tables.cache.views_by_pair, there))
+        drop_osc_objects(tables.cache, keys_with(tables.cache.osc_objects_by_pair, there))
         drop_inodes(tables.cache, keys_with(tables.cache.inodes_by_pair, there))
         drop_handles(tables.handles, keys_with(tables.handles.by_pair, there))
         tables.cache.nodes.evict_head[nodes] = -1

@@ -62,7 +62,7 @@ class Evictions:
         tables, lost = self._plane.tables, np.zeros(1, np.int64)
         messages, rpcs = self._under_way(node, ost)
         abort(tables.brw, messages, rpcs, lost)
-        drop_dirty(tables.osc, self._views_of(node, ost), now, lost)
+        drop_dirty(tables.osc, self._osc_objects_of(node, ost), now, lost)
         self._plane.make_room_for_rpcs()
         invalidate(tables.ldlm, self._locks_of(node, ost), now)
         self._plane.lost_dirty[node] += lost[0]
@@ -78,14 +78,14 @@ class Evictions:
         found: Integers = rows
         return found
 
-    def _views_of(self, node: int, ost: int) -> Integers:
-        """Return a node's views of objects on an OST: int64 (n,)."""
+    def _osc_objects_of(self, node: int, ost: int) -> Integers:
+        """Return a node's osc_objects of objects on an OST: int64 (n,)."""
         cache, files = self._plane.tables.cache, self._plane.tables.files
-        rows = live_rows(cache.spare_views)
-        rows = rows[(cache.views.object[rows] >= 0) & (cache.views.node[rows] == node)]
-        inodes = cache.inodes[cache.views.inode[rows]]
+        rows = live_rows(cache.spare_osc_objects)
+        rows = rows[(cache.osc_objects.object[rows] >= 0) & (cache.osc_objects.node[rows] == node)]
+        inodes = cache.inodes[cache.osc_objects.inode[rows]]
         on_lustre = files.rows.backend[inodes.file] == Backend.LUSTRE
-        found: Integers = rows[on_lustre & (cache.views.ost[rows] == ost)]
+        found: Integers = rows[on_lustre & (cache.osc_objects.ost[rows] == ost)]
         return found
 
     def _under_way(self, node: int, ost: int) -> tuple[Integers, Integers]:
@@ -94,5 +94,5 @@ class Evictions:
         rows = live_rows(network.spare_messages)
         rows = rows[np.isin(network.messages.stage[rows], _UNDER_WAY)]
         owners = network.messages.owner[rows].astype(np.int64)
-        ours = bulk.rpcs.channel[owners] == node * bulk.osts + ost
+        ours = bulk.rpcs.obd[owners] == node * bulk.osts + ost
         return rows[ours], np.unique(owners[ours])

@@ -31,9 +31,9 @@ class FileSet(NamedTuple):
     stripe_size: int
     osts: Integers
 
-    def layout(self, index: int) -> Layout:
+    def layout(self, index: int = 0) -> Layout:
         """Return the layout of the ``index``-th file of the set."""
-        return Layout(self.stripe_count, self.stripe_size, tuple(self.osts[index].tolist()))
+        return Layout.striped(self.stripe_size, self.osts[index].tolist())
 
 
 class FileSystem:
@@ -110,9 +110,8 @@ class FileSystem:
         if storage.kind != "lustre":
             return self._allocate_elsewhere(files, storage, size=size, direct=direct)
         count, stripe_size = self._allocator.resolve(request)
-        osts = self._allocator.allocate_many(files, request)
+        osts = self._allocator.allocate(files, request)
         first = self.plane.add_files(
-            count,
             stripe_size,
             osts.astype(np.int32),
             size=size,
@@ -241,9 +240,7 @@ class FileSystem:
     def servers_of(self, files: Integers) -> Integers:
         """Return the service nodes of files of one shape: int64 (files, service nodes of each)."""
         table = self.plane.tables.files
-        width = int(table.rows.stripe_count[files[0]])
-        part = table.rows.first_object[files][:, None] + np.arange(width)
-        servers: Integers = table.objects.ost[part].astype(np.int64)
+        servers: Integers = table.objects.ost[table.object_rows(files)].astype(np.int64)
         return servers
 
     def timers(self, programs: Integers) -> Floats:

@@ -19,7 +19,7 @@ from sim.engine.queue import clear_all
 from sim.engine.spans import Spans
 from sim.engine.types import Floats, Indices, Integers, Table, enlarge_table, make_table
 from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED
-from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_views
+from sim.lustre.departure import drop_handles, drop_inodes, drop_locks, drop_osc_objects
 from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
 from sim.lustre.resend import lose, resend
 from sim.lustre.server.journal import NEVER
@@ -27,11 +27,10 @@ from sim.machine.loop import ENDED, OUT_OF_ROWS, run
 from sim.machine.recorded import end_recording
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
-from sim.mpi.exchange import GATE, TRANSFER
-from sim.mpi.transfers import drop_transfers, gates_of
+from sim.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
 from sim.network.rerouting import Rerouting
-from sim.node.extents import NO_END
+from sim.node.byte_lists import NO_END
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.compaction import keep_operations
 from sim.plane.control import start_programs
@@ -90,7 +89,7 @@ class Plane:
         self._library_calls: list[npt.NDArray[Any]] = []
         self.lost_dirty: Integers = np.zeros(tables.nodes.count, np.int64)
         faults = (resend, lose, revoke, abort, drop_dirty, invalidate)
-        departures = (drop_locks, drop_views, drop_inodes, drop_handles)
+        departures = (drop_locks, drop_osc_objects, drop_inodes, drop_handles)
         prepare((start_programs, place, *faults, *departures, run), tables)
 
     @property
@@ -269,7 +268,6 @@ class Plane:
 
     def add_files(
         self,
-        stripe_count: int,
         stripe_size: int,
         osts: Indices,
         *,
@@ -282,10 +280,10 @@ class Plane:
 
         Parameters
         ----------
-        stripe_count, stripe_size
-            Their striping; size in bytes.
+        stripe_size
+            In bytes.
         osts
-            int32 (files, stripe_count): the OST of every stripe object.
+            int32 (files, objects of each): the OST of every stripe object.
         size
             Bytes that each holds already.
         mdts
@@ -295,7 +293,7 @@ class Plane:
         shared_directory
             Whether they are in one directory.
         """
-        first = self._add_files(stripe_count, stripe_size, osts, size)
+        first = self._add_files(stripe_size, osts, size)
         added = self.tables.files.rows[first : first + len(osts)]
         added.mdt = 0 if mdts is None else mdts
         added.direct = direct
@@ -313,26 +311,23 @@ class Plane:
             Whether they are in one directory.
         """
         no_osts = np.zeros((len(mdts), 0), np.int32)
-        return self.add_files(0, 1, no_osts, mdts=mdts, shared_directory=shared_directory)
+        return self.add_files(1, no_osts, mdts=mdts, shared_directory=shared_directory)
 
-    def _add_files(self, stripe_count: int, stripe_size: int, osts: Indices, size: int) -> int:
+    def _add_files(self, stripe_size: int, osts: Indices, size: int) -> int:
         """Add files of one shape and their objects; return the number of the first."""
         files, count = self.tables.files, len(osts)
         first, first_object = self._file_rows(count), self._object_rows(osts.size)
         added = files.rows[first : first + count]
-        added.first_object = first_object + osts.shape[1] * np.arange(count)
-        added.stripe_count = stripe_count
-        added.stripe_size = stripe_size
+        files.lay_out(first, first_object, stripe_size, osts)
         added.end = size
         added.changed = NEVER
         added.flock_held = -1
         clear_all(added.flock_waiting)
         objects = files.objects[first_object : first_object + osts.size]
-        objects.ost = osts.ravel()
         objects.written = NEVER
         objects.writer = -1
         clear_all(objects.syncing.waiting)
-        objects.views = -1
+        objects.osc_objects = -1
         return first
 
     def _file_rows(self, count: int) -> int:
@@ -363,8 +358,7 @@ class Plane:
         """
         if count == 0:
             return
-        rows = self.tables.files.rows[first : first + count]
-        self._spare_objects.give(int(rows.first_object[0]), int(rows.stripe_count.sum()))
+        self._spare_objects.give(*self.tables.files.span_of(first, count))
         self._spare_files.give(first, count)
 
     def give_meetings(self, first: int, count: int) -> None:
@@ -378,7 +372,7 @@ class Plane:
         holds already; ``direct``: whether it is opened with O_DIRECT.
         """
         no_ost = np.full((count, 1), -1, np.int32)
-        first = self._add_files(1, NO_END, no_ost, size)
+        first = self._add_files(NO_END, no_ost, size)
         added = self.tables.files.rows[first : first + count]
         added.backend = Backend.SSD
         added.direct = direct
@@ -415,9 +409,9 @@ class Plane:
         size
             Bytes that each holds already; they have their room.
         """
-        count, stripes = servers.shape
+        count = len(servers)
         self._add_mounts(np.unique(servers).astype(np.int32) if every is None else every)
-        first = self._add_files(stripes, stripe_size, servers, size)
+        first = self._add_files(stripe_size, servers, size)
         added = self.tables.files.rows[first : first + count]
         added.backend = Backend.DVS
         added.volume = volume
@@ -427,7 +421,7 @@ class Plane:
     def move_files(self, files: Integers, servers: Indices) -> None:
         """Move files of one service node each, int64 (n,), to others: int32 (n,)."""
         table = self.tables.files
-        table.objects.ost[table.rows.first_object[files]] = servers
+        table.objects.ost[table.object_rows(files)[:, 0]] = servers
 
     def add_volume(self, capacity: int) -> int:
         """Add an allocation of so many bytes behind service nodes; return its number."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sim.mpi.config_list import host_name
+from sim.mpi.communicator import host_name
+from sim.mpi.known_hints import read_displays
 from sim.mpi.record import MpiRecord
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
-from sim.mpi.variables import read_displays
 from sim.results.mpiio_hints import format_aggregators, format_hints, format_settings
 from sim.results.mpiio_stats import Direction, stats_text, timers_text
 
@@ -31,7 +31,7 @@ def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -
         Of the files, in the order in which they were opened.
     environment
         Environment variables of the job, which say what is printed
-        (:class:`~sim.mpi.variables.Displays`).
+        (:class:`~sim.mpi.known_hints.Displays`).
     """
     displays = read_displays(environment)
     blocks = []

@@ -60,13 +60,13 @@ class JobAllocator(Allocator):
         """Return stripe count and stripe size of a file, with the defaults filled in."""
         return self._shared.resolve(request)
 
-    def allocate_many(self, files: int, request: StripeRequest) -> Integers:
+    def allocate(self, files: int, request: StripeRequest) -> Integers:
         """Create many files: return the OSTs of each, int64 (files, stripe count)."""
         asked = (files, self.resolve(request)[0])
         number = len(self.given)
         if number < len(self._again) and self._again[number].shape == asked:
             osts = self._again[number]
         else:
-            osts = self._shared.allocate_many(files, request)
+            osts = self._shared.allocate(files, request)
         self.given.append(osts)
         return osts

@@ -86,9 +86,8 @@ def _held(holders: npt.NDArray[Any]) -> str:
 
 def _object(plane: Plane, number: int) -> tuple[int, int]:
     """Return file and stripe of a stripe object."""
-    first = np.asarray(plane.files)["first_object"]
-    file = int(np.searchsorted(first, number, side="right")) - 1
-    return file, number - int(first[file])
+    file, stripe = plane.tables.files.owners()
+    return int(file[number]), int(stripe[number])
 
 
 def _what_ranks_are_at(plane: Plane, runs: Sequence[JobRun]) -> Iterator[str]:

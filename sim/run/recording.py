@@ -171,10 +171,7 @@ def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str
 
 def _objects(plane: Plane) -> Indices:
     """Return file, number of the stripe and OST of every stripe object."""
-    rows, table = np.asarray(plane.files), np.asarray(plane.tables.files.objects)
-    following = np.append(rows["first_object"][1:], len(table))
-    each = following - rows["first_object"]
-    file = np.repeat(np.arange(len(rows)), each)
-    stripe = np.arange(len(table)) - rows["first_object"][file]
-    ost = np.where(rows["backend"][file] == int(Backend.LUSTRE), table["ost"], -1)
+    files = plane.tables.files
+    file, stripe = files.owners()
+    ost = np.where(files.rows.backend[file] == int(Backend.LUSTRE), files.objects.ost, -1)
     return np.stack([file, stripe, ost], axis=1).astype(np.int32)

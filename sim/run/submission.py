@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.mpi.variables import read_displays
+from sim.mpi.known_hints import read_displays
 from sim.run.allocation import Allocation
 from sim.workloads.workload import Workload
 

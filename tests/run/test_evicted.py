@@ -62,10 +62,10 @@ def check_at_rest(result: Result) -> None:
     assert result.plane is not None
     tables = result.plane.tables
     assert result.plane.free_rows()["BulkRpcs.rpcs"] == len(tables.bulk.rpcs)
-    assert result.plane.free_rows()["PageCache.windows"] == len(tables.cache.windows)
+    assert result.plane.free_rows()["PageCache.osc_extents"] == len(tables.cache.osc_extents)
     assert not tables.lnet.queued.any()
-    assert not tables.osc.channels.dirty.any()
-    assert not tables.osc.channels.in_flight.any()
+    assert not tables.osc.obds.dirty.any()
+    assert not tables.osc.obds.in_flight.any()
     assert not tables.osc.clients.dirty.any()
     assert (tables.locks.resources.waiting_head == -1).all()
     assert (tables.locks.resources.waiting_count == 0).all()

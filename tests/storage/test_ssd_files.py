@@ -197,7 +197,7 @@ def test_a_file_that_nobody_has_used_gives_its_room_back_too() -> None:
 
 def test_there_may_be_more_files_than_the_tables_have_rows_at_first() -> None:
     plane = Local()
-    count = 3 * len(plane.tables.cache.views)
+    count = 3 * len(plane.tables.cache.osc_objects)
     first = plane.plane.add_local_files(count, size=4 * KIB)
     plane.plane.place_files(np.arange(first, first + count), np.zeros(count, np.int64))
     assert plane.tables.ssds.rows.used[0] == count * 4 * KIB

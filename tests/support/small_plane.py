@@ -128,7 +128,7 @@ class SmallPlane:
     ) -> tuple[int, ...]:
         """Add files of one shape, each from the next OST on; return their numbers."""
         osts = (np.arange(count)[:, None] + np.arange(stripes)) % self.machine.lustre.osts
-        first = self.plane.add_files(stripes, stripe_size, osts.astype(np.int32), **options)
+        first = self.plane.add_files(stripe_size, osts.astype(np.int32), **options)
         return tuple(range(first, first + count))
 
     def run(

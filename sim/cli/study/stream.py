@@ -91,10 +91,10 @@ def stream(
     from sim.archive.files import check_writable
     from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
+    from sim.studies.stream.stream_answer import stream_answer
     from sim.studies.stream.stream_draws import run_stream
-    from sim.studies.stream.stream_table import stream_document
-    from sim.studies.stream.stream_text import format_stream
-    from sim.telling.data import json_text
+    from sim.telling.data import document_of, json_text
+    from sim.telling.text import text_of
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)
@@ -113,10 +113,10 @@ def stream(
         )
     wall = time.perf_counter() - began
     if as_json:
-        document = stream_document(found) | {"wall_seconds": wall}
+        document = document_of(stream_answer(found)) | {"wall_seconds": wall}
         click.echo(json_text(document), nl=False)
     else:
-        click.echo(f"{format_stream(found)}# Wall time: {wall:.2f} s")
+        click.echo(f"{text_of(stream_answer(found))}# Wall time: {wall:.2f} s")
     _write(found, table, plot)
 
 
@@ -125,15 +125,16 @@ def _write(found: Draws, table: str | None, plot: str | None) -> None:
     from sim.archive.files import replacing, write_whole
 
     if table is not None:
-        from sim.studies.stream.stream_table import stream_csv
+        from sim.studies.stream.stream_answer import stream_csv
 
         write_whole(table, stream_csv(found), "--csv")
         click.echo(f"xc40io: wrote {table}", err=True)
     if plot is not None:
-        from sim.studies.stream.stream_plot import draw_stream
+        from sim.results.pictures.saving import save_figure
+        from sim.studies.stream.stream_plot import stream_figure
 
         with replacing(plot, "--plot") as draft:
-            draw_stream(draft, kind_of_plot(plot), found.first)
+            save_figure(stream_figure(found.first), draft, kind_of_plot(plot))
         click.echo(f"xc40io: drew {plot}", err=True)
 
 

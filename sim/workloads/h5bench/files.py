@@ -71,8 +71,7 @@ class OpenFile:
         job.files[name] = self.files
         self.mpi = MpiFile(
             self.files.first,
-            self.files.stripe_count,
-            self.files.stripe_size,
+            self.files.layout(),
             job.world,
             self._in_force.hints,
             job.machine,

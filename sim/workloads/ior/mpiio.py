@@ -11,6 +11,7 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.engine.types import Floats, Integers, Table
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
@@ -44,8 +45,8 @@ class MpiSetting:
         With its MPI library.
     file_name
         The file, as IOR names it.
-    stripe_count, stripe_size
-        Its striping; size in bytes.
+    layout
+        Where its bytes lie.
     contents
         What is in it, and in all others alike: what a backend put here when it wrote them.
     files, numbers
@@ -58,8 +59,7 @@ class MpiSetting:
     hints: IorHints
     machine: Machine
     file_name: str
-    stripe_count: int
-    stripe_size: int
+    layout: Layout
     contents: Contents
     files: Table
     numbers: Integers
@@ -71,8 +71,7 @@ class MpiSetting:
         self.files.no_expand[self.numbers] = in_force.cray_cb_write_lock_mode == 2
         return MpiFile(
             int(self.task.file[0]),
-            self.stripe_count,
-            self.stripe_size,
+            self.layout,
             self.communicator,
             self.hints.in_force.hints,
             self.machine,
@@ -192,7 +191,7 @@ class MpiioBackend:
         made = DirectionCounts()
         size, number = task.test.transfer_size, int(calls.sum())
         made.add_independent(np.repeat(task.ranks.all, calls), number * size)
-        made.add_system(np.array([size]), np.array([number]), stripe_size=counts.stripe_size)
+        made.add_system(np.array([size]), self._setting.layout, np.array([number]))
         if task.writes:
             counts.writes = made
         else:

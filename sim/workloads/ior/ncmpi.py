@@ -131,7 +131,7 @@ class NcmpiBackend:
     def _new(self, file: MpiFile) -> PnetcdfFile:
         """Return a file that is yet to be created, for data of more than 4 GiB (CDF-5)."""
         properties = PnetcdfProperties(version=5)
-        return PnetcdfFile(file, self._setting.machine.mpi, properties, self._setting.stripe_size)
+        return PnetcdfFile(file, self._setting.machine.mpi, properties)
 
     def _define(self, batch: Batch, file: PnetcdfFile) -> _Written:
         """Define the variable: all blocks, of which each is a record of transfers."""

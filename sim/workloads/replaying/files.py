@@ -140,8 +140,7 @@ class ReplayFiles:
         communicator = self.world if members is None else job.world.part(members, meeting)
         mpi_file = MpiFile(
             layout.first,
-            layout.stripe_count,
-            layout.stripe_size,
+            layout.layout(),
             communicator,
             in_force.hints,
             job.machine,

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from sim.config.errors import InputError
 from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.runs import runs_of
+from sim.mpi.accesses import Accesses, runs_of
 from sim.workloads.replaying.calls import ALONE, FIRST_BARRIER, Beginnings, Calls
 from sim.workloads.replaying.order import order_of
 from sim.workloads.replaying.store import Rows, Store

@@ -1,4 +1,4 @@
-"""Extents: lists of runs of bytes, each in ascending order and with gaps between the runs.
+"""Lists of runs of bytes, each in ascending order and with gaps between the runs.
 
 Which bytes of an object a node caches is such a list, which of them are dirty is another, and what
 of a file takes room on a device is a third. A list knows nothing of what it is for.
@@ -30,7 +30,7 @@ NO_END = 1 << 62
 """An offset beyond all files."""
 
 
-class Extents(Component):
+class ByteLists(Component):
     """All lists of runs.
 
     Attributes
@@ -49,7 +49,7 @@ class Extents(Component):
     order: Ordered
 
     @classmethod
-    def build(cls, site: Site) -> Extents:
+    def build(cls, site: Site) -> ByteLists:
         """Return empty lists."""
         rows = site.rows
         runs = make_table(RUN, rows)
@@ -78,96 +78,96 @@ def _in_order(runs: Table, heads: Indices) -> Ordered:
 
 
 @outlined
-def new_list(extents: Extents) -> int:
-    """Take an empty list; it is kept for good, as files and their views are."""
-    return take(extents.spare_lists)
+def new_list(byte_lists: ByteLists) -> int:
+    """Take an empty list; it is kept for good, as files and their osc_objects are."""
+    return take(byte_lists.spare_lists)
 
 
 @outlined
-def next_run(extents: Extents, list_id: int, run_id: int) -> int:
+def next_run(byte_lists: ByteLists, list_id: int, run_id: int) -> int:
     """Return the run after another one of a list, or -1; the first one for -1."""
-    return following(extents.order, list_id, run_id)
+    return following(byte_lists.order, list_id, run_id)
 
 
 @outlined
-def add_bytes(extents: Extents, list_id: int, start: int, stop: int) -> int:
+def add_bytes(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> int:
     """Add bytes to a list; runs that touch become one. Returns how many bytes were new."""
     added = stop - start
-    before = last_not_after(extents.order, list_id, start)
-    if before >= 0 and extents.runs[before].stop >= start:
-        if extents.runs[before].stop >= stop:
+    before = last_not_after(byte_lists.order, list_id, start)
+    if before >= 0 and byte_lists.runs[before].stop >= start:
+        if byte_lists.runs[before].stop >= stop:
             return 0
-        added -= extents.runs[before].stop - start
+        added -= byte_lists.runs[before].stop - start
         run_id = before
-        extents.runs[run_id].stop = stop
+        byte_lists.runs[run_id].stop = stop
     else:
-        run_id = _add_run(extents, list_id, start, stop)
-    after = following(extents.order, list_id, run_id)
-    while after >= 0 and extents.runs[after].start <= stop:
-        run = extents.runs[after]
+        run_id = _add_run(byte_lists, list_id, start, stop)
+    after = following(byte_lists.order, list_id, run_id)
+    while after >= 0 and byte_lists.runs[after].start <= stop:
+        run = byte_lists.runs[after]
         added -= min(run.stop, stop) - run.start
-        if run.stop > extents.runs[run_id].stop:
-            extents.runs[run_id].stop = run.stop
-        remove(extents.order, list_id, after)
-        give(extents.spare_runs, after)
-        after = following(extents.order, list_id, run_id)
+        if run.stop > byte_lists.runs[run_id].stop:
+            byte_lists.runs[run_id].stop = run.stop
+        remove(byte_lists.order, list_id, after)
+        give(byte_lists.spare_runs, after)
+        after = following(byte_lists.order, list_id, run_id)
     return added
 
 
 @outlined
-def cut_bytes(extents: Extents, list_id: int, start: int, stop: int) -> int:
+def cut_bytes(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> int:
     """Take bytes out of a list; return how many were in it."""
     if stop <= start:
         return 0
     dropped = 0
-    run_id = last_not_after(extents.order, list_id, start)
-    if run_id < 0 or extents.runs[run_id].stop <= start:
-        run_id = following(extents.order, list_id, run_id)
-    while run_id >= 0 and extents.runs[run_id].start < stop:
-        after = following(extents.order, list_id, run_id)
-        first, last = extents.runs[run_id].start, extents.runs[run_id].stop
+    run_id = last_not_after(byte_lists.order, list_id, start)
+    if run_id < 0 or byte_lists.runs[run_id].stop <= start:
+        run_id = following(byte_lists.order, list_id, run_id)
+    while run_id >= 0 and byte_lists.runs[run_id].start < stop:
+        after = following(byte_lists.order, list_id, run_id)
+        first, last = byte_lists.runs[run_id].start, byte_lists.runs[run_id].stop
         dropped += min(last, stop) - max(first, start)
         # A run is sorted by its start and cannot move: what is left of it at its ends is new.
-        remove(extents.order, list_id, run_id)
-        give(extents.spare_runs, run_id)
+        remove(byte_lists.order, list_id, run_id)
+        give(byte_lists.spare_runs, run_id)
         if first < start:
-            _add_run(extents, list_id, first, start)
+            _add_run(byte_lists, list_id, first, start)
         if last > stop:
-            _add_run(extents, list_id, stop, last)
+            _add_run(byte_lists, list_id, stop, last)
         run_id = after
     return dropped
 
 
 @outlined
-def bytes_outside(extents: Extents, list_id: int, start: int, stop: int) -> int:
+def bytes_outside(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> int:
     """Return how many bytes between two offsets are not in a list."""
     outside = stop - start
-    run_id = last_not_after(extents.order, list_id, start)
+    run_id = last_not_after(byte_lists.order, list_id, start)
     if run_id < 0:
-        run_id = following(extents.order, list_id, run_id)
-    while run_id >= 0 and extents.runs[run_id].start < stop:
-        run = extents.runs[run_id]
+        run_id = following(byte_lists.order, list_id, run_id)
+    while run_id >= 0 and byte_lists.runs[run_id].start < stop:
+        run = byte_lists.runs[run_id]
         outside -= max(min(run.stop, stop) - max(run.start, start), 0)
-        run_id = following(extents.order, list_id, run_id)
+        run_id = following(byte_lists.order, list_id, run_id)
     return outside
 
 
 @outlined
-def hull_outside(extents: Extents, list_id: int, start: int, stop: int) -> tuple[int, int]:
+def hull_outside(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> tuple[int, int]:
     """Return the part of some bytes from the first to the last that is not in a list."""
-    run_id = last_not_after(extents.order, list_id, start)
+    run_id = last_not_after(byte_lists.order, list_id, start)
     if run_id >= 0:
-        start = max(start, min(extents.runs[run_id].stop, stop))
-    run_id = last_not_after(extents.order, list_id, stop - 1)
-    if run_id >= 0 and extents.runs[run_id].stop >= stop:
-        stop = max(start, extents.runs[run_id].start)
+        start = max(start, min(byte_lists.runs[run_id].stop, stop))
+    run_id = last_not_after(byte_lists.order, list_id, stop - 1)
+    if run_id >= 0 and byte_lists.runs[run_id].stop >= stop:
+        stop = max(start, byte_lists.runs[run_id].start)
     return start, stop
 
 
 @outlined
-def _add_run(extents: Extents, list_id: int, start: int, stop: int) -> int:
+def _add_run(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> int:
     """Add a run that touches no other; return it."""
-    run_id = take(extents.spare_runs)
-    extents.runs[run_id].stop = stop
-    insert(extents.order, list_id, run_id, start)  # which says where it starts
+    run_id = take(byte_lists.spare_runs)
+    byte_lists.runs[run_id].stop = stop
+    insert(byte_lists.order, list_id, run_id, start)  # which says where it starts
     return run_id

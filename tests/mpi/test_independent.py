@@ -1,4 +1,4 @@
-"""Windows of data sieving against a plain loop over pieces, and what is read and written."""
+"""FileWindows of data sieving against a plain loop over pieces, and what is read and written."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from open_files import (
     target,
 )
 
-from sim.mpi.independent import joined
-from sim.mpi.sieving import read_sieved, sieve_windows, write_sieved
+from sim.mpi.independent import joined, read_sieved, sieve_windows, write_sieved
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
 from sim.plane.operations import Op

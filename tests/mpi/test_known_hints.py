@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.mpi.config_list import EVERYBODY, HostLimit, host_name, parse_config_list
+from sim.mpi.communicator import host_name
+from sim.mpi.known_hints import EVERYBODY, HostLimit, parse_config_list
 
 
 @pytest.mark.parametrize(

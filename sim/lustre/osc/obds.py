@@ -1,8 +1,9 @@
 """The OSCs: what a client node knows of each OST, and what waits there.
 
 Three kinds of work wait in an OSC: dirty pages to be written back, pages to be read, and bytes to
-be moved directly (O_DIRECT). Dirty pages wait in the *windows* of their views
-(``sim.node.page_cache``), all else as ``WORK``.
+be moved directly (O_DIRECT). Dirty pages wait in the *osc_extents* of their osc_objects
+(``sim.node.page_cache``), all else as ``WORK``. An *obd* is one of
+the OSCs: Lustre's client_obd of a node for an OST.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from sim.plane.files import Files
 from sim.plane.programs import Programs
 from sim.plane.site import Site
 
-CHANNEL = np.dtype(  # an OSC; its number is node * OSTs + OST
+CLIENT_OBD = np.dtype(  # an OSC; its number is node * OSTs + OST
     [
         ("dirty", "i8"),  # bytes dirty or being written back
         ("grant", "i8"),  # bytes that the OST has promised to take
         ("in_flight", "i4"),
         ("works", QUEUE),  # runs of bytes to be read or moved directly
-        ("views", QUEUE),  # with unsent bytes
-        ("pressing", "i4"),  # dirty windows that someone waits for the lock of
+        ("osc_objects", QUEUE),  # with unsent bytes
+        ("pressing", "i4"),  # dirty extents that someone waits for the lock of
         ("waiters", QUEUE),  # programs that wait for room
         ("lru", QUEUE),  # unused locks, the one unused longest first
         ("lru_count", "i4"),
@@ -43,7 +44,7 @@ WORK = np.dtype(  # a run of bytes of one object that waits to be read or moved 
         ("offset", "i8"),
         ("left", "i8"),
         ("program", "i4"),  # that waits for them (O_DIRECT), or -1
-        ("window", "i4"),  # the window that it fills, or -1
+        ("extent", "i4"),  # the extent that it fills, or -1
         ("object", "i4"),
         ("write", "i4"),
         ("next", "i4"),
@@ -59,8 +60,8 @@ class Osc(Component):
 
     Attributes
     ----------
-    channels
-        ``CHANNEL`` records: the OSC of a node for an OST is number node * osts + OST.
+    obds
+        ``CLIENT_OBD`` records: the OSC of a node for an OST is number node * osts + OST.
     works
         ``WORK`` records.
     clients
@@ -81,7 +82,7 @@ class Osc(Component):
     cache: PageCache
     locks: Locks
     brw: Brw
-    channels: Table
+    obds: Table
     works: Table
     spare_works: Pool
     clients: Table
@@ -95,13 +96,13 @@ class Osc(Component):
     def build(cls, site: Site) -> Osc:
         """Return idle OSCs, with what their OSTs have promised to take."""
         lustre = site.machine.lustre
-        channels = make_table(CHANNEL, site.nodes * lustre.osts)
-        for queue in (channels.works, channels.views, channels.waiters, channels.lru):
+        obds = make_table(CLIENT_OBD, site.nodes * lustre.osts)
+        for queue in (obds.works, obds.osc_objects, obds.waiters, obds.lru):
             clear_all(queue)
-        channels.grant = lustre.initial_grant
+        obds.grant = lustre.initial_grant
         return site.make(
             cls,
-            channels=channels,
+            obds=obds,
             works=make_table(WORK, site.rows),
             spare_works=make_pool(site.rows),
             clients=make_table(CLIENT, site.nodes),
@@ -120,9 +121,9 @@ class Osc(Component):
 
 
 @outlined
-def may_pump(osc: Osc, channels: int) -> bool:
+def may_pump(osc: Osc, obds: int) -> bool:
     """Tell whether there are rows for so many OSCs to have all their RPCs in flight."""
-    rpcs = channels * (osc.rpcs_in_flight + 1)
+    rpcs = obds * (osc.rpcs_in_flight + 1)
     bulk, messages = osc.brw.bulk, osc.network.spare_messages
     return reserve(bulk.spare_rpcs, rpcs) and reserve(messages, rpcs * bulk.parts)
 
@@ -131,16 +132,16 @@ def may_pump(osc: Osc, channels: int) -> bool:
 def may_read(osc: Osc, size: int, objects: int) -> bool:
     """Tell whether there are rows to ask for so many bytes of a file of so many stripe objects."""
     # Those of whole RPCs, and for each object one that is cut off at either end.
-    windows = size // osc.cache.rpc_size + 2 * min(size // PAGE, objects) + 2
+    extents = size // osc.cache.rpc_size + 2 * min(size // PAGE, objects) + 2
     return (
-        reserve(osc.cache.spare_windows, windows)
-        and reserve(osc.spare_works, windows)
-        and may_pump(osc, min(windows, objects))
+        reserve(osc.cache.spare_osc_extents, extents)
+        and reserve(osc.spare_works, extents)
+        and may_pump(osc, min(extents, objects))
     )
 
 
 @outlined
-def channel_of(osc: Osc, view_id: int) -> int:
-    """Return the OSC of a view's node for the OST of its object."""
-    view = osc.cache.views[view_id]
-    return int(view.node) * osc.osts + view.ost
+def obd_of(osc: Osc, osc_object_id: int) -> int:
+    """Return the OSC of an osc_object's node for the OST of its object."""
+    osc_object = osc.cache.osc_objects[osc_object_id]
+    return int(osc_object.node) * osc.osts + osc_object.ost

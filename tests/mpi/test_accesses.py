@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from open_files import of_pieces
 
-from sim.mpi.runs import Runs, runs_of
+from sim.mpi.accesses import Runs, runs_of
 
 
 def unrolled(runs: Runs) -> list[tuple[int, int, int]]:
