@@ -14,14 +14,8 @@ from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_wo
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
-    from sim.studies.explain.explanation import Explanation
-    from sim.telling.answer import Answer, Picture
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -66,40 +60,22 @@ def explain(
     from sim.engine.processors import processors
     from sim.results.progress import ProgressBar
     from sim.studies.explain.explanation import explain as explain_run
-    from sim.studies.explain.explanation_text import explanation_document, format_explanation
-    from sim.telling.data import json_text
+    from sim.studies.explain.explanation_answer import explanation_answer
+    from sim.telling.data import document_of, json_text
+    from sim.telling.drawing import drawings
+    from sim.telling.text import text_of
 
     scenario = _scenario(context, assignments, job, arguments, recorded)
     forms = Forms(plots, html)
     forms.check()
     with ProgressBar("runs") as progress:
         explanation = explain_run(scenario, jobs=jobs or processors(), progress=progress)
-    if as_json:
-        click.echo(json_text(explanation_document(explanation)), nl=False)
-    else:
-        click.echo(format_explanation(explanation), nl=False)
+    answer = explanation_answer(explanation, typed_command())
+    click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
     if forms.asked:
-        from sim.studies.explain.explained_run import explained_run
-
-        run = explained_run(explanation)
-        forms.draw(lambda: _pictures(explanation, run))
-        forms.write(lambda: _page(explanation, run))
-
-
-def _pictures(explanation: Explanation, run: Result | JobsResult) -> Iterator[Picture]:
-    """Yield the pictures of the answers, then those of the run."""
-    from sim.results.pictures.album import pictures_of, pictures_of_jobs
-    from sim.run.jobs import JobsResult
-    from sim.studies.explain.explanation_plot import explanation_pictures
-
-    yield from explanation_pictures(explanation)
-    yield from pictures_of_jobs(run) if isinstance(run, JobsResult) else pictures_of(run)
-
-
-def _page(explanation: Explanation, run: Result | JobsResult) -> Answer:
-    from sim.studies.explain.explanation_page import explanation_page
-
-    return explanation_page(explanation, run, typed_command())
+        shown = explanation_answer(explanation, typed_command(), explanation.recorded_run())
+        forms.draw(lambda: drawings(shown.blocks))
+        forms.write(lambda: shown)
 
 
 def _scenario(
