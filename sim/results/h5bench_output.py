@@ -11,14 +11,14 @@ from sim.results.kernel_output import KernelOutput
 from sim.results.kernel_text import format_rows
 from sim.results.output import OutputFile
 from sim.run.result import Result
-from sim.workloads.h5bench.outcome import (
+from sim.workloads.h5bench.benchmarks import (
     FinishedBenchmark,
     H5benchOutcome,
+    Pattern,
     PatternTimes,
+    Stress,
     StressTimes,
 )
-from sim.workloads.h5bench.pattern import Pattern
-from sim.workloads.h5bench.stress import Stress
 
 
 class H5benchOutput(KernelOutput):

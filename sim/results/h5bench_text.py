@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.workloads.h5bench.outcome import PatternTimes, StressTimes
-from sim.workloads.h5bench.pattern import Pattern
-from sim.workloads.h5bench.stress import Stress
+from sim.workloads.h5bench.benchmarks import Pattern, PatternTimes, Stress, StressTimes
 
 _WORDS = {
     "write": ("write", ""),

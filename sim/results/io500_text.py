@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sim.results.dates import moment
-from sim.workloads.io500.hashes import hash_of_pairs
-from sim.workloads.io500.options import SECTIONS
+from sim.workloads.io500.checks import invalid_settings
+from sim.workloads.io500.ini import SECTIONS
 from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.rules import invalid_settings
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.settings import Settings, hash_of_pairs
 
 VERSION = "io500-sc25+xc40io"
 """IO500's version whose output this is; the part behind ``+`` says who made it."""

@@ -11,9 +11,8 @@ from sim.results.output import OutputFile
 from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.workloads.ior.options import CALLS_OPTION, call_file
-from sim.workloads.ior.outcome import FinishedTest
+from sim.workloads.ior.outcome import FinishedTest, PhaseRecord
 from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.phases import PhaseRecord
 
 
 def call_files(result: Result, tests: tuple[FinishedTest, ...]) -> list[OutputFile]:

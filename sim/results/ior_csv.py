@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.engine.types import Floats
 from sim.results.ior_report import IorReport, access_name
+from sim.workloads.ior.outcome import PhaseRecord
 from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.phases import PhaseRecord
 
 _MIB = 2**20
 _TITLES = (

@@ -19,10 +19,9 @@ from sim.results.ior_report import (
     options_section,
 )
 from sim.telling.data import json_text
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import file_name
+from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, summarise
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.phases import Removal
-from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
 

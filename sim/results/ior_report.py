@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sim.results.file_system import FileSystem
+from sim.workloads.ior.outcome import IorRow, Removal
 from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.phases import Removal
-from sim.workloads.ior.rows import IorRow
 
 VERSION = "4.1.0+xc40io"
 """IOR's version whose output this is; the part behind ``+`` says who made it."""

@@ -7,8 +7,7 @@ from sim.results.dates import moment
 from sim.results.file_system import file_system_of
 from sim.results.ior_report import IorReport, TestReport
 from sim.run.result import Result
-from sim.workloads.ior.outcome import FinishedTest, IorOutcome
-from sim.workloads.ior.rows import IorRow, reduce
+from sim.workloads.ior.outcome import FinishedTest, IorOutcome, IorRow, reduce
 
 
 def ior_rows(result: Result) -> tuple[IorRow, ...]:

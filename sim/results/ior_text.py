@@ -13,10 +13,9 @@ from sim.results.ior_report import (
     in_order,
     options_section,
 )
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import file_name
+from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, Stonewall, summarise
 from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.phases import Removal, Stonewall
-from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 _MIB = 2**20
 

@@ -11,7 +11,7 @@ from sim.results.kernel_output import KernelOutput
 from sim.results.mdtest_output import MdtestOutput
 from sim.results.output import Output
 from sim.run.result import Result
-from sim.workloads.h5bench.outcome import H5benchOutcome
+from sim.workloads.h5bench.benchmarks import H5benchOutcome
 from sim.workloads.io500.outcome import Io500Outcome
 from sim.workloads.ior.outcome import IorOutcome
 from sim.workloads.mdtest.outcome import MdtestOutcome

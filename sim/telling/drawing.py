@@ -53,18 +53,17 @@ class Drawn(NamedTuple):
 
 def figures(answer: Answer) -> Iterator[tuple[str, Figure]]:
     """Yield all figures of an answer with their names, in their order."""
-    for block in drawings(answer.blocks):
-        yield block.name, figure_of(block)
+    yield from ((picture.name, figure_of(picture)) for picture in pictures(answer.blocks))
 
 
-def drawings(blocks: Sequence[Block]) -> Iterator[Picture | Chart]:
-    """Yield what can be drawn among blocks, in its order."""
+def pictures(blocks: Sequence[Block]) -> Iterator[Picture | Chart]:
+    """Yield all that is drawn of blocks, in their order; nothing is drawn yet."""
     for block in blocks:
         match block:
             case Picture() | Chart():
                 yield block
             case Section() | Fold():
-                yield from drawings(block.blocks)
+                yield from pictures(block.blocks)
 
 
 def figure_of(block: Picture | Chart) -> Figure:

@@ -8,10 +8,9 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.forms import Forms, form_options
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.job import describe, described
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -38,44 +37,37 @@ help: other striping, hints, nodes, hardware. Of several jobs also without each 
 @described
 @options.changes
 @options.recorded
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@form_options
-@click.option("--jobs", type=Whole(min=1), help="Processes to run in.  [default: one a processor]")
+@study_options(plots=True)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def explain(
     context: click.Context,
     /,
     *,
+    study: Study,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
-    as_json: bool,
-    plots: str | None,
-    html: str | None,
-    jobs: int | None,
     arguments: tuple[str, ...],
     **job: Any,
-) -> None:
+) -> Findings:
     """Run the command with the options as click has read them."""
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
+    from functools import cache
+
     from sim.studies.explain.explanation import explain as explain_run
     from sim.studies.explain.explanation_answer import explanation_answer
-    from sim.telling.data import document_of, json_text
-    from sim.telling.drawing import drawings
-    from sim.telling.text import text_of
+    from sim.telling.drawing import pictures
 
     scenario = _scenario(context, assignments, job, arguments, recorded)
-    forms = Forms(plots, html)
-    forms.check()
-    with ProgressBar("runs") as progress:
-        explanation = explain_run(scenario, jobs=jobs or processors(), progress=progress)
-    answer = explanation_answer(explanation, typed_command())
-    click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
-    if forms.asked:
-        shown = explanation_answer(explanation, typed_command(), explanation.recorded_run())
-        forms.draw(lambda: drawings(shown.blocks))
-        forms.write(lambda: shown)
+    explanation = study.run(
+        lambda progress: explain_run(scenario, jobs=study.processes, progress=progress)
+    )
+    command = typed_command()
+    answer = explanation_answer(explanation, command)
+    # Made once, and only if somebody wants it:
+    shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))
+    return findings_of(answer, lambda: explanation.to_pandas().to_csv(index=False))._replace(
+        pictures=lambda: pictures(shown().blocks), page=shown
+    )
 
 
 def _scenario(

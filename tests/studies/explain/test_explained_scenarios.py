@@ -22,7 +22,7 @@ from sim.run.result import Result
 from sim.studies.explain.explanation import WORTH_SAYING, Explanation, explain
 from sim.studies.explain.explanation_answer import advice, explanation_answer, verdict
 from sim.telling.text import text_of
-from sim.workloads.replaying.outcome import ReplayOutcome
+from sim.workloads.replay.outcome import ReplayOutcome
 
 SMALLER: Mapping[str, dict[str, Any]] = {
     # Some 25 runs of each: those that take more than a tenth of a second have fewer nodes here, and
