@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -70,6 +70,12 @@ class Phase(NamedTuple):
         """Return what it is called; with its job, and with its part where there are several."""
         words = phase_title(self.part, self.name, several=several)
         return f"job {self.job}, {words}" if self.job else words
+
+
+def titles(phases: Collection[Phase]) -> dict[Phase, str]:
+    """Return what kinds of phases are called that are told together."""
+    several = len({phase.part for phase in phases}) > 1
+    return {phase: phase.title(several=several) for phase in phases}
 
 
 Seconds = dict[Phase, float]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.results.jobs_text import node_text
 from sim.results.page.machine_tables import machine_parts
@@ -25,11 +23,8 @@ _TOLD = 40
 """Jobs that are told of by themselves at most; the tables have all."""
 
 
-def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Answer:
-    """Return the page of several jobs: what each took, what the machine did, each by itself.
-
-    ``first`` is what is to stand before all else, such as an explanation.
-    """
+def jobs_page(result: JobsResult) -> Answer:
+    """Return the page of several jobs: what each took, what the machine did, each by itself."""
     scenario, whole = result.scenario, result.whole
     count = format_count(len(result.jobs), "job")
     alone = any(outcome.alone is not None for outcome in result.jobs)
@@ -43,7 +38,6 @@ def jobs_page(result: JobsResult, first: Sequence[Section] = ()) -> Answer:
         description=" ".join(scenario.description.split()),
         cards=_cards(result),
         blocks=[
-            *first,
             Section("jobs", "Jobs", [_jobs_table(result), _phases_table(result)]),
             Section("pictures", "Pictures", list(pictures_of_jobs(result))),
             Section("each-job", "Each job", _each(result)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from sim.results.kernel_text import format_options
 from sim.results.outputs import output_of
@@ -25,16 +25,8 @@ from sim.run.result import Result
 from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
 
 
-def run_page(result: Result, first: Sequence[Section] = ()) -> Answer:
-    """Return the page of a run.
-
-    Parameters
-    ----------
-    result
-        The run.
-    first
-        What is to stand before all else, such as an explanation.
-    """
+def run_page(result: Result) -> Answer:
+    """Return the page of a run."""
     scenario = result.scenario
     return Answer(
         title=scenario.title or result.workload.title,
@@ -42,7 +34,6 @@ def run_page(result: Result, first: Sequence[Section] = ()) -> Answer:
         description=" ".join(scenario.description.split()) or _options(result),
         cards=run_cards(result),
         blocks=[
-            *first,
             Section("what-bound-it", "What bound it", binding_parts(result)),
             Section("pictures", "Pictures", list(pictures_of(result))),
             Section("phases", "Phases", phase_parts(result)),

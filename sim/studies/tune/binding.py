@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sim.results.waits import Wait
-from sim.studies.compare.reason import reason
-from sim.studies.compare.side_by_side import PhaseOfSide
+from sim.studies.compare.reasons import reason
+from sim.studies.compare.side import PhaseOfSide
 from sim.studies.ratio import Ratio, paired
 from sim.studies.record import Bound, RunRecord
 

@@ -1,4 +1,4 @@
-"""The picture of an explanation: a bar for each run, in the order of who can change what."""
+"""What an explanation tells: a bar for each run, in the order of who can change what."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sim.config.jobs import JobsScenario
 from sim.results.stations import loads
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.studies.case import Phase
-from sim.studies.explain.explained_run import explained_run
 from sim.studies.explain.explanation import Explanation, PhaseExplanation, Tried, explain
-from sim.studies.explain.explanation_plot import explanation_pictures
+from sim.studies.explain.explanation_answer import explanation_answer
 from sim.studies.explain.remedies import Kind
+from sim.telling.drawing import figures
 
 IOR = {"ior": "-w -e -b 1m -t 1m"}
 SCENARIO = Scenario(machine="theta", nodes=1, ppn=1, workload=IOR)
@@ -34,8 +34,7 @@ def explanation(*runs: Tried) -> Explanation:
 
 
 def drawn(*runs: Tried) -> Figure:
-    (picture,) = explanation_pictures(explanation(*runs))
-    name, figure = picture.name, picture.draw()
+    ((name, figure),) = figures(explanation_answer(explanation(*runs)))
     assert name == "gains-0"
     return figure
 
@@ -69,7 +68,7 @@ def test_gains_far_apart_have_plain_ticks_on_a_logarithmic_axis() -> None:
 
 
 def test_nothing_that_was_tried_has_no_picture() -> None:
-    assert list(explanation_pictures(explanation())) == []
+    assert list(figures(explanation_answer(explanation()))) == []
 
 
 def test_the_best_of_each_kind_are_shown() -> None:
@@ -84,11 +83,11 @@ def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> N
     jobs = [job | {"name": name} for name in ("one", "two")]
     scenario = JobsScenario.model_validate({"machine": "theta", "jobs": jobs})
     about = explanation()._replace(scenario=scenario)
-    together, run = simulate_jobs(scenario, alone=False), explained_run(about)
+    together, run = simulate_jobs(scenario, alone=False), about.recorded_run()
     assert isinstance(run, JobsResult)
     assert [outcome.end for outcome in run.jobs] == [outcome.end for outcome in together.jobs]
     assert all(outcome.result.recording is not None for outcome in run.jobs)
-    single = explained_run(explain(SCENARIO, jobs=1))
+    single = explain(SCENARIO, jobs=1).recorded_run()
     assert isinstance(single, Result)
     assert single.recording is not None
     assert single.events == explanation().results[""].events
