@@ -8,7 +8,7 @@ method of :class:`Hdf5File` adds to a batch what one call of the library makes t
   piece by piece by every rank, or by rank 0, which passes them on (H5Pset_coll_metadata_write,
   H5Pset_all_coll_metadata_ops);
 * raw data go by :mod:`sim.libraries.hdf5_transfer`;
-* space is allocated by :mod:`sim.libraries.hdf5_space` when a dataset is created.
+* space is allocated by :mod:`sim.libraries.hdf5_objects` when a dataset is created.
 
 The order of the steps is that of HDF5 1.10, checked against a trace of the MPI-IO calls of release
 1.10.8 and against a Darshan log of IOR with HDF5 on Cori.
@@ -42,11 +42,11 @@ from sim.libraries.hdf5_objects import (
     SUPERBLOCK_READS,
     ChunkIndex,
     Entry,
+    FileSpace,
     Group,
     MetadataCache,
     allocate_chunks,
 )
-from sim.libraries.hdf5_space import FileSpace
 from sim.libraries.hdf5_transfer import Transfer, TransferProperties
 from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import (

@@ -7,10 +7,9 @@ import numpy as np
 from sim.config.mpi import Mpi
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.file import MpiFile
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 

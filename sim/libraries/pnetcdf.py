@@ -32,7 +32,7 @@ from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import Hyperslab, Pieces, Storage, file_pieces
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 

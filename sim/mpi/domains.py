@@ -20,10 +20,9 @@ from sim.config.mpi import Mpi
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 
 if TYPE_CHECKING:
-    from sim.mpi.collectives import Collectives
     from sim.mpi.hints import Hints
 
 

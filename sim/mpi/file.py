@@ -15,13 +15,11 @@ from sim.lustre.striping import Layout
 from sim.mpi import independent, intranode, onesided, twophase
 from sim.mpi.accesses import Accesses
 from sim.mpi.aggregators import choose_aggregators
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Hints, Switch
 from sim.mpi.rounds import meet
-from sim.mpi.stats import AccessCounts, DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.library_calls import CREATING, READING, WRITING, LibraryCall, LibraryOp, Pieces
 from sim.plane.operations import Op

@@ -33,8 +33,7 @@ from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses, runs_of
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Switch
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
 

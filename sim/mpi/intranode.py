@@ -16,11 +16,10 @@ import numpy as np
 
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.mpi.domains import CollectiveFile, sum_by, union
 from sim.mpi.rounds import count_call, meet
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, Timer
 from sim.mpi.twophase import (
     LIST_ENTRY,
     add_reads,

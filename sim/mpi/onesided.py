@@ -36,8 +36,7 @@ from sim.mpi.rounds import (
     meet,
     plan_call,
 )
-from sim.mpi.stats import AccessCounts, DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 from sim.mpi.twophase import finish_cost, gathering_cost
 from sim.plane.batch import Batch
 from sim.plane.operations import Op

@@ -25,8 +25,7 @@ from sim.mpi.domains import (
     sum_by,
     union,
 )
-from sim.mpi.stats import DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import DirectionCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import ON_FILES, Op, Operations, join_operations, make_operations
 

@@ -1,14 +1,21 @@
-"""What the ranks did to one file, counted as Cray's MPI-IO counts it (``MPICH_MPIIO_STATS``)."""
+"""What MPI-IO tells of one file: its calls as Cray counts them, its timers, the record of both.
+
+The counts are those of ``MPICH_MPIIO_STATS``, the timers those of ``MPICH_MPIIO_TIMERS``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 
 from sim.config.kept import kept
-from sim.engine.types import Integers
+from sim.engine.types import Floats, Integers
 from sim.lustre.striping import Layout
+from sim.mpi.communicator import Communicator
+from sim.mpi.hints import InForce
 
 
 def _no_ranks() -> Integers:
@@ -126,3 +133,57 @@ class AccessCounts:
     def of(cls, layout: Layout, aggregators: int) -> AccessCounts:
         """Return the counts of a file to which nothing has been done yet."""
         return cls(layout.stripe_count, layout.stripe_size, aggregators)
+
+
+class Timer(IntEnum):
+    """Columns of the data plane's timers: seconds that a rank spent in each part of its I/O."""
+
+    NONE = 0
+    OPEN = 1  # MPI_File_open, close, set_size, preallocate
+    PLAN = 2  # offsets and request lists of a collective call: phase 0 of two-phase
+    EXCHANGE = 3  # data between ranks and aggregators
+    RAW_WRITE = 4  # an aggregator's write calls ("raw file write")
+    RAW_READ = 5  # an aggregator's read calls
+    MODIFY_READ = 6  # the reads of windows with holes, before they are written (read-modify-write)
+    LOCK = 7  # group locks, lock-ahead
+    FINISH = 8  # the collective that ends a collective call: waiting for the slowest aggregator
+    INDEPENDENT = 9  # reads and writes of the rank itself
+    SYNC = 10  # MPI_File_sync
+    AGGREGATE = 11  # a library's own gathering of data (ADIOS)
+    METADATA = 12  # a library's own metadata (HDF5, PnetCDF, ADIOS)
+
+
+@kept
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MpiRecord:
+    """A file that was opened, written or read, and closed; or the first of several alike.
+
+    Attributes
+    ----------
+    file_name
+        As it was given to ``MPI_File_open``.
+    files
+        How many files there are of which the same could be told.
+    writing
+        Whether it was opened to be written, else to be read; what was done besides is told too.
+    given, in_force
+        The hints that the program passed, by name, and those in force for the file.
+    communicator, aggregators
+        The ranks that had it open, and int64 (aggregators,) the ranks that wrote or read for
+        the others in collective calls, in the order of their file domains.
+    counts
+        What was done to it.
+    timers
+        float64 (ranks, timers): seconds that each rank spent in each part of its I/O, by
+        :class:`~sim.mpi.stats.Timer`.
+    """
+
+    file_name: str
+    files: int
+    writing: bool
+    given: Mapping[str, str]
+    in_force: InForce
+    communicator: Communicator
+    aggregators: Integers
+    counts: AccessCounts
+    timers: Floats

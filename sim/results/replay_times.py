@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.run.result import Result
 from sim.workloads.darshan_log.reconstruction import Reconstruction
 from sim.workloads.darshan_log.recorded import Layer, Measured, Phase, Table, recorded

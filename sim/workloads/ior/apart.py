@@ -11,8 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sim.engine.types import Floats, Indices, Integers
-from sim.mpi.record import MpiRecord
-from sim.mpi.timers import Timer
+from sim.mpi.stats import MpiRecord, Timer
 from sim.plane.batch import Batch, Transfers, refer_from
 from sim.plane.operations import ON_FILES, Op
 from sim.workloads.ior.backend import Backend, Task, add_calls

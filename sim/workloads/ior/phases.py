@@ -17,7 +17,7 @@ from sim.workloads.ior.parameters import Access
 from sim.workloads.job_results import Stretch
 
 if TYPE_CHECKING:
-    from sim.mpi.record import MpiRecord
+    from sim.mpi.stats import MpiRecord
 
 _Times = NDArray[np.float64]
 

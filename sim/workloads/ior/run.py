@@ -10,7 +10,7 @@ import numpy as np
 import simpy
 
 from sim.machine.filesystem import FileSet
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task

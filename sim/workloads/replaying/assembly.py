@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.library_calls import ALONE, OWN
 from sim.plane.operations import (
     Op,

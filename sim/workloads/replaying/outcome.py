@@ -17,7 +17,7 @@ from sim.workloads.replaying.intake import Totals
 from sim.workloads.trace.block import TraceFile
 
 PARTS = 16
-"""Parts of a call that are told apart: those of :class:`~sim.mpi.timers.Timer`."""
+"""Parts of a call that are told apart: those of :class:`~sim.mpi.stats.Timer`."""
 
 
 class Call(IntEnum):
@@ -137,7 +137,7 @@ class ReplayOutcome:
         What the trace amounts to: calls and bytes.
     spent
         What the ranks spent in their calls. A collective call is told by parts
-        (:class:`~sim.mpi.timers.Timer`): planning, exchange, the aggregators' own reads and writes.
+        (:class:`~sim.mpi.stats.Timer`): planning, exchange, the aggregators' own reads and writes.
     mpi
         What MPI-IO counted of the files that were accessed collectively, by position in ``files``:
         what the aggregators asked of the file system, read-modify-writes.
