@@ -57,18 +57,12 @@ class Variables:
     What they cost is measured with ADIOS 2.12, 383,760 variables and one core of a Xeon of 2023:
     1.34 us each to be put, into the data and the index, and 0.15 us for its entry of the index to
     be merged with others. A piece of a list takes 58 ns there (``mpi.piece_time``).
-
-    Attributes
-    ----------
-    count
-        How many there are; what is written of one variable for several steps of a simulation
-        counts as many times.
-    entry
-        Bytes of each in the index.
     """
 
+    # how many there are; what is written of one variable for several steps of a simulation counts
+    # as many times
     count: int
-    entry: int = VARIABLE_ENTRY
+    entry: int = VARIABLE_ENTRY  # bytes of each in the index
 
     @property
     def put_pieces(self) -> int:
@@ -91,37 +85,18 @@ DEFAULT_STRIPING = StripeRequest(count=1, size=MIB)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Writers:
-    """Who writes, where and what.
+    """Who writes, where and what."""
 
-    Attributes
-    ----------
-    filesystem
-        Where the files are.
-    osts
-        OSTs of the file system.
-    world
-        All ranks.
-    mpi
-        The MPI library.
-    striping
-        Of the subfiles, as far as somebody asks for it.
-    variables
-        What each rank writes; it makes up the index.
-    buffer_growth
-        The factor by which the buffer of a rank grows whenever it is full; None if it is as large
-        as need be from the start.
-    meetings
-        Makes so many new meetings: returns their numbers, int64.
-    """
-
-    filesystem: FileSystem
-    osts: int
-    world: Communicator
-    mpi: Mpi
-    striping: StripeRequest
-    variables: Variables
+    filesystem: FileSystem  # where the files are
+    osts: int  # OSTs of the file system
+    world: Communicator  # all ranks
+    mpi: Mpi  # the MPI library
+    striping: StripeRequest  # of the subfiles, as far as somebody asks for it
+    variables: Variables  # what each rank writes; it makes up the index
+    # the factor by which the buffer of a rank grows whenever it is full; None if it is as large as
+    # need be from the start
     buffer_growth: float | None = None
-    meetings: Callable[[int], Integers]
+    meetings: Callable[[int], Integers]  # makes so many new meetings: returns their numbers, int64
 
     @cached_property
     def costs(self) -> Collectives:

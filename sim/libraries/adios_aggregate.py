@@ -55,24 +55,13 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Brigade:
-    """The groups of a communicator, of one size each.
+    """The groups of a communicator, of one size each."""
 
-    Attributes
-    ----------
-    leader
-        int64 (groups,): the aggregators; the ranks that follow one are its group.
-    members
-        Ranks of every group.
-    threaded
-        Whether a thread of the aggregator writes.
-    handshake
-        Seconds that each of two neighbours is busy with telling the other, or hearing from it, that
-        a buffer is free or a block has come.
-    """
-
-    leader: Integers
-    members: int
-    threaded: bool
+    leader: Integers  # int64 (groups,): the aggregators; the ranks that follow one are its group
+    members: int  # ranks of every group
+    threaded: bool  # whether a thread of the aggregator writes
+    # seconds that each of two neighbours is busy with telling the other, or hearing from it, that a
+    # buffer is free or a block has come
     handshake: float
 
     @property
@@ -207,34 +196,17 @@ def split(ranks: int, groups: int) -> Groups:
 
 @dataclass(frozen=True, kw_only=True)
 class AggregateOptions:
-    """The parameters of MPI_AGGREGATE, named as in ADIOS's XML file.
+    """The parameters of MPI_AGGREGATE, named as in ADIOS's XML file."""
 
-    Attributes
-    ----------
-    num_aggregators
-        Subfiles, and so groups; as many as OSTs unless given.
-    num_ost
-        OSTs that the subfiles are dealt to: subfile g begins on OST g mod ``num_ost``; all there
-        are unless given.
-    osts_to_skip
-        Which of these are left out.
-    random_offset
-        The file system chooses the OSTs instead.
-    brigade
-        Aggregation by brigade (``aggregation_type=2``), not by a gather (``=1``).
-    threading
-        A thread of each aggregator opens its subfile, and writes.
-    have_metadata_file
-        Whether there is a global index.
-    """
-
-    num_aggregators: int | None = None
+    num_aggregators: int | None = None  # subfiles, and so groups; as many as OSTs unless given
+    # OSTs that the subfiles are dealt to: subfile g begins on OST g mod `num_ost`; all there are
+    # unless given
     num_ost: int | None = None
-    osts_to_skip: frozenset[int] = frozenset()
-    random_offset: bool = False
-    brigade: bool = True
-    threading: bool = True
-    have_metadata_file: bool = True
+    osts_to_skip: frozenset[int] = frozenset()  # which of these are left out
+    random_offset: bool = False  # the file system chooses the OSTs instead
+    brigade: bool = True  # aggregation by brigade (`aggregation_type=2`), not by a gather (`=1`)
+    threading: bool = True  # a thread of each aggregator opens its subfile, and writes
+    have_metadata_file: bool = True  # whether there is a global index
 
     def usable(self, osts: int) -> Integers:
         """Return the OSTs that the subfiles are dealt to, of so many: int64."""
@@ -279,15 +251,7 @@ _CONTEXT = 256
 
 
 class MpiAggregate:
-    """The method MPI_AGGREGATE: a subfile for each group of ranks, written by its aggregator.
-
-    Parameters
-    ----------
-    writers
-        Who writes.
-    options
-        The parameters of the method.
-    """
+    """The method MPI_AGGREGATE: a subfile for each group of ranks, written by its aggregator."""
 
     def __init__(self, writers: Writers, options: AggregateOptions) -> None:
         self._writers, self._options = writers, options
@@ -382,7 +346,6 @@ class MpiAggregate:
 
     @cached_property
     def _leaders_costs(self) -> Collectives:
-        """What collectives of the aggregators cost."""
         nodes = len(np.unique(self._writers.world.node[self.aggregators]))
         return Collectives(self._writers.mpi, nodes, len(self.aggregators))
 
@@ -432,7 +395,6 @@ class MpiAggregate:
         return found
 
     def _pass_on(self, batch: Batch, size: Integers) -> None:
-        """Gather and write by brigade."""
         node = self._writers.world.node
         for brigade, which in self._brigades():
             brigade.close(batch, node, size, self._pairs, self._file[which])

@@ -49,19 +49,13 @@ class _Block:
 
 @dataclass
 class FileSpace:
-    """The space of one file.
+    """The space of one file."""
 
-    Attributes
-    ----------
-    threshold, alignment
-        Bytes: requests of at least the one begin at a multiple of the other (H5Pset_alignment).
-    end
-        Where the allocated space ends (the library's EOA), in bytes.
-    """
-
+    # threshold, alignment: bytes: requests of at least the one begin at a multiple of the other
+    # (H5Pset_alignment)
     threshold: int = 1
     alignment: int = 1
-    end: int = 0
+    end: int = 0  # where the allocated space ends (the library's EOA), in bytes
     _metadata: _Block = field(default_factory=_Block)
     _raw: _Block = field(default_factory=_Block)
 
@@ -107,7 +101,6 @@ class FileSpace:
         return self.alignment if size >= self.threshold else 1
 
     def _at_end(self, size: int) -> int:
-        """Allocate bytes at the end of the file."""
         address = self.end + -self.end % self._alignment_of(size)
         self.end = address + size
         return address
@@ -286,20 +279,14 @@ class MetadataCache:
 
 @dataclass
 class Group:
-    """A group: its names and what makes it up.
+    """A group: its names and what makes it up."""
 
-    Attributes
-    ----------
-    header, tree, heap
-        Where its object header, the B-tree of its symbol nodes and its local heap are.
-    number
-        Of its own name in the group that it is in.
-    """
-
+    # header, tree, heap: where its object header, the B-tree of its symbol nodes and its local heap
+    # are
     header: int
     tree: int
     heap: int
-    number: int = 0
+    number: int = 0  # of its own name in the group that it is in
     _heap_size: int = _HEAP
     _heap_used: int = 8  # the empty name
     _names: Entry | None = None  # where the names are, once they have outgrown the heap's place
@@ -387,20 +374,11 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class ChunkIndex:
-    """The version 1 B-tree in which the chunks of a dataset are found.
+    """The version 1 B-tree in which the chunks of a dataset are found."""
 
-    Attributes
-    ----------
-    node_size
-        Bytes of a node.
-    root
-        Its address.
-    levels
-        int64 arrays: the addresses of the nodes of each level below the root, the leaves first.
-    """
-
-    node_size: int
-    root: int
+    node_size: int  # bytes of a node
+    root: int  # its address
+    # int64 arrays: the addresses of the nodes of each level below the root, the leaves first
     levels: tuple[Integers, ...]
 
     def reads(self, rank: Integers, chunk: Integers) -> Accesses:
@@ -473,11 +451,9 @@ def _enter(levels: list[list[int]], made: list[int]) -> None:
 
 
 def _node_size(dimensions: int) -> int:
-    """Return the bytes of a node of the index of a dataset of so many dimensions."""
     key = 8 + 8 * (dimensions + 1)
     return 24 + (_TREE_ENTRIES + 1) * key + _TREE_ENTRIES * 8
 
 
 def _padded(size: int) -> int:
-    """Return a size rounded up to a multiple of 8."""
     return -(-size // 8) * 8

@@ -17,28 +17,13 @@ _OFFSET = 8  # bytes of an MPI_Offset
 
 
 class MpiDriver:
-    """A file as a library has it open through MPI-IO.
-
-    Parameters
-    ----------
-    file
-        The MPI file.
-    mpi
-        The MPI library.
-
-    Attributes
-    ----------
-    costs
-        What collectives of the file's ranks cost.
-    size
-        Where the bytes that the file holds end.
-    """
+    """A file as a library has it open through MPI-IO."""
 
     def __init__(self, file: MpiFile, mpi: Mpi) -> None:
         self.file = file
         self.mpi = mpi
         self.costs = Collectives(mpi, self.communicator.nodes, self.communicator.size)
-        self.size = 0
+        self.size = 0  # where the file's bytes end
         self._settled = 0
         self._exists = False
 

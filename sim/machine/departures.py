@@ -15,13 +15,7 @@ from sim.plane.operations import Op
 
 
 class Departures:
-    """Cleans nodes that jobs leave.
-
-    Parameters
-    ----------
-    plane
-        The data plane.
-    """
+    """Cleans nodes that jobs leave."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
@@ -65,7 +59,7 @@ class Departures:
         return bool(resting.all())
 
     def forget(self, nodes: Indices) -> None:
-        """Let some nodes, at rest, forget all files: their locks, pages, inodes and handles."""
+        """Make nodes at rest forget all files: their locks, pages, inodes and handles."""
         tables = self._plane.tables
         there = self._there(nodes)
         drop_locks(tables.osc, self._locks_of(nodes))

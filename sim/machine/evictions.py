@@ -16,13 +16,7 @@ _UNDER_WAY = (*range(WRITE_AT_OSS + 1), READ_REQUESTED, *range(READ_CUT, READ_AT
 
 
 class Evictions:
-    """Evicts client nodes.
-
-    Parameters
-    ----------
-    plane
-        The data plane.
-    """
+    """Evicts client nodes."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
@@ -55,7 +49,7 @@ class Evictions:
         return granted
 
     def invalidate(self, node: int, ost: int, now: float) -> int:
-        """Let a node lose all that it has under way to an OST; return the bytes of dirty data.
+        """Drop all that a node has under way to an OST; return the bytes of dirty data.
 
         Those of direct I/O and of reads are counted with the programs that met it.
         """

@@ -28,24 +28,14 @@ from sim.engine.types import Indices, Integers
 @kept
 @dataclass(frozen=True, eq=False)
 class Communicator:
-    """Ranks that act together.
+    """Ranks that act together."""
 
-    Attributes
-    ----------
-    owners
-        int64 (ranks,): the position of each rank's program in the batches of the job.
-    node
-        int32 (ranks,): the node of the job on which each runs.
-    meeting
-        The number of its meeting in the data plane, where ``MEET`` operations wait.
-    placement
-        int32 (nodes of the job,): which compute node of the machine each of them is; those with the
-        same numbers unless given.
-    """
-
+    # int64 (ranks,): the position of each rank's program in the batches of the job
     owners: Integers
-    node: Indices
-    meeting: int
+    node: Indices  # int32 (ranks,): the node of the job on which each runs
+    meeting: int  # the number of its meeting in the data plane, where `MEET` operations wait
+    # int32 (nodes of the job,): which compute node of the machine each of them is; those with the
+    # same numbers unless given
     placement: Indices | None = None
 
     @property
@@ -81,23 +71,15 @@ _FITTED = 4 * KIB  # bytes of the vectors whose allreduce was measured on Theta
 
 
 def _steps(members: int) -> int:
-    """Return the steps of a tree over so many members."""
     return (members - 1).bit_length()
 
 
 @dataclass(frozen=True)
 class Collectives:
-    """Costs, in seconds from the arrival of the last rank, of the collectives of a communicator.
+    """Costs, in seconds from the arrival of the last rank, of the collectives of a communicator."""
 
-    Attributes
-    ----------
-    mpi
-        Parameters of the MPI library.
-    nodes, ranks
-        How many nodes the communicator is on, and how many ranks it has.
-    """
-
-    mpi: Mpi
+    mpi: Mpi  # parameters of the MPI library
+    # nodes, ranks: how many nodes the communicator is on, and how many ranks it has
     nodes: int
     ranks: int
 

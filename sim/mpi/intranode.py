@@ -77,15 +77,7 @@ def read_all(
 class Layer:
     """The ranks that remain when every node has its local aggregator.
 
-    Parameters
-    ----------
-    target
-        The file, as all ranks have it open.
-
-    Attributes
-    ----------
-    target
-        The file as those have it open that remain: local aggregators and aggregators.
+    Its ``target`` is the file as local aggregators and aggregators have it open.
     """
 
     def __init__(self, target: CollectiveFile) -> None:

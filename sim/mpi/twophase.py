@@ -66,7 +66,7 @@ def write_all(
     accesses
         What the ranks write; ranks without a piece take part all the same.
     counts
-        Where the call and what comes of it is counted.
+        Takes the counts of the call and of its calls to the file system.
     """
     call = plan_write(target, accesses)
     count_call(counts.writes, target, accesses, call)
@@ -322,21 +322,14 @@ class Line(IntEnum):
 
 
 class Sends(NamedTuple):
-    """The shares of a call as sends.
+    """The shares of a call as sends."""
 
-    Attributes
-    ----------
-    node, round, line
-        int64 (shares,): from which node, in which round, and what it waits for. What an aggregator
-        gives itself it has: that waits for nothing.
-    rank
-        int64 (shares,).
-    """
-
+    # node, round, line: int64 (shares,): from which node, in which round, and what it waits for.
+    # What an aggregator gives itself it has: that waits for nothing.
     node: Integers
     round: Integers
     line: Integers
-    rank: Integers
+    rank: Integers  # int64 (shares,)
 
 
 def sends_of(target: CollectiveFile, call: Call) -> Sends:
@@ -352,17 +345,10 @@ def sends_of(target: CollectiveFile, call: Call) -> Sends:
 
 
 class Groups(NamedTuple):
-    """What the aggregators of a node send together in a round.
+    """What the aggregators of a node send together in a round."""
 
-    Attributes
-    ----------
-    key
-        int64 (groups,): ``node * rounds + round``.
-    parts, one
-        int64 (groups,): how many transfers that is, and the number of one of them.
-    """
-
-    key: Integers
+    key: Integers  # int64 (groups,): `node * rounds + round`
+    # parts, one: int64 (groups,): how many transfers that is, and the number of one of them
     parts: Integers
     one: Integers
 

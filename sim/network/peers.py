@@ -13,39 +13,16 @@ MINIMAL, VALIANT = 2, 2
 
 
 class PeerRoutes:
-    """Candidate routes between the routers of a job's nodes, drawn when they are first needed.
-
-    Parameters
-    ----------
-    fabric
-        The network.
-    nodes
-        int32 (nodes,): the compute nodes of the job.
-    service_routers
-        int32 (service nodes,): the routers of the service nodes that serve files.
-    first_link
-        Number of the station of the fabric's first link.
-    path
-        int32: the stations of all routes so far.
-    seed
-        Of the scenario. What is drawn for two routers does not depend on what was drawn before.
-
-    Attributes
-    ----------
-    table
-        int32 (rows, candidates, 2): start and stop in ``path`` of each candidate.
-    path
-        Stations of all routes, those of the peers after those given.
-    """
+    """Candidate routes between the routers of a job's nodes, drawn when they are first needed."""
 
     def __init__(
         self,
         fabric: Fabric,
-        nodes: Indices,
-        service_routers: Indices,
-        first_link: int,
-        path: Indices,
-        seed: int,
+        nodes: Indices,  # int32 (nodes,): the compute nodes of the job
+        service_routers: Indices,  # int32 (service nodes,): routers of those that serve files
+        first_link: int,  # the station of the fabric's first link
+        path: Indices,  # int32: the stations of all routes so far
+        seed: int,  # of the scenario; routes between two routers depend on nothing drawn before
     ) -> None:
         self._fabric = fabric
         self._router = fabric.node_router[nodes]
@@ -53,7 +30,8 @@ class PeerRoutes:
         self._first_link = first_link
         self._seed = seed
         self._rows: dict[int, int] = {}
-        self.path = path
+        self.path = path  # the stations of all routes; new ones come behind
+        # int32 (rows, candidates, 2): start and stop in `path` of each candidate
         self.table: Indices = np.zeros((0, MINIMAL + VALIANT, 2), np.int32)
         self._drawn = self.table  # the same for the whole network
         self._rerouting: Rerouting | None = None
@@ -87,7 +65,7 @@ class PeerRoutes:
         return table
 
     def turn(self, rerouting: Rerouting, dead_until: float) -> int:
-        """Let messages go around links that are down; return how many."""
+        """Reroute messages around links that are down; return how many."""
         turned, self.path = rerouting.turn(self.path, dead_until)
         return turned
 
