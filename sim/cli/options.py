@@ -39,7 +39,7 @@ recorded = click.option(
     "striping.count, striping.size, striping.offset, hints, or ost.N.rate and oss.N.rate, of an "
     "OST or OSS that was slow: a rate, or 'fitted' to the log. May be repeated.",
 )
-"""The facts of :mod:`sim.workloads.darshan_log.facts`, for each command that takes a log."""
+"""The facts of :mod:`sim.workloads.darshan.facts`, for each command that takes a log."""
 
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),

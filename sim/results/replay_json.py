@@ -9,7 +9,7 @@ from sim.results.replay_report import ReplayReport
 from sim.results.replay_times import FileTimes, differences, outcome_of
 from sim.results.run_json import simulator_document
 from sim.run.result import Result
-from sim.workloads.darshan_log.recorded import Measured
+from sim.workloads.darshan.counters import Measured
 
 
 def replay_document(report: ReplayReport) -> dict[str, Any]:

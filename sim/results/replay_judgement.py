@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from sim.results.replay_times import FileTimes, outcome_of
 from sim.run.result import Result
-from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
-from sim.workloads.replaying.outcome import Call
+from sim.workloads.darshan.counters import Layer, Measured, Phase
+from sim.workloads.replay.outcome import Call
 
 ALIKE = 0.05
 """By which part counts may differ before it is warned of."""
@@ -85,7 +85,7 @@ def computing_share(run: Result) -> float:
     """Return which part of its ranks' time a run computed between calls, as recorded."""
     outcome = outcome_of(run)
     whole = float((outcome.end - outcome.start).sum())
-    return outcome.shares([Call.COMPUTE]).total / whole if whole > 0.0 else 0.0
+    return float(outcome.seconds_in(Call.COMPUTE).sum()) / whole if whole > 0.0 else 0.0
 
 
 def end_line(runs: Sequence[Result], last_call: float) -> str:

@@ -9,8 +9,8 @@ from sim.results.replay_judgement import BelowMpi, below_mpi, end_line, warnings
 from sim.results.replay_report import Reconstructed, ReplayReport
 from sim.results.replay_times import FileTimes, differences, together
 from sim.telling.columns import column_lines
-from sim.workloads.darshan_log.log import Unreplayed
-from sim.workloads.darshan_log.recorded import Layer, Measured, Phase
+from sim.workloads.darshan.counters import Layer, Measured, Phase
+from sim.workloads.darshan.log import Unreplayed
 from topology.text import format_count
 
 FILES_SHOWN = 8

@@ -11,12 +11,11 @@ from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.stats import Timer
 from sim.run.result import Result
-from sim.workloads.darshan_log.reconstruction import Reconstruction
-from sim.workloads.darshan_log.recorded import Layer, Measured, Phase, Table, recorded
-from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX
-from sim.workloads.replaying.outcome import Call, ReplayOutcome
-from sim.workloads.replaying.run import counted
-from sim.workloads.trace.block import TraceOp
+from sim.workloads.darshan.counters import Layer, Measured, Phase, Table, recorded
+from sim.workloads.darshan.reconstruction import Reconstruction
+from sim.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX
+from sim.workloads.replay.outcome import Call, ReplayOutcome, counted
+from sim.workloads.trace import TraceOp
 
 _KINDS: dict[tuple[Layer, Phase], tuple[Call, ...]] = {
     (Layer.POSIX, Phase.META): (Call.POSIX_META,),
@@ -94,7 +93,8 @@ def file_times(found: Reconstruction, runs: Sequence[Result]) -> list[FileTimes]
 
 
 def _one_file(found: Reconstruction, position: int, runs: tuple[Table, ...]) -> FileTimes:
-    known = recorded(found.log, found.numbers[position])
+    log, number = found.log, found.numbers[position]
+    known = recorded(log.mpiio.of_file(number), log.posix.of_file(number), log.ranks)
     moved = sum(of.bytes for (layer, _), of in known.items() if layer is not Layer.BELOW)
     return FileTimes(found.trace.files[position].name, moved, known, runs)
 

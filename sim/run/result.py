@@ -118,7 +118,7 @@ class Result:
     outcome
         What only this workload leaves: the tests of an IOR command
         (:class:`~sim.workloads.ior.outcome.IorOutcome`), the ranks' seconds of a replay
-        (:class:`~sim.workloads.replaying.outcome.ReplayOutcome`), or None.
+        (:class:`~sim.workloads.replay.outcome.ReplayOutcome`), or None.
     notes
         What the user should know: a sentence each.
     troubles

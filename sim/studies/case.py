@@ -19,10 +19,9 @@ from sim.run.simulate import simulate
 from sim.studies.processes import bytes_to_move
 from sim.workloads.catalogue import workload_of
 from sim.workloads.job_results import phase_title
-from sim.workloads.replay import Replay
-from sim.workloads.replaying.outcome import ReplayOutcome
-from sim.workloads.trace.block import Trace
-from sim.workloads.trace_opening import open_trace
+from sim.workloads.replay.kernel import Replay, open_trace
+from sim.workloads.replay.outcome import ReplayOutcome
+from sim.workloads.trace import Trace
 from sim.workloads.workload import Workload
 
 HINTS = "MPICH_MPIIO_HINTS"

@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from sim.telling.answer import (
     Column,
     Listing,
     Picture,
+    Section,
     Table,
     To,
     Unit,
@@ -125,14 +127,16 @@ STREAM = (
 )
 
 
-def stream_answer(draws: Draws) -> Answer:
-    """Return what came of a stream."""
+def stream_answer(draws: Draws, command: str) -> Answer:
+    """Return what came of a stream; ``command`` as it was typed."""
     result = draws.first
+    again = Listing("Command", command, typed=True)
     return Answer(
         title=f"{format_count(len(result.jobs), 'job')} on {result.machine.name}",
         setup=_setup(draws),
-        blocks=list(_blocks(draws)),
+        blocks=[*_blocks(draws), Section("again", "To run it again", [again], on="page")],
         values=Values("stream", STREAM, draws),
+        version=version("xc40io"),
     )
 
 
