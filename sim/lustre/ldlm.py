@@ -118,13 +118,7 @@ _END_OF_OBJECT = 1 << 62  # beyond any byte, and safe to add to
 
 
 class Ldlm(Component):
-    """The two sides of lock traffic, and what lies between them.
-
-    Attributes
-    ----------
-    max_unused_locks
-        Locks that an OSC keeps though nobody uses them (``lru_size``).
-    """
+    """The two sides of lock traffic, and what lies between them."""
 
     network: Network
     files: Files
@@ -137,7 +131,7 @@ class Ldlm(Component):
     osses: OssThreads
     journals: Journals
     syncs: Syncs
-    max_unused_locks: int
+    max_unused_locks: int  # locks that an OSC keeps though nobody uses them (`lru_size`)
 
     @classmethod
     def build(cls, site: Site) -> Ldlm:

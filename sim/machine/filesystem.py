@@ -37,32 +37,16 @@ class FileSet(NamedTuple):
 
 
 class FileSystem:
-    """Lustre, and where else the job can write, for the control plane.
-
-    Parameters
-    ----------
-    environment
-        The clock.
-    plane
-        The data plane.
-    allocator
-        Chooses the OSTs of new files.
-    mdts
-        Metadata targets in use.
-    directory_mdts
-        Over how many of them a directory of all ranks deals its names.
-    storage
-        Where files are made, unless it is said for them.
-    """
+    """Lustre, and where else the job can write, for the control plane."""
 
     def __init__(
         self,
         environment: Environment,
         plane: Plane,
         allocator: Allocator,
-        mdts: int,
-        storage: Storage = LUSTRE,
-        directory_mdts: int = 1,
+        mdts: int,  # metadata targets in use
+        storage: Storage = LUSTRE,  # where files are made, unless it is said for them
+        directory_mdts: int = 1,  # over how many of them a directory of all ranks deals its names
     ) -> None:
         self.environment = environment
         self.plane = plane

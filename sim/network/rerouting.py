@@ -21,16 +21,8 @@ from topology import Detours, Fabric
 class Rerouting:
     """The routes of a machine when some of its links are down.
 
-    Parameters
-    ----------
-    network
-        The stations, and the messages under way.
-    first_link
-        The station of the first link.
-    fabric
-        The links, by their numbers.
-    seed
-        Of the scenario: which of several ways around is taken follows from it.
+    ``first_link`` is the station of the first link; which of several ways around is taken follows
+    from the scenario's ``seed``.
     """
 
     def __init__(self, network: Network, first_link: int, fabric: Fabric, seed: int) -> None:
@@ -131,7 +123,7 @@ class Rerouting:
             message.position = link
 
     def _is_down(self, path: Indices) -> Indices:
-        """Tell of the stations of a path which are links that are down: int32, 1 or 0."""
+        """Return 1 for each station of a path that is a link that is down, else 0: int32."""
         stations = self._first_link + np.array(sorted(self._down), np.int32)
         return np.isin(path, stations).astype(np.int32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.results.ior_run import ior_outcome
 from sim.results.mpiio_hints import hint_rows
 from sim.results.mpiio_report import mpiio_blocks, mpiio_data

@@ -11,9 +11,7 @@ import numpy as np
 
 from sim.mpi.communicator import host_name
 from sim.mpi.known_hints import read_displays
-from sim.mpi.record import MpiRecord
-from sim.mpi.stats import DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
 from sim.results.mpiio_hints import format_aggregators, format_hints, format_settings
 from sim.results.mpiio_stats import Direction, stats_text, timers_text
 

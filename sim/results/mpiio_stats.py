@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from sim.config.units import GIB, MIB
 from sim.engine.types import Floats
-from sim.mpi.stats import AccessCounts, DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 
 Direction = Literal["write", "read"]
 
@@ -98,7 +97,7 @@ def timers_text(name: str, direction: Direction, counts: AccessCounts, timers: F
     counts
         What was counted, for the bandwidths.
     timers
-        float64 (ranks, timers): the seconds by :class:`~sim.mpi.timers.Timer` that each rank spent
+        float64 (ranks, timers): the seconds by :class:`~sim.mpi.stats.Timer` that each rank spent
         on the file that was opened to be written, or to be read.
     """
     moving = timers[:, [int(timer) for timer in _MOVING[direction]]].sum(axis=1) > 0

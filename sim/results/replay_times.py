@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.run.result import Result
 from sim.workloads.darshan.counters import Layer, Measured, Phase, Table, recorded
 from sim.workloads.darshan.reconstruction import Reconstruction

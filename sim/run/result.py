@@ -15,7 +15,7 @@ from sim.config.scenario import Scenario
 from sim.engine.types import Floats
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.faults import FaultRecord

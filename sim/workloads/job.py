@@ -19,9 +19,8 @@ from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Indices, Integers
 from sim.machine.filesystem import FileSet, FileSystem
 from sim.machine.plane import Plane
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
-from sim.mpi.record import MpiRecord
+from sim.mpi.communicator import Collectives, Communicator
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.causes import Cause
 from sim.plane.operations import Op

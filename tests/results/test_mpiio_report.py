@@ -12,9 +12,7 @@ from sim.config.striping import StripeRequest
 from sim.lustre.striping import Layout
 from sim.mpi.communicator import Communicator
 from sim.mpi.hints import resolve
-from sim.mpi.record import MpiRecord
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, MpiRecord, Timer
 from sim.plane.operations import TIMERS
 from sim.results.mpiio_report import mpiio_blocks, mpiio_data
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sim.lustre.striping import Layout
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, Timer
 from sim.plane.operations import TIMERS
 from sim.results.mpiio_stats import stats_text, timers_text
 

@@ -39,27 +39,15 @@ BACKGROUND = np.dtype(
 
 
 class Others(Component):
-    """The traffic of other jobs.
-
-    Attributes
-    ----------
-    rows
-        ``BACKGROUND`` records.
-    server_of
-        int32 (OSTs,): which OSS serves each, as :class:`~sim.lustre.net.lnet.Lnet` has it.
-    flight
-        RPCs of a stream that lie together.
-    seed
-        Of the draws of their arrivals.
-    """
+    """The traffic of other jobs."""
 
     network: Network
     lnet: Lnet
     disks: Disks
-    rows: Table
-    server_of: Indices
-    flight: int
-    seed: int
+    rows: Table  # `BACKGROUND` records
+    server_of: Indices  # int32 (OSTs,): which OSS serves each, as sim.lustre.net.lnet.Lnet has it
+    flight: int  # RPCs of a stream that lie together
+    seed: int  # of the draws of their arrivals
 
     @classmethod
     def build(cls, site: Site) -> Others:
@@ -141,7 +129,6 @@ def on_background(others: Others, source_id: int, now: float) -> float:
 
 @outlined
 def _pass(network: Network, station_id: int, size: int, now: float) -> None:
-    """Keep a station busy with so many bytes."""
     serve(network, station_id, now, size, size * network.stations[station_id].inverse_rate)
 
 

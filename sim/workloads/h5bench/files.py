@@ -11,10 +11,10 @@ from sim.engine.types import Floats
 from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_objects import Group
 from sim.machine.filesystem import FileSet
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.h5bench.configuration import Configuration

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
 from sim.workloads.ior.parameters import Access, IorTest

@@ -12,7 +12,7 @@ from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
 from sim.mpi.file import MpiFile
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend

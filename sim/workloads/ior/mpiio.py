@@ -15,9 +15,7 @@ from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
-from sim.mpi.record import MpiRecord
-from sim.mpi.stats import DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task

@@ -11,7 +11,7 @@ from sim.engine.types import Floats, Integers
 from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from sim.libraries.selections import Hyperslab
 from sim.mpi.file import MpiFile
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend

@@ -23,7 +23,7 @@ from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.job_results import Figure, Row, Stretch
 
 if TYPE_CHECKING:
-    from sim.mpi.record import MpiRecord
+    from sim.mpi.stats import MpiRecord
 
 _Times = NDArray[np.float64]
 

@@ -14,8 +14,7 @@ from sim.config.machine import Machine
 from sim.engine.types import Floats, Indices, Integers, Table
 from sim.machine.filesystem import FileSet
 from sim.mpi.communicator import Communicator
-from sim.mpi.record import MpiRecord
-from sim.mpi.timers import Timer
+from sim.mpi.stats import MpiRecord, Timer
 from sim.plane.batch import Batch, Transfers, refer_from
 from sim.plane.operations import ON_FILES, Op
 from sim.workloads.ior.backend import Backend, Task, add_calls

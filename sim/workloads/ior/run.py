@@ -11,7 +11,7 @@ import simpy
 
 from sim.config.machine import Machine
 from sim.machine.filesystem import FileSet
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.storage.ssd.device import dirty_limits

@@ -10,7 +10,7 @@ import simpy
 
 from sim.config.errors import InputError
 from sim.engine.types import Integers
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.job import Job, Waiting

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.library_calls import ALONE, OWN
 from sim.plane.operations import Op, Operations, join_operations, make_operations, no_operations
 from sim.workloads.job import LAST_MARK, Job, Waiting

@@ -18,12 +18,11 @@ from sim.engine.types import Integers
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
 from sim.mpi.rounds import meet
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.operations import join_operations, no_operations
 from sim.workloads.job import Job

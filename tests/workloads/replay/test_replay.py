@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario, Workload
 from sim.machine import batches
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.replay import feeder, intake, windows

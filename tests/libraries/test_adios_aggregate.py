@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.libraries.adios_brigade import Brigade
-from sim.libraries.adios_groups import split
+from sim.libraries.adios_aggregate import Brigade, split
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 
