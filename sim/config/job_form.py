@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, NamedTuple, get_args
 
+from sim.config.fault_forms import KINDS
 from sim.config.paths import nested
 
 HINTS = "MPICH_MPIIO_HINTS"
@@ -100,8 +101,8 @@ HELP = {
     "bb_access": "Files striped over the allocation, or each on one service node and private to a "
     "compute node.",
     "lose_ssd": "Let the SSD of a node of the job, counted from 0, fail at a time; repeatable.",
-    "faults": "What happens to a part of the machine, and when: 'OST 3 slow 5 from 0.2 s to 1 s', "
-    "also rebuilding, gone, down, paused, lost, hung, evicted (docs/faults.md). May be repeated.",
+    "faults": f"What happens to a part of the machine, and when: '{KINDS['slow']}', also "
+    f"{', '.join(kind for kind in KINDS if kind != 'slow')} (docs/faults.md). May be repeated.",
     "hints": f"MPI-IO hints as in {HINTS}: '*:cray_cb_nodes_multiplier=4'.",
     "environment": "Set an environment variable of the job, for MPI-IO. May be repeated.",
     "seed": "Everything random follows from it.",

@@ -189,6 +189,15 @@ class Programs(Component):
             first_draw=site.machine.lustre.osts,
         )
 
+    def begin_anew(self, programs: Integers, nodes: Indices, cores: Indices) -> None:
+        """Let programs, int64 (n,), forget whose they were; put them on nodes and core stations."""
+        self.rows[programs] = np.zeros(len(programs), self.rows.dtype)
+        self.rows.node[programs] = nodes
+        self.rows.core[programs] = cores
+        counted = (self.waits, self.behind, self.met, self.replies, self.marks)
+        for table in (*counted, self.timers, self.refused):
+            table[programs] = 0
+
     def pending(self) -> int:
         """Return the most events that can be pending: one a program."""
         return len(self.rows)

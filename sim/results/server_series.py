@@ -15,8 +15,8 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.engine.types import Floats, Integers
+from sim.lustre.server.background import background_of
 from sim.plane.stations import StationKind
-from sim.run.background import background_of
 from sim.run.recording import Recording
 from sim.run.result import Result
 

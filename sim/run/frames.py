@@ -18,8 +18,8 @@ from sim.engine.types import Floats, Integers
 from sim.machine.filesystem import FileSet
 from sim.plane.causes import DOING, FINEST, Cause
 from sim.plane.stations import StationKind
-from sim.run.allocation import Allocation
 from sim.run.station_table import StationTable
+from sim.run.submission import Allocation
 from sim.workloads.job_results import Row
 
 if TYPE_CHECKING:

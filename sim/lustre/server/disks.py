@@ -173,6 +173,17 @@ class Disks(Component):
             alone=site.background.read == site.background.write == 0.0,
         )
 
+    def serve_in_turn(self) -> None:
+        """Promise nothing from now on: each RPC has the array when its turn comes."""
+        self.alone = 0
+
+    def waiting(self, ost: int) -> int:
+        """Return how many RPCs wait at the array of an OST."""
+        count, row = 0, int(self.arrays.waiting["head"][ost])
+        while row >= 0:
+            count, row = count + 1, int(self.bulk.rpcs.next[row])
+        return count
+
     def pending(self) -> int:
         """Return the most events that can be pending: two an array.
 

@@ -181,7 +181,7 @@ class Planner:
             call = int(self._call[stop])
             batch, kind = self._plan_one(call)
             listed, bounds = batch.listing()
-            plane.note_library_calls(batch, listed)
+            plane.batches.note_library_calls(batch, listed)
             file = int(self._intake.together.file[call])
             listed["timer"] = code_of(file, kind, listed["timer"])
             refer_from(listed, moved)
@@ -196,7 +196,7 @@ class Planner:
         order = np.argsort(ranks, kind="stable")
         listing = join_operations(operations)[order]
         bounds = np.searchsorted(ranks[order], np.arange(self._job.ranks + 1))
-        held = plane.hold_transfers(transfers, most_at_once(listing)) if transfers else None
+        held = plane.batches.hold_transfers(transfers, most_at_once(listing)) if transfers else None
         return Window(first, stop, listing, np.concatenate(place)[order], bounds, held)
 
     def _plan_one(self, call: int) -> tuple[Batch, Call]:

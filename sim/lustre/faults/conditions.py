@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from sim.config.lustre import Lustre
 from sim.engine.randomness import stream
+from sim.lustre.faults.slow import Slowed, Slowness
 from sim.lustre.server.disks import byte_seconds
-from sim.lustre.server.journal import commit_seconds
-from sim.machine.plane import Plane
-from sim.run.slow import Slowed, Slowness
+from sim.lustre.server.journal import Journals, commit_seconds
 
 
 class Conditions:
@@ -25,16 +24,16 @@ class Conditions:
         Of the machine.
     seed
         Of the scenario.
-    plane
-        The data plane, at rest, with the speeds of the first repetition.
+    journals
+        At rest, with the commits of the first repetition.
     slowness
         Of its parts.
     """
 
-    def __init__(self, lustre: Lustre, seed: int, plane: Plane, slowness: Slowness) -> None:
+    def __init__(self, lustre: Lustre, seed: int, journals: Journals, slowness: Slowness) -> None:
         self._lustre = lustre
         self._seed = seed
-        self._commits = plane.tables.journals.ost_commit
+        self._commits = journals.ost_commit
         self._usual_commits = self._commits.copy()
         self._slowness = slowness
         self._repetition = 0

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from sim.config.errors import InputError
+from sim.config.fault_forms import FORMS
 from sim.config.jobs import JobsScenario
 from sim.config.recovery import load_recovery
 from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
+from sim.plane.faults import PROCESSES
 from sim.plane.stations import StationKind
 from sim.run.jobs import simulate_jobs
 from sim.run.result import Result
@@ -207,6 +209,27 @@ def test_a_lost_ssd_is_said_as_a_fault_too() -> None:
     target = {"kind": "ssd", "lost": {1: 0.01}}
     assert fault.troubles == run(workload=own, target=target).troubles != ()
     assert fault.notes[-1] == "At 10.00 ms: SSD 1 failed."
+
+
+def test_an_ssd_of_one_of_several_jobs_is_lost_by_its_name() -> None:
+    ior = {"ior": "-F -w -B -b 8m -t 1m"}
+    jobs = [{"name": name, "nodes": 1, "ppn": 1, "target": "ssd", "workload": ior} for name in "ab"]
+    faults = ["SSD 0 of job b lost at 1 ms"]
+    document = {"machine": "theta", "jobs": jobs, "faults": faults}
+    a, b = simulate_jobs(JobsScenario.model_validate(document), alone=False).jobs
+    jobs[1]["target"] = {"kind": "ssd", "lost": {0: 1e-3}}
+    document = {"machine": "theta", "jobs": jobs}
+    usual, lost = simulate_jobs(JobsScenario.model_validate(document), alone=False).jobs
+    assert a.result.troubles == usual.result.troubles == ()
+    assert b.result.troubles == lost.result.troubles != ()
+    document = {"machine": "theta", "jobs": jobs, "faults": ["SSD 0 lost at 1 ms"]}
+    with pytest.raises(InputError, match=r"there are several jobs; right would be target: \{kind"):
+        simulate_jobs(JobsScenario.model_validate(document))
+
+
+def test_all_that_can_be_said_happens_and_all_that_happens_can_be_said() -> None:
+    said = {(form.noun, kind) for kind, forms in FORMS.items() for form in forms}
+    assert set(PROCESSES) == said | {("computing", "slow")}  # any part can be said to be slow
 
 
 def test_notes_tell_what_happened_and_what_did_not() -> None:

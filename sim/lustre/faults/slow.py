@@ -1,19 +1,23 @@
-"""Parts of a machine that are slow: their services take longer than usual, or less long."""
+"""Parts of a machine that are slow: their services take longer than usual, or less long.
+
+Any station can be so whose time goes by bytes, of whichever room. An OST is slow in all that its
+array does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.config.recovery import load_recovery
 from sim.engine.types import Floats
-from sim.machine.plane import Plane
+from sim.lustre.server.disks import Disks
+from sim.plane.faults import Course, Process, fault
 from sim.plane.stationbook import Section, StationBook
 from sim.plane.stations import StationKind
-from sim.run.pace import is_computing
 
 _BY_BYTES = {
     *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB),
@@ -30,41 +34,27 @@ class Slowed(NamedTuple):
 
 
 class Slowness:
-    """How slow the parts of a machine are, now.
+    """How slow the parts of a machine are, now."""
 
-    Parameters
-    ----------
-    plane
-        The data plane, at rest.
-    book
-        What its stations are called.
-    """
-
-    def __init__(self, plane: Plane, book: StationBook) -> None:
-        self._plane = plane
+    def __init__(self, disks: Disks, book: StationBook) -> None:
+        self._disks = disks
         self._book = book
         self._usual: dict[Slowed, tuple[Floats, ...]] = {}
         self._factors: dict[Slowed, list[float]] = {}
 
-    def parts(self, name: str, factor: float, place: str) -> list[Slowed]:
-        """Return what a name means, of the stations whose time goes by bytes.
+    def parts(self, course: Course, factor: float) -> list[Slowed]:
+        """Return what is to take so many times as long, of the stations whose time goes by bytes.
 
-        Parameters
-        ----------
-        name
-            Of a station, or of a part with several stations whose names begin with its own: ``LNET
-            router 5``. What such a part does besides, that does not go by bytes, stays as it is:
-            the small requests of an OSS.
-        factor
-            How many times as long they are to take.
-        place
-            Where the name stands, for the message.
+        The part is a station, or has several stations whose names begin with its own: ``LNET router
+        5``. What such a part does besides, that does not go by bytes, stays as it is: the small
+        requests of an OSS.
 
         Raises
         ------
         InputError
             If there is no such part, or it is one that this cannot be said of.
         """
+        name = course.fault.part
         found = [
             (section, i)
             for section in self._book.sections
@@ -72,14 +62,14 @@ class Slowness:
             if f"{section.label(i)} ".startswith(f"{name} ")
         ]
         if not found:
-            raise InputError(f"{place}: {name}: the machine has no such part{self._hint(name)}")
+            raise course.refusal(f"the machine has no such part{self._hint(name)}")
         by_bytes = [Slowed(*part) for part in found if part[0].kind in _BY_BYTES]
         if not by_bytes and not np.isclose(factor, 1.0):
             section, i = found[0]
-            raise InputError(
-                f"{place}: {name}: the time of {section.label(i)} does not go by bytes; right "
-                "would be an OST, an OSS, an LNET router, a NIC or a link; what the MDS and the "
-                "nodes take are values of the machine, as lustre.mds.open_rate"
+            raise course.refusal(
+                f"the time of {section.label(i)} does not go by bytes; right would be an OST, an "
+                "OSS, an LNET router, a NIC or a link; what the MDS and the nodes take are values "
+                "of the machine, as lustre.mds.open_rate"
             )
         return by_bytes
 
@@ -120,7 +110,7 @@ class Slowness:
         seconds
             float64 (2, OSTs): seconds, read and write. What is slow stays so many times slower.
         """
-        self._plane.tables.disks.seconds[:] = seconds
+        self._disks.seconds[:] = seconds
         for part, usual in self._usual.items():
             if part.section.kind == StationKind.OST:
                 usual[0][:] = seconds[:, part.i]
@@ -140,28 +130,41 @@ class Slowness:
         """
         section, i = part
         if section.kind == StationKind.OST:
-            disks = self._plane.tables.disks
+            disks = self._disks
             return disks.seconds[:, i], disks.overhead[:, i], disks.moving[i : i + 1]
         station = section.first + i
-        return (self._plane.stations.inverse_rate[station : station + 1],)
+        return (self._disks.network.stations.inverse_rate[station : station + 1],)
 
 
-def slow_down(slowness: Slowness, slow: Mapping[str, float]) -> None:
-    """Have services of some parts take longer from now on, to the end.
+@fault("", "slow")
+def slow_down(slowness: Slowness, disks: Disks, course: Course) -> Process:
+    """Let services of a part take so many times as long."""
+    factor = course.fault.factor
+    parts = slowness.parts(course, factor)
+    if course.said.told and course.fault.noun == "OST":
+        disks.serve_in_turn()
+    yield course.begins()
+    tell = f"{course.fault.part} began to take {factor:g} times as long."
+    yield from _take_longer(slowness, course, parts, factor, tell)
 
-    Parameters
-    ----------
-    slowness
-        Of the machine.
-    slow
-        How many times as long, by the name of a part. What ranks compute is none of these
-        (:func:`~sim.run.pace.set_pace`).
 
-    Raises
-    ------
-    InputError
-        If there is no such part, or it is one that this cannot be said of.
-    """
-    for name, factor in slow.items():
-        if not is_computing(name):
-            slowness.begin(slowness.parts(name, factor, "slow"), factor)
+@fault("OST", "rebuilding")
+def rebuild(slowness: Slowness, disks: Disks, course: Course) -> Process:
+    """Let an array give a share of its time to the rebuild of a disk."""
+    parts = slowness.osts([course.number(disks.osts)])
+    disks.serve_in_turn()
+    yield course.begins()
+    share = course.fault.factor or load_recovery().rebuild_share
+    tell = f"{course.fault.part} began to rebuild a disk, for {share:.0%} of its time."
+    yield from _take_longer(slowness, course, parts, 1.0 / (1.0 - share), tell)
+
+
+def _take_longer(
+    slowness: Slowness, course: Course, parts: list[Slowed], factor: float, tell: str
+) -> Process:
+    slowness.begin(parts, factor)
+    course.tell(tell)
+    if course.fault.end is not None:
+        yield course.until(course.end)
+        slowness.end(parts, factor)
+        course.tell(f"{course.fault.part} was as usual again.")
