@@ -7,10 +7,11 @@ from typing import Any
 
 from sim.config.errors import InputError
 from sim.results.h5bench_text import pattern_csv, pattern_lines, stress_csv, stress_lines
+from sim.results.kernel_answer import rows_table
 from sim.results.kernel_output import KernelOutput
-from sim.results.kernel_text import format_rows
 from sim.results.output import OutputFile
 from sim.run.result import Result
+from sim.telling.text import blocks_text
 from sim.workloads.h5bench.outcome import (
     FinishedBenchmark,
     H5benchOutcome,
@@ -78,7 +79,7 @@ class H5benchOutput(KernelOutput):
             return list(pattern_lines(task, times, self._ranks))
         if isinstance(task, Stress) and isinstance(times, StressTimes):
             return list(stress_lines(task, times))
-        return [format_rows(self.result.rows[begin : benchmark.rows])]
+        return [blocks_text([rows_table(self.result.rows[begin : benchmark.rows])])]
 
     def _csv(self, benchmark: FinishedBenchmark) -> str:
         task, times = benchmark.task, benchmark.times

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sim.lustre.striping import getstripe_text
-from sim.results.kernel_text import format_kernel
-from sim.results.mpiio_report import mpiio_blocks, mpiio_data
+from sim.results.kernel_answer import kernel_answer
+from sim.results.mpiio_report import mpiio_blocks
 from sim.results.output import Output
-from sim.results.run_json import simulator_document
-from sim.results.totals import totals
-from sim.workloads.job_results import Row
+from sim.telling.data import document_of
+from sim.telling.text import text_of
 
 _FILES_SHOWN = 4
 
@@ -21,7 +20,7 @@ class KernelOutput(Output):
     @property
     def answer(self) -> str:
         """Its table."""
-        return format_kernel(self.result)
+        return text_of(kernel_answer(self.result))
 
     @property
     def mpiio(self) -> str:
@@ -43,49 +42,10 @@ class KernelOutput(Output):
         return "".join(parts)
 
     def document(self) -> dict[str, Any]:
-        """Arrange the run.
+        """Arrange the run: :data:`~sim.results.kernel_answer.RUN` says what is in it.
 
-        Returns
-        -------
-        dict
-            ``kernel`` (its name), ``options`` (all of them, with units), ``records`` (the rows:
-            bytes, seconds, bytes/s), ``totals`` (of each kind of phase, and of all), ``files``
-            (their striping, by name) and ``xc40io``: the keys
-            of :func:`~sim.results.run_json.simulator_document`, and ``mpiio`` (for each time that a
-            file was open to write or read data ``step``, ``phase`` and what MPI-IO has to tell, as
-            :func:`~sim.results.mpiio_report.mpiio_data` returns it).
+        ``xc40io`` has the keys of :func:`~sim.results.run_json.simulator_document`, and ``mpiio``:
+        for each time that a file was open to write or read data ``step``, ``phase`` and what
+        :func:`~sim.results.mpiio_report.mpiio_data` returns.
         """
-        result = self.result
-        told = [(step, mpiio_data(record)) for step, record in result.mpi_records]
-        return {
-            "kernel": result.workload.name,
-            "options": result.workload.options,
-            "records": [_record(row) for row in result.rows],
-            "totals": [
-                total._asdict() | {"bandwidth": total.bandwidth} for total in totals(result)
-            ],
-            "files": {
-                name: {
-                    "stripe_count": files.stripe_count,
-                    "stripe_size": files.stripe_size,
-                    "osts": files.osts.tolist(),
-                }
-                for name, files in result.files.items()
-            },
-            "xc40io": simulator_document(result)
-            | {"mpiio": [{"step": step, "phase": data["access"]} | data for step, data in told]},
-        }
-
-
-def _record(row: Row) -> dict[str, Any]:
-    return {
-        "step": row.step,
-        "phase": row.phase,
-        "start": row.start,
-        "end": row.end,
-        "seconds": row.seconds,
-        "longest": row.longest,
-        "bytes": row.bytes,
-        "bandwidth": row.bandwidth,
-        "figures": {name: figure._asdict() for name, figure in row.figures.items()},
-    }
+        return document_of(kernel_answer(self.result))

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sim.plane.causes import DOING, FINEST
 from sim.results.waits import AT_WORDS, WORDS
-from sim.run.frames import TABLES, VARIABLES, Column, at_column, wait_column
+from sim.run.frames import TABLES, VARIABLES, at_column, wait_column
+from sim.telling.answer import Column, To
+from sim.telling.units import SECONDS
 
 _HEAD = """\
 # A result, kept and taken apart
@@ -38,9 +40,9 @@ both say so.
 def result_page() -> str:
     """Return the text of the page."""
     lines = [_HEAD, "## Tables of pandas", "", "Bytes, seconds and bytes/s throughout.", ""]
-    for name, table in TABLES.items():
-        lines += [f"### {name}", "", f"A row is {table.what}.", ""]
-        lines += [*_columns(_shortened(table.columns)), ""]
+    for table in TABLES:
+        lines += [f"### {table.name}", "", f"A row is {table.help}.", ""]
+        lines += [*_columns(_shortened(table.inner)), ""]
     lines += ["### What ranks wait for", ""]
     lines += [*_table([("column", "what"), *_causes()]), ""]
     lines += ["### What ranks are at while they wait", ""]
@@ -52,14 +54,18 @@ def result_page() -> str:
 def _shortened(columns: Iterable[Column]) -> Iterator[Column]:
     """Yield columns, with one in place of those for each cause of waiting."""
     of_causes = {wait_column(cause) for cause in FINEST} | {at_column(cause) for cause in DOING}
-    yield from (column for column in columns if column.name not in of_causes)
-    if of_causes & {column.name for column in columns}:
-        yield Column("wait_CAUSE", "s", "what it waited for that cause; see below")
-        yield Column("at_CAUSE", "s", "the same seconds by what it was at; see below")
+    told = [column for column in columns if To.PANDAS in column.to]
+    yield from (column for column in told if column.name not in of_causes)
+    if of_causes & {column.name for column in told}:
+        yield Column("wait_CAUSE", SECONDS, help="What it waited for that cause; see below.")
+        yield Column("at_CAUSE", SECONDS, help="The same seconds by what it was at; see below.")
 
 
 def _columns(columns: Iterable[Column]) -> list[str]:
-    rows = [(f"`{column.name}`", column.unit, column.meaning) for column in columns]
+    rows = [
+        (f"`{column.name}`", column.unit.name, column.help[0].lower() + column.help[1:].rstrip("."))
+        for column in columns
+    ]
     return _table([("name", "unit", "meaning"), *rows])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sim.results.kernel_text import format_options
+from sim.results.kernel_answer import options_text, parts_table
 from sim.results.outputs import output_of
 from sim.results.page.machine_tables import machine_parts
 from sim.results.page.run_tables import (
@@ -12,7 +12,6 @@ from sim.results.page.run_tables import (
     doing_table,
     files_table,
     path_tables,
-    phases_table,
     run_cards,
     stations_table,
     waits_table,
@@ -58,7 +57,7 @@ def _options(result: Result) -> str:
     """Say how a kernel was asked for; of IOR the title tells."""
     if result.scenario.workload.kernel is None:
         return ""
-    return f"Options of the kernel: {format_options(result)}"
+    return f"Options of the kernel: {options_text(result)}"
 
 
 def machine_sections_of(result: Result) -> list[Section]:
@@ -89,7 +88,7 @@ def binding_parts(result: Result) -> list[Block]:
 
 def phase_parts(result: Result) -> list[Block]:
     """Return the rows of the workload, and what it printed."""
-    parts: list[Block] = list(_present(phases_table(result)))
+    parts: list[Block] = [parts_table(result.rows)] if result.rows else []
     answer = output_of(result).answer
     if answer:
         parts.append(Fold("What the program printed", [Listing("Standard output", answer)]))

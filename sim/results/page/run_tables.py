@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from sim.results.stations import Load, busiest, loads, merged, phase_name
 from sim.results.waits import Wait, waits
 from sim.run.result import Result
 from sim.telling.answer import Card, Table, plain_table
-from sim.workloads.job_results import Figure, Row, phase_title
+from sim.workloads.job_results import Row, phase_title
 from topology.text import format_count
 
 _MIB = 2**20
-_MOST_ROWS = 400
 _MOST_FILES = 50
 _MOST_CARDS = 8
 _MOST_PHASES = 6
@@ -57,42 +56,6 @@ def _by_phase(result: Result) -> dict[str, list[Row]]:
         name = phase_title(row.part, row.phase, several=several)
         found.setdefault(name, []).append(row)
     return found
-
-
-def phases_table(result: Result) -> Table | None:
-    """Return a row for each phase of each step; None if the workload has no rows."""
-    if not result.rows:
-        return None
-    shown = result.rows[:_MOST_ROWS]
-    several = len({row.part for row in shown}) > 1
-    figures = list(dict.fromkeys(name for row in shown for name in row.figures))
-    part = ["test"] if several else []
-    heads = [*part, "step", "phase", "start", "time", "longest rank", "data", "rate", *figures]
-    rows = [[*([str(row.part)] if several else []), *_cells(row, figures)] for row in shown]
-    note = "Time: from the begin of the first rank to the end of the last one."
-    if len(result.rows) > len(shown):
-        note += f" The first {len(shown):,} of {len(result.rows):,} rows."
-    words = range(len(part) + 2)
-    return plain_table("Phases, in the order of their begin", heads, rows, words, note=note)
-
-
-def _cells(row: Row, figures: Sequence[str]) -> Iterator[str]:
-    yield from (row.step, row.phase, f"{row.start:.4f} s", _time(row.seconds), _time(row.longest))
-    yield format_bytes(row.bytes, 4) if row.bytes else ""
-    yield "" if row.bandwidth is None else format_rate(row.bandwidth, 4)
-    yield from (_figure(row.figures.get(name)) for name in figures)
-
-
-def _figure(figure: Figure | None) -> str:
-    """Write one more number of a row, with its unit."""
-    if figure is None:
-        return ""
-    value, unit = figure
-    if unit == "bytes":
-        return format_bytes(int(value), 4)
-    if unit == "seconds":
-        return _time(value)
-    return format_rate(value, 4) if unit == "bytes/s" else f"{value:,.6g}"
 
 
 def _time(seconds: float) -> str:
