@@ -43,4 +43,4 @@ def inline_svg(figure: Figure, name: str, described: str) -> str:
     text = _ABOUT.sub("", _HEAD.sub("", written.getvalue()))
     text = _NAMED.sub(rf"\g<1>{name}-", text).replace(INK, "currentColor")
     label = f'role="img" aria-label="{escape(described)}"'
-    return _SIZE.sub(rf"\g<1> {label}", text, count=1).strip()
+    return _SIZE.sub(lambda found: f"{found[1]} {label}", text, count=1).strip()
