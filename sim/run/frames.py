@@ -210,7 +210,6 @@ PHASES: Columns = (
     Column(
         "operations",
         PER_SECOND,
-        to=To.PANDAS,
         optional=True,
         blank=0,
         help="Calls a second; 0 where the workload does not count them.",
