@@ -28,6 +28,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/mypy tools
 	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python tools/check_imports.py
 
 # The documents as a site, build/site/index.html: without a network, and a warning is an error.
 site: $(READY)

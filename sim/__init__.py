@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from sim.config.striping import StripeRequest
     from sim.config.workload_mix import WorkloadMix, load_mix
     from sim.results.ior_run import ior_report, ior_rows
+    from sim.results.saved import load
     from sim.run.jobs import JobsResult, simulate_jobs
     from sim.run.result import Result
-    from sim.run.saving import load
     from sim.run.simulate import simulate
     from sim.studies.compare.side_by_side import SideBySide, compare
     from sim.studies.explain.explanation import Explanation, explain
@@ -99,7 +99,7 @@ _HOMES = {
     "WorkloadMix": "sim.config.workload_mix",
     "ior_report": "sim.results.ior_run",
     "ior_rows": "sim.results.ior_run",
-    "load": "sim.run.saving",
+    "load": "sim.results.saved",
     "load_jobs": "sim.config.jobs",
     "load_machine": "sim.config.machine",
     "load_mix": "sim.config.workload_mix",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import FigureBase
 
 from topology.arcs import arcs
 from topology.dragonfly_places import Circle, bends, bundles, circle
@@ -20,10 +21,6 @@ from topology.inks import (
     router_inks,
 )
 from topology.text import format_count
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
 
 LINK_INK = {"green": "#2b9348", "black": "#343a40", "blue": "#1d6fd1"}
 
@@ -63,8 +60,6 @@ def dragonfly_subtitle(fabric: Fabric) -> str:
 
 def _draw_groups(axes: Axes, fabric: Fabric) -> None:
     """All groups around a circle, joined by their bundles of blue links."""
-    from matplotlib.collections import LineCollection, PolyCollection
-
     places = circle(fabric)
     found = bundles(fabric, places)
     if len(found.points):
@@ -114,8 +109,6 @@ def label_groups(axes: Axes, fabric: Fabric, places: Circle, enlarged: int) -> N
 
 def _draw_group(axes: Axes, fabric: Fabric) -> None:
     """One group enlarged: chassis are rows, slots are columns."""
-    from matplotlib.collections import LineCollection
-
     members = np.flatnonzero(fabric.router_group == ENLARGED)
     place = np.stack([fabric.router_slot, 1.0 * fabric.router_chassis], axis=1)
     slots, chassis = (int(extent) + 1 for extent in place.max(axis=0))

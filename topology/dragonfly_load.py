@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import ListedColormap, Normalize, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from topology.arcs import arcs
@@ -12,11 +19,6 @@ from topology.dragonfly_drawing import label_groups, label_slots
 from topology.dragonfly_places import bends, bundles, circle
 from topology.fabric import Fabric, FloatArray
 from topology.inks import COMPUTE_INK, EDGE_INK, EMPTY_INK, LNET_INK, TEXT_INK
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.figure import Figure
 
 JOB_INK = "#56606d"
 """Colour of routers with nodes of the job."""
@@ -100,10 +102,6 @@ def bundle_loads(of_link: NDArray[np.int64], count: int, busy: FloatArray) -> Fl
 
 def _colours(most: float) -> ScalarMappable:
     """Return the colours of loads from 0 % to the highest; none so light that it is not seen."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, Normalize
-
     shades = colormaps["YlGnBu"](np.linspace(0.2, 1.0, 256))
     return ScalarMappable(Normalize(0.0, 100 * most or 1.0), ListedColormap(shades))
 
@@ -127,8 +125,6 @@ def _draw_groups(
     group: int,
 ) -> None:
     """All groups around a circle; the busiest bundles lie above the others."""
-    from matplotlib.collections import PolyCollection
-
     places = circle(fabric)
     found = bundles(fabric, places)
     loads = bundle_loads(found.of_link, len(found.points), busy)
@@ -182,9 +178,6 @@ def _add_lines(
     widths: tuple[float, float],
 ) -> None:
     """Draw lines, the busiest on top and widest."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgba
-
     order = np.argsort(loads, kind="stable")
     share = loads[order] / (loads.max(initial=0.0) or 1.0)
     inks = np.where(
@@ -197,8 +190,6 @@ def _add_lines(
 
 def _explain(figure: Figure, colours: ScalarMappable, inks: NDArray[np.str_]) -> None:
     """Add the scale of the loads, and what the colours of the routers mean."""
-    from matplotlib.lines import Line2D
-
     bar = figure.colorbar(
         colours, cax=figure.add_axes((0.615, 0.375, 0.36, 0.02)), orientation="horizontal"
     )

@@ -1,17 +1,17 @@
 """A picture of a network.
 
 What it shows depends on the kind of network: see :mod:`topology.dragonfly_drawing` and
-:mod:`topology.torus_drawing`. Matplotlib is imported only when something is drawn, and without its
-global state, so that a program without a screen can draw and a program that draws nothing does not
-wait for it.
+:mod:`topology.torus_drawing`. Matplotlib is used without its global state, so that a program
+without a screen can draw. It takes long to import: ``topology.draw`` does so when it is asked for.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure, FigureBase
 from numpy.typing import NDArray
 
 from topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
@@ -20,9 +20,6 @@ from topology.fabric import Fabric, FloatArray
 from topology.inks import TEXT_INK
 from topology.text import format_count
 from topology.torus_drawing import draw_torus, torus_subtitle
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure, FigureBase
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -115,8 +112,6 @@ def load_figure(
 
 def _paper() -> Figure:
     """Return an empty figure."""
-    from matplotlib.figure import Figure
-
     return Figure(figsize=(16, 10), dpi=100, facecolor="white")
 
 

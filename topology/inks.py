@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.figure import FigureBase
+from matplotlib.lines import Line2D
 
 from topology.fabric import Fabric
 from topology.summary import GB
 from topology.text import format_count
-
-if TYPE_CHECKING:
-    from matplotlib.figure import FigureBase
-    from matplotlib.lines import Line2D
 
 COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#bdc5cf", "#8e6bbf", "#f3722c", "#eef0f2"
 TEXT_INK, EDGE_INK = "#22262b", "#7b8592"
@@ -62,8 +58,6 @@ def add_legend(
 
 def _router_lines(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Line2D]:
     """Return a line of the legend for each colour that routers have."""
-    from matplotlib.lines import Line2D
-
     ink, routers = np.unique(router_inks(fabric), return_counts=True)
     found = dict(zip(ink.tolist(), routers.tolist(), strict=True))
     return [
@@ -85,8 +79,6 @@ def _router_lines(fabric: Fabric, kinds: dict[str, tuple[str, str]]) -> list[Lin
 
 def _link_lines(fabric: Fabric, inks: dict[str, str], where: dict[str, str]) -> list[Line2D]:
     """Return a line of the legend for each kind of link that there is, with its rate."""
-    from matplotlib.lines import Line2D
-
     lines = []
     for colour, place in where.items():
         links = fabric.links_of(colour)

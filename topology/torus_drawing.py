@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import FigureBase
 from numpy.typing import NDArray
 
 from topology.arcs import arcs
@@ -21,10 +22,6 @@ from topology.inks import (
 from topology.summary import GB
 from topology.text import format_count
 from topology.torus import folded
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
 
 IntArray = NDArray[np.int64]
 
@@ -88,8 +85,6 @@ def _floor(fabric: Fabric) -> tuple[FloatArray, FloatArray]:
 
 def _draw_floor(axes: Axes, fabric: Fabric) -> None:
     """All cabinets in their rows."""
-    from matplotlib.collections import LineCollection, PolyCollection
-
     middle, corner = _floor(fabric)
     square = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)]) * 0.44
     axes.add_collection(
@@ -126,8 +121,6 @@ def _label_floor(axes: Axes, corner: FloatArray, wide: int, high: int) -> None:
 
 def _draw_ring(axes: Axes, fabric: Fabric, axis: int) -> None:
     """Show the ring of router 0 in one dimension."""
-    from matplotlib.collections import LineCollection
-
     ring = _ring(fabric, axis)
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(ring)) / len(ring)
     place = np.full((fabric.routers, 2), np.nan)

@@ -12,6 +12,7 @@ import numpy as np
 
 from sim.config.errors import InputError, naming
 from sim.config.machine import load_machine
+from sim.mpi.collectives import Collectives
 from sim.studies.processes import Failure
 from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended
@@ -287,8 +288,6 @@ def _judge_machine(claim: Claim, name: str, changes: Changes) -> Outcome:
         return Outcome(claim, Verdict.FAIL, complaints=(str(error),))
     if claim.parameter is not None:
         return _judge_parameter(claim, claim.parameter.of(machine))
-    from sim.mpi.collectives import Collectives
-
     metric = claim.metric
     assert metric is not None
 

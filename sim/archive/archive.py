@@ -13,17 +13,12 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from sim.archive.files import replacing
-from sim.archive.plain import Array, Column, Packer, Unpacker
+from sim.archive.plain import Column, Packer, Unpacker
 from sim.config.errors import InputError, naming
 from sim.config.files import check_is_file
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _DOCUMENT = "content.json"
 _BEGIN_OF_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
@@ -38,17 +33,14 @@ class Format(NamedTuple):
         What the file says that it is.
     version
         That this program writes; it reads older ones, as long as their records have what today's
-        need.
+        need, or :func:`~sim.config.kept.kept` says what they amount to.
     option
         What a user names such a file by, for messages.
-    homes
-        Classes of what can be in it, as :class:`~sim.archive.plain.Packer` takes them.
     """
 
     name: str
     version: int
     option: str
-    homes: Mapping[str, str]
 
 
 def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> None:
@@ -70,7 +62,9 @@ def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> 
     TypeError
         If something is in it that cannot be kept.
     """
-    packer = Packer(kind.homes)
+    from sim.archive import parquet
+
+    packer = Packer()
     packed = packer.pack(content)
     document = {"format": kind.name, "version": kind.version, "writer": writer, "content": packed}
     with (
@@ -81,7 +75,7 @@ def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> 
         archive.writestr(zipfile.ZipInfo(_DOCUMENT, _BEGIN_OF_TIME), text, zipfile.ZIP_DEFLATED)
         for length, columns in _by_length(packer.columns).items():
             member = zipfile.ZipInfo(f"rows-{length}.parquet", _BEGIN_OF_TIME)
-            archive.writestr(member, _parquet(columns), zipfile.ZIP_STORED)
+            archive.writestr(member, parquet.written(columns), zipfile.ZIP_STORED)
 
 
 def read_archive(path: str | Path, kind: Format) -> Any:
@@ -128,13 +122,15 @@ def _content(
     """Return what a file holds."""
     from pyarrow import ArrowException
 
+    from sim.archive import parquet
+
     try:
         columns: dict[str, Column] = {}
         for member in archive.namelist():
             if member.endswith(".parquet"):
-                columns |= _columns(archive.read(member))
+                columns |= parquet.read(archive.read(member))
         with naming(f"{path}: written by xc40io {document.get('writer')}"):
-            return Unpacker(kind.homes, columns).unpack(document["content"])
+            return Unpacker(columns).unpack(document["content"])
     except InputError:
         raise
     except (
@@ -163,54 +159,3 @@ def _by_length(columns: Mapping[str, Column]) -> dict[int, dict[str, Column]]:
     for name, column in columns.items():
         tables.setdefault(len(column), {})[name] = column
     return tables
-
-
-def _parquet(columns: Mapping[str, Column]) -> bytes:
-    """Return columns of equal length as a Parquet file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    arrays = {name: pa.array(_listed(column)) for name, column in columns.items()}
-    sink = pa.BufferOutputStream()
-    parquet.write_table(
-        pa.table(arrays),
-        sink,
-        compression="zstd",
-        use_dictionary=False,
-        column_encoding={name: _encoding(array) for name, array in arrays.items()},
-        write_statistics=False,
-    )
-    return bytes(sink.getvalue())
-
-
-def _listed(column: Column) -> Any:
-    return np.ascontiguousarray(column) if isinstance(column, np.ndarray) else list(column)
-
-
-def _encoding(array: pa.Array) -> str:
-    """Return how values are written so that they take little room."""
-    import pyarrow as pa
-
-    if pa.types.is_floating(array.type):
-        return "BYTE_STREAM_SPLIT"
-    if pa.types.is_string(array.type):
-        return "DELTA_BYTE_ARRAY"
-    return "DELTA_BINARY_PACKED" if array.type in (pa.int32(), pa.int64()) else "PLAIN"
-
-
-def _columns(data: bytes) -> dict[str, Column]:
-    """Return the columns of a Parquet file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = parquet.read_table(pa.BufferReader(data))
-    return {name: _read(table[name]) for name in table.column_names}
-
-
-def _read(column: pa.ChunkedArray) -> Column:
-    import pyarrow as pa
-
-    if pa.types.is_string(column.type):
-        return tuple(column.to_pylist())
-    values: Array = column.to_numpy()
-    return values

@@ -21,8 +21,8 @@ array of records           ``{"rows": {field: array}}`` of the fields, without p
 many texts                 ``{"texts": name}``
 =========================  ==============================================================
 
-Records are dataclasses, named tuples and pydantic models of classes that are listed by name:
-whoever reads a file makes nothing else of it, whatever it says.
+Records are dataclasses, named tuples and pydantic models of classes that are known by name
+(:func:`sim.config.kept.kept`): whoever reads a file makes nothing else of it, whatever it says.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -40,13 +39,11 @@ import numpy.typing as npt
 from pydantic import BaseModel
 
 from sim.config.errors import InputError
+from sim.config.kept import KEPT
 
 Array = npt.NDArray[Any]
 Column = Array | Sequence[str]
 """What stands outside of the JSON, under a name: numbers or texts, one after the other."""
-
-NOT_KEPT: Mapping[str, bool] = {"kept": False}
-"""The metadata of a field that is left out; it has a default, which it has when it is back."""
 
 _SMALL = 64
 """Numbers in an array, or texts in a sequence, that stand in the JSON itself."""
@@ -58,11 +55,6 @@ _MOST_ACROSS = 64
 class Packer:
     """Makes plain values of records.
 
-    Parameters
-    ----------
-    homes
-        Classes of records and enumerations: the module of each, by its name.
-
     Attributes
     ----------
     columns
@@ -70,8 +62,7 @@ class Packer:
         there once.
     """
 
-    def __init__(self, homes: Mapping[str, str]) -> None:
-        self._homes = homes
+    def __init__(self) -> None:
         self._known: dict[bytes, str] = {}
         self.columns: dict[str, Column] = {}
 
@@ -86,7 +77,7 @@ class Packer:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, Enum):
-            return {"is": self._name(type(value)), "member": value.name}
+            return {"is": _name(type(value)), "member": value.name}
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):
@@ -117,16 +108,11 @@ class Packer:
     def _record(self, value: Any, path: str) -> dict[str, Any]:
         names = _kept_fields(type(value))
         has = {name: self.pack(getattr(value, name), _below(path, name)) for name in names}
-        packed = {"is": self._name(type(value)), "has": has}
+        packed = {"is": _name(type(value)), "has": has}
         if isinstance(value, BaseModel):
             packed["given"] = sorted(value.model_fields_set)
             packed["own"] = self.pack(value.__pydantic_private__)
         return packed
-
-    def _name(self, kind: type) -> str:
-        if self._homes.get(kind.__name__) != kind.__module__:
-            raise TypeError(f"{kind.__module__}.{kind.__name__} is not among what can be kept")
-        return kind.__name__
 
     def _array(self, array: Array, path: str) -> dict[str, Any]:
         if array.dtype.names is not None:
@@ -150,18 +136,9 @@ class Packer:
 
 
 class Unpacker:
-    """Makes records of plain values.
+    """Makes records of plain values, and of ``columns``: what was put aside, by name."""
 
-    Parameters
-    ----------
-    homes
-        As :class:`Packer` takes them.
-    columns
-        What was put aside, by name.
-    """
-
-    def __init__(self, homes: Mapping[str, str], columns: Mapping[str, Column]) -> None:
-        self._homes = homes
+    def __init__(self, columns: Mapping[str, Column]) -> None:
         self._columns = columns
 
     def unpack(self, value: Any) -> Any:
@@ -192,13 +169,14 @@ class Unpacker:
 
     def _record(self, value: Mapping[str, Any]) -> Any:
         name = value["is"]
-        if name not in self._homes:
+        if name not in KEPT:
             raise InputError(f"it holds a {name}, which this version of xc40io does not know")
-        kind: Any = getattr(import_module(self._homes[name]), name)
+        kind = KEPT[name].kind
         if "member" in value:
             return kind[value["member"]]
-        has = {field: self.unpack(item) for field, item in value["has"].items()}
-        _check_fields(kind, set(has))
+        has = _of_this_version(
+            name, {field: self.unpack(item) for field, item in value["has"].items()}
+        )
         if not issubclass(kind, BaseModel):
             return kind(**has)
         model = kind.model_construct(set(value["given"]), **has)
@@ -227,6 +205,14 @@ def _records(columns: Mapping[str, Array]) -> Array:
     return records
 
 
+def _name(kind: type) -> str:
+    """Return what a class is called in a file."""
+    name = kind.__name__
+    if name not in KEPT or KEPT[name].kind is not kind:
+        raise TypeError(f"{kind.__module__}.{name} is not among what can be kept")
+    return name
+
+
 def _kept_fields(kind: type) -> list[str]:
     """Return the names of the fields of a class of records.
 
@@ -244,13 +230,25 @@ def _kept_fields(kind: type) -> list[str]:
     raise TypeError(f"a {kind.__name__} is no record")
 
 
-def _check_fields(kind: type, found: set[str]) -> None:
-    """Raise InputError unless a record can be made of these fields."""
-    known = set(_kept_fields(kind))
-    for what, names in (("has", found - known), ("lacks", _required(kind) - found)):
+def _of_this_version(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record as this version has them.
+
+    Raises
+    ------
+    InputError
+        If no record can be made of them.
+    """
+    kind, before, gone = KEPT[name]
+    found = {field: item for field, item in fields.items() if field not in gone}
+    for field in before.keys() - found.keys():
+        came = before[field]
+        found[field] = came(fields) if callable(came) else came
+    known, given = set(_kept_fields(kind)), set(found)
+    for what, names in (("has", given - known), ("lacks", _required(kind) - given)):
         if names:
             listed = ", ".join(sorted(names))
-            raise InputError(f"its {kind.__name__} {what} {listed}, unlike that of this version")
+            raise InputError(f"its {name} {what} {listed}, unlike that of this version")
+    return found
 
 
 def _required(kind: Any) -> set[str]:

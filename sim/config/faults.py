@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from sim.config.errors import InputError, naming, shown
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Seconds, format_seconds, parse_seconds
 
@@ -100,6 +101,7 @@ _SENTENCE = re.compile(
 )
 
 
+@kept
 class Fault(Model):
     """One fault of a part of the machine.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
+from sim.config.kept import kept
 from sim.config.model import Model
 
 
@@ -26,6 +27,7 @@ STEADY = 2.0
 """Per cent, unless another is asked for."""
 
 
+@kept
 class Io500(Model):
     """IO500.
 

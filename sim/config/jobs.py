@@ -36,6 +36,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from sim.config.errors import InputError
 from sim.config.faults import Faults
 from sim.config.files import explain
+from sim.config.kept import kept
 from sim.config.machine import Machine, read_machine
 from sim.config.model import Model
 from sim.config.scenario import (
@@ -85,6 +86,7 @@ def as_tuple(value: object) -> object:
     raise ValueError(f"{value!r} is no list; right would be [...], or a line with - for each")
 
 
+@kept
 class NodeDraw(Model):
     """How many nodes a drawn job has: some numbers that are alike, or a range.
 
@@ -146,6 +148,7 @@ class _JobModel(Model):
     workload: Workload
 
 
+@kept
 class Job(_JobModel):
     """One job.
 
@@ -168,6 +171,7 @@ class Job(_JobModel):
     seed: Seed | None = None
 
 
+@kept
 class JobKind(_JobModel):
     """Jobs that are drawn for a mix.
 
@@ -187,6 +191,7 @@ class JobKind(_JobModel):
     nodes: Annotated[NodeDraw, BeforeValidator(_node_draw)]
 
 
+@kept
 class Mix(Model):
     """Jobs drawn at random, for the background of others or as a day's load.
 
@@ -209,6 +214,7 @@ class Mix(Model):
     kinds: Annotated[tuple[JobKind, ...], BeforeValidator(as_tuple), Field(min_length=1)]
 
 
+@kept
 class JobsScenario(Model):
     """Several jobs on one machine: what :func:`load_jobs` returns for a file that lists jobs.
 

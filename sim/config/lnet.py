@@ -6,10 +6,12 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Few, Rate, Seconds, Size
 
 
+@kept
 class Lnet(Model):
     """The LNET routers between the Cray's network and the storage's InfiniBand.
 

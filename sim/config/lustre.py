@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
+from sim.config.kept import kept
 from sim.config.mds import Mds
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
@@ -44,6 +45,7 @@ Years = Annotated[str, Field(pattern=r"^\d{4} to \d{4}$")]
 """The first and the last year of service: ``2017 to 2023``."""
 
 
+@kept(before={"disk_settle": 0.0, "shared_commit": lambda fields: fields["journal_commit"]})
 class Lustre(Model):
     """The file system: object storage servers (OSS), their targets (OST), and the client's limits.
 

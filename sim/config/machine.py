@@ -18,6 +18,7 @@ from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 from sim.config.changes import let_follow, provenance_of_changes
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping, shipped
+from sim.config.kept import kept
 from sim.config.likeness import OWN, completed
 from sim.config.lnet import Lnet
 from sim.config.lustre import Lustre
@@ -38,6 +39,7 @@ _MOST_PLACES = 1_000_000
 """Nodes that a network can have: a hundred times the largest XC40."""
 
 
+@kept
 class Machine(Model):
     """A whole machine: what :func:`load_machine` returns.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Count, Few, PerSecond, Seconds
 
 
+@kept
 class Mds(Model):
     """The metadata servers: what they can do in a second.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Few, Rate, Seconds
 
 
+@kept(before={"round_time": 0.0})
 class Mpi(Model):
     """The MPI library: what its messages and collectives cost, and how its MPI-IO goes about.
 

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Few, Fraction, Rate, Seconds
 
@@ -60,6 +61,7 @@ class NetworkBase(Model):
         return max(1.0, 2.0 * self.nic_rate / self.nic_both_rate)
 
 
+@kept
 class Dragonfly(NetworkBase):
     """The network of the Cray XC series: a dragonfly of Aries routers.
 
@@ -100,6 +102,7 @@ class Dragonfly(NetworkBase):
         return prod(getattr(self, name) for name in DIMENSIONS[self.kind])
 
 
+@kept
 class Torus(NetworkBase):
     """The network of the Cray XE and XK series: a 3-D torus of Gemini routers.
 

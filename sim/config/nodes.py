@@ -6,11 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Count, Few, Rate, Seconds, Size
 from sim.engine.page import PAGE
 
 
+@kept(before={"read_page_time": 0.0, "node_hit_rate": lambda fields: fields["node_copy_rate"]})
 class Nodes(Model):
     """The nodes on the network.
 

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from sim.config.errors import InputError
 from sim.config.files import explain
+from sim.config.kept import kept
 from sim.config.model import Model
 
 Firmness = Literal[
@@ -23,6 +24,7 @@ a what-if study, no real machine behind it.
 """
 
 
+@kept
 class Provenance(Model):
     """Where a value comes from, and how firm it is."""
 

@@ -37,6 +37,7 @@ from sim.config.faults import Faults
 from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
 from sim.config.io500 import Io500
+from sim.config.kept import kept
 from sim.config.machine import Machine, load_machine, read_machine
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
@@ -55,6 +56,7 @@ def _node_list(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+@kept
 class Placement(Model):
     """Which compute nodes the job gets.
 
@@ -147,6 +149,7 @@ Factor = Annotated[float, Field(gt=0, strict=False)]
 """How many times as long something takes: 1 as usual, 2 twice as long."""
 
 
+@kept
 class Cores(Model):
     """How the job uses the cores of its nodes.
 
@@ -166,6 +169,7 @@ class Cores(Model):
     threads: Count = 1
 
 
+@kept
 class Background(Model):
     """What other jobs do meanwhile in the whole file system.
 
@@ -182,6 +186,7 @@ class Background(Model):
     typical: bool = False
 
 
+@kept
 class Target(Model):
     """Where the job's files are.
 
@@ -228,6 +233,7 @@ def _target(value: object) -> object:
 AskedTarget = Annotated[Target, BeforeValidator(_target)]
 
 
+@kept
 class Workload(Model):
     """What the job does: one of the four.
 
@@ -324,6 +330,7 @@ Variables = Annotated[dict[str, str], BeforeValidator(_variables)]
 """Environment variables of a job."""
 
 
+@kept
 class Scenario(Model):
     """One simulated run: what :func:`load_scenario` returns.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Count, Few, Rate, Seconds, Size
 
 
+@kept
 class Service(Model):
     """Service nodes on the high-speed network that serve files to compute nodes over DVS.
 

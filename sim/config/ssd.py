@@ -6,11 +6,13 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Count, Fraction, Rate, Seconds, Size, format_bytes
 from sim.engine.page import PAGE
 
 
+@kept
 class Ssd(Model):
     """The solid-state disk of each compute node, and the node's page cache before it.
 

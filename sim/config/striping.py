@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.config.units import GIB, KIB, Bytes, format_bytes
 
 _Whole = Annotated[int, Field(strict=True)]
@@ -19,6 +20,7 @@ STRIPE_SIZE_LIMIT = 4 * GIB
 """A stripe size is less than this: the layout keeps it in 32 bits."""
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class StripeRequest:
     """The striping of a new file, as ``lfs setstripe -c COUNT -S SIZE -i OFFSET`` would set it.

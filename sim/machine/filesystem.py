@@ -8,6 +8,7 @@ import numpy as np
 import simpy
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
 from sim.engine.environment import Environment
@@ -21,6 +22,7 @@ from sim.storage.places import LOCAL_STRIPE, LUSTRE, Storage
 _ON_FILES = np.array([operation in ON_FILES for operation in Op])
 
 
+@kept
 class FileSet(NamedTuple):
     """Files of one shape: numbers ``first`` to ``first + len(osts) - 1``."""
 

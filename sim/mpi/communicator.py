@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Indices, Integers
 
 
+@kept
 @dataclass(frozen=True, eq=False)
 class Communicator:
     """Ranks that act together.

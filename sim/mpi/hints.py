@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
 from sim.config.units import KIB, MIB
@@ -17,6 +18,7 @@ from sim.mpi.variables import passed_over, read_choice, read_flag
 __all__ = ["Hints", "InForce", "Switch", "default_hints", "resolve"]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Hints:
     """What is in force for one file. Without arguments: the defaults of Cray MPI on Lustre.
@@ -98,6 +100,7 @@ class Hints:
     intra_node: bool = False
 
 
+@kept
 @dataclass(frozen=True)
 class InForce:
     """The hints in force for a file.

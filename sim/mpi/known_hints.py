@@ -9,6 +9,7 @@ from typing import Any
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.config.kept import kept
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
 from sim.config.units import is_count
 from sim.mpi.config_list import parse_config_list
@@ -23,6 +24,7 @@ _ROMIO = frozenset({"romio"})
 _NEITHER: frozenset[str] = frozenset()
 
 
+@kept
 class Switch(StrEnum):
     """Whether a way of doing I/O is taken: always, never, or where the library expects a gain."""
 

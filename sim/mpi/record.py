@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.communicator import Communicator
 from sim.mpi.hints import InForce
 from sim.mpi.stats import AccessCounts
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MpiRecord:
     """A file that was opened, written or read, and closed; or the first of several alike.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Integers
 
 
@@ -17,6 +18,7 @@ def _no_calls() -> Integers:
     return np.zeros(4, np.int64)
 
 
+@kept
 @dataclass
 class DirectionCounts:
     """Counts of the writes to a file, or of the reads from it.
@@ -98,6 +100,7 @@ class DirectionCounts:
         self.gap_bytes += int(size.sum())
 
 
+@kept
 @dataclass
 class AccessCounts:
     """All that ``MPICH_MPIIO_STATS`` tells of one file.

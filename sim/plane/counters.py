@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from sim.config.kept import kept
 
+
+@kept
 class Stat(IntEnum):
     """What is counted of the lock traffic, of the page cache, and between ranks."""
 

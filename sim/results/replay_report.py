@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from sim.config.kept import kept
 from sim.config.lustre import Lustre
 from sim.config.scenario import Workload
 from sim.results.replay_times import FileTimes, file_times
@@ -19,6 +20,7 @@ from sim.workloads.darshan_log.recorded import last_call
 from sim.workloads.darshan_log.slow_parts import ost_sentences, server_sentences, slow_parts
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class ReplayedLog:
     """What the log says of the job as a whole.
@@ -67,6 +69,7 @@ class ReplayedLog:
         return Path(self.path).name
 
 
+@kept
 class Reconstructed(NamedTuple):
     """How the calls of a file were reconstructed.
 
@@ -82,6 +85,7 @@ class Reconstructed(NamedTuple):
     story: tuple[str, ...]
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReplayReport:
     """What there is to tell of a replay.

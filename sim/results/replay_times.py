@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.timers import Timer
 from sim.run.result import Result
@@ -39,6 +40,7 @@ _BELOW: dict[Phase, tuple[tuple[tuple[Call, ...], tuple[Timer, ...]], ...]] = {
 }
 
 
+@kept
 @dataclass(frozen=True)
 class FileTimes:
     """One file, or several together.

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.config.striping import StripeRequest
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Allocator
 
 
+@kept
 class Allocation(NamedTuple):
     """What a job has got.
 

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import simpy
 
 from sim.config.faults import Fault
+from sim.config.kept import kept
 from sim.config.units import format_seconds
 from sim.engine.environment import Environment
 
 
+@kept
 class FaultRecord(NamedTuple):
     """What a fault did.
 

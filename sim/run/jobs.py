@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.jobs import Job, JobsScenario, check_jobs_fit
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, changed_machine, check_job
 from sim.engine.randomness import stream
@@ -30,6 +31,7 @@ from sim.workloads.job_results import phase_title
 _NONE: Mapping[str, Allocation] = MappingProxyType({})
 
 
+@kept
 class JobPhase(NamedTuple):
     """What one phase of a job came to, all its repetitions or steps together.
 
@@ -64,6 +66,7 @@ class JobPhase(NamedTuple):
         return self.seconds / alone.seconds
 
 
+@kept
 class Alone(NamedTuple):
     """What a job came to on the same nodes and OSTs and at the same time, without the others.
 
@@ -79,6 +82,7 @@ class Alone(NamedTuple):
     phases: tuple[JobPhase, ...]
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobOutcome:
     """What has come of one job.
@@ -135,6 +139,7 @@ class JobOutcome:
             yield phase, by_name.get(phase.name)
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobsResult:
     """A finished run of several jobs.

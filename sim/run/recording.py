@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Indices
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
@@ -16,6 +17,7 @@ from sim.plane.recorder import Records
 from sim.workloads.job import Ranks
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recording:
     """Records of all jobs of a run, in the order in which they ended.

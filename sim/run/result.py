@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sim.archive.plain import NOT_KEPT
+from sim.config.kept import NOT_KEPT, kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.engine.types import Floats
@@ -89,6 +89,7 @@ class Timeline:
     busy: Floats
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Result:
     """A finished run, whatever its workload was.

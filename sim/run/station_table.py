@@ -9,6 +9,7 @@ from typing import overload
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.machine.plane import Plane
 from sim.plane.stationbook import StationBook
@@ -45,6 +46,7 @@ class BookNames(Sequence[str]):
         return self._book.name(int(self._numbers[index]))
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StationTable:
     """Every station that served anything or was watched, in the order of their numbers.

@@ -16,7 +16,11 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
+from sim.config.errors import FailureError, InputError
+from sim.config.sealed import seal
+from sim.serving.desk import Desk
 from sim.serving.limits import Limits
+from sim.studies.processes import become_worker
 
 _PAUSE = 0.25
 """Seconds between two words on how far a question has come."""
@@ -121,9 +125,6 @@ class Worker:
 
 def _serve(theirs: Connection, warm: str, nice: int) -> None:
     """Answer questions until nobody asks any more."""
-    from sim.config.sealed import seal
-    from sim.studies.processes import become_worker
-
     become_worker()
     os.nice(nice)
     seal()
@@ -146,9 +147,6 @@ def _named(name: str) -> Callable[..., Any]:
 
 def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
     """Return what comes of a question."""
-    from sim.config.errors import FailureError, InputError
-    from sim.serving.desk import Desk
-
     desk = Desk(asked.limits, asked.jobs, _now_and_then(say))
     try:
         return Answered(_named(asked.work)(asked.arguments, desk))

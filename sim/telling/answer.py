@@ -132,10 +132,9 @@ def plain_table(
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences; how the figures were found; what went wrong."""
+    """A few sentences."""
 
     text: str
-    kind: Literal["sentences", "method", "alert"] = "sentences"
 
 
 @dataclass(frozen=True)

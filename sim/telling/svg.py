@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,6 @@ def inline_svg(figure: Figure, name: str, described: str) -> str:
     described
         What it shows, for those who cannot see it.
     """
-    from html import escape
-
     from matplotlib import rc_context
 
     written = StringIO()

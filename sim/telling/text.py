@@ -33,7 +33,7 @@ def blocks_text(blocks: Sequence[Block]) -> str:
     lines: list[str] = []
     for block in _flat(blocks):
         told = list(_lines(block))
-        alert = isinstance(block, Text) and block.kind == "alert"
+        alert = isinstance(block, Points) and block.alert
         lines += ["", *told] if lines and told and not alert else told
     return "".join(f"{line}\n" for line in lines)
 
@@ -95,16 +95,20 @@ def _lines(block: Block) -> Iterator[str]:
             yield from table_lines(block)
         case Listing():
             yield from block.text.splitlines()
-        case Text(text, "alert"):
-            yield f"TROUBLE {text}"
         case Text(text):
             yield from wrapped(text)
+        case Points(points, alert=True):
+            yield from map(_said, points)
         case Points(points, title):
+            first, then = ("  ", "    ") if title else ("* ", "  ")
             if title:
-                yield f"{title}:"
+                yield title
             for point in points:
-                said = point if isinstance(point, str) else ": ".join(point)
-                yield from wrapped(said, "  " if title else "", "    " if title else "  ")
+                yield from wrapped(_said(point), first, then)
+
+
+def _said(point: str | tuple[str, str]) -> str:
+    return point if isinstance(point, str) else ": ".join(point)
 
 
 def _cut(cell: str, most: int) -> str:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Floats
 from sim.plane.causes import Cause
 from sim.plane.waited import Waited
@@ -15,6 +16,7 @@ from sim.plane.waited import Waited
 _RANKS_AT_ONCE = 4096
 
 
+@kept
 class Figure(NamedTuple):
     """One more number of a row, with its unit."""
 
@@ -22,6 +24,7 @@ class Figure(NamedTuple):
     unit: Literal["bytes", "seconds", "bytes/s", ""]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """A row of a workload's table: one phase of one step."""
@@ -48,6 +51,7 @@ class Row:
         return self.bytes / self.seconds if self.bytes and self.seconds > 0.0 else None
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stretch:
     """From when to when the ranks did one thing, and what they waited for meanwhile.
@@ -63,6 +67,7 @@ class Stretch:
     last_waits: Floats  # the same of the rank that ended last
 
 
+@kept
 class Activity(NamedTuple):
     """All stretches of a run in which its ranks did the same thing."""
 
@@ -117,6 +122,7 @@ def _until(seconds: float, causes: Floats, last: Floats) -> Floats:
     return until
 
 
+@kept
 class Trouble(NamedTuple):
     """One thing that went wrong with the bytes of a job.
 

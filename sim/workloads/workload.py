@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.config.scenario import Workload as AskedWorkload
@@ -81,6 +82,7 @@ class Workload(ABC):
         return ()
 
 
+@kept
 class WorkloadRecord(NamedTuple):
     """What a result tells of the workload that was run: plain data, in place of the workload."""
 

@@ -11,15 +11,17 @@ import pytest
 
 from sim.archive.archive import Format, read_archive, write_archive
 from sim.config.errors import InputError
+from sim.config.kept import kept
 
 
+@kept
 class Note(NamedTuple):
     text: str
     numbers: Any = None
     later: str = "as usual"
 
 
-FORMAT = Format("note", 3, "--keep", {"Note": __name__})
+FORMAT = Format("note", 3, "--keep")
 NUMBERS = {
     "floats": np.linspace(0.0, 1.0, 300).reshape(100, 3),
     "whole": np.arange(1000, dtype=np.int32),

@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import check_imports
 import pytest
+from check_imports import SELDOM, Imports
 
 ROOT = Path(__file__).resolve().parents[2]
 
-HEAVY = ("matplotlib", "networkx", "numba", "numpy", "pydantic", "rich", "simpy", "yaml")
+HEAVY = tuple(check_imports.HEAVY)
 """What help does without."""
 
 UNUSED = (
@@ -25,17 +27,6 @@ UNUSED = (
     "scipy",
 )
 """Libraries that a plain run of IOR does without."""
-
-SPECIAL = (
-    "sim.libraries",
-    "sim.workloads.darshan_log",
-    "sim.workloads.ior.mpiio",
-    "sim.workloads.replaying",
-    "sim.workloads.skeleton",
-    "topology.drawing",
-    "validation",
-)
-"""Our own modules that a plain run of IOR does without."""
 
 
 def loaded_after(code: str, modules: tuple[str, ...] = HEAVY) -> set[str]:
@@ -61,6 +52,14 @@ def test_help_imports_nothing_heavy():
     assert loaded_after(code + "CliRunner().invoke(app.cli, ['ior', '--help'])") == set()
 
 
+def test_what_help_imports_is_what_the_check_of_imports_takes_it_for():
+    ours = Imports(ROOT, ["sim", "topology", "validation"])
+    code = "from click.testing import CliRunner; import sim.cli.app as app\n"
+    code += "CliRunner().invoke(app.cli, ['--help'])"
+    expected = ours.with_it(check_imports.START) & ours.modules.keys()
+    assert loaded_after(code, tuple(ours.modules)) == expected
+
+
 def test_importing_the_package_imports_nothing_heavy():
     assert loaded_after("import sim; sim.__all__") == set()
 
@@ -77,7 +76,7 @@ def test_little_is_imported_before_an_interrupt_is_heard():
 def test_a_plain_run_imports_only_what_it_uses():
     run = as_command(["ior", "--nodes", "4", "--ppn", "1", "--", "-b", "1m", "-t", "1m"])
     loaded_after(run)  # the network of the machine is kept from now on
-    assert loaded_after(run, UNUSED + SPECIAL) == set()
+    assert loaded_after(run, UNUSED + SELDOM) == set()
 
 
 @pytest.mark.skipif(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,21 +13,32 @@ from sim.config.files import nearest
 from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Simulations
 from sim.telling.sheet import Heading
+from validation.figures import (
+    aggregators,
+    cache,
+    collective,
+    cori_trends,
+    daily_probes,
+    hdf5,
+    local_ssd,
+    one_sided,
+    shared_file,
+)
 from validation.figures.chart import Chart, Records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FAMILIES = (
-    "shared_file",
-    "cache",
-    "collective",
-    "aggregators",
-    "hdf5",
-    "one_sided",
-    "local_ssd",
-    "cori_trends",
-    "daily_probes",
+    shared_file,
+    cache,
+    collective,
+    aggregators,
+    hdf5,
+    one_sided,
+    local_ssd,
+    cori_trends,
+    daily_probes,
 )
 """The modules that have charts, in the order in which these are shown."""
 
@@ -43,8 +53,8 @@ class Drawn(NamedTuple):
 
 def all_charts(*, full: bool = False) -> tuple[Chart, ...]:
     """Return the charts of all families; those whose runs take long only with ``full``."""
-    modules = (import_module(f"validation.figures.{family}") for family in FAMILIES)
-    return tuple(chart for module in modules for chart in module.CHARTS if full or not chart.full)
+    charts: Iterator[Chart] = (chart for family in FAMILIES for chart in family.CHARTS)
+    return tuple(chart for chart in charts if full or not chart.full)
 
 
 def charts_named(names: Sequence[str]) -> tuple[Chart, ...]:

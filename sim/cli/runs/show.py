@@ -59,7 +59,7 @@ Options given here choose anew what is printed.
 def show(*, file: str, **asked: Any) -> None:
     """Read the file and print what is in it."""
     from sim.cli.view import View
-    from sim.run.saving import load_saved
+    from sim.results.saved import load_saved
 
     exports = exports_of(asked)
     check_exports(exports)

@@ -169,7 +169,7 @@ def _side(
     from sim.studies.compare.side import Side, side_of_content
 
     if is_kept(name) and not assignments and not typed_options(context, job):
-        from sim.run.saving import load
+        from sim.results.saved import load
 
         return side_of_content(name, load(name))
     facts = recorded if is_log(name) else ()

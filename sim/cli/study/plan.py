@@ -14,8 +14,6 @@ from sim.cli.study.watched import watched
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from sim.config.workload_mix import WorkloadMix
     from sim.studies.plan.plan import Plan
     from sim.studies.plan.plan_faults import MixFaults
@@ -134,6 +132,9 @@ def plan(
 ) -> None:
     """Plan, and print the answer."""
     from sim.archive.files import check_writable, make_folder
+    from sim.studies.plan.plan_answer import plan_answer
+    from sim.telling.data import document_of, json_text
+    from sim.telling.text import text_of
 
     _check(asked, plot)
     mix = _mix(name, assignments)
@@ -143,9 +144,10 @@ def plan(
     if store is not None:
         make_folder(store, "--store")
     made = _run(mix, asked, {"jobs": asked["jobs"], "store": store})
-    click.echo(_json(made) if as_json else _text(made), nl=False)
-    _write(made, plot, html)
-    if made.plan is not None and any(each.reason for each in made.plan.configurations):
+    answer = plan_answer(mix, typed_command(), *made[1:])
+    click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
+    _write(answer, plot, html)
+    if answer.failed:
         context.exit(1)
 
 
@@ -286,87 +288,20 @@ def _numbers(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _text(made: _Studies) -> str:
-    """Return all that is to be printed."""
-    from sim.studies.plan.plan_more_tables import (
-        faults_missing,
-        faults_table,
-        sensitivity_tables,
-        sensitivity_words,
-    )
-    from sim.studies.plan.plan_text import format_plan, study_title
-    from sim.telling.text import table_lines, wrapped
-
-    blocks = []
-    if made.plan is not None:
-        blocks.append(format_plan(made.plan))
-    else:
-        blocks.append(study_title(made.mix))
-    if made.sensitivity is not None:
-        lines = [
-            line
-            for said in sensitivity_words(made.sensitivity)
-            for line in wrapped(said, "* ", "  ")
-        ]
-        blocks.append("\n".join(lines) + "\n")
-        tables = sensitivity_tables(made.sensitivity)
-        blocks += ["\n".join(table_lines(table)) + "\n" for table in tables]
-    if made.faults is not None:
-        lines = [*table_lines(faults_table(made.faults))]
-        lines += [f"NOT RUN ({said})" for said in faults_missing(made.faults)]
-        blocks.append("\n".join(lines) + "\n")
-    return "\n".join(blocks)
-
-
-def _json(made: _Studies) -> str:
-    """Return one JSON document."""
-    from sim.studies.plan.plan_more_tables import faults_document, sensitivity_document
-    from sim.studies.plan.plan_text import plan_document
-    from sim.telling.data import json_text
-
-    document: dict[str, Any] = {}
-    if made.plan is not None:
-        document |= plan_document(made.plan)
-    if made.sensitivity is not None:
-        document["sensitivity"] = sensitivity_document(made.sensitivity)
-    if made.faults is not None:
-        document["faults"] = faults_document(made.faults)
-    return json_text(document)
-
-
-def _write(made: _Studies, plot: str | None, html: str | None) -> None:
+def _write(answer: Answer, plot: str | None, html: str | None) -> None:
     """Write the files that are asked for; tell them."""
     from sim.archive.files import replacing
+    from sim.telling.drawing import figures
 
     if plot is not None:
         from sim.results.pictures.saving import save_figure
 
+        _, first = next(figures(answer))
         with replacing(plot, "--plot") as draft:
-            save_figure(_figure(made), draft, kind_of_plot(plot))
+            save_figure(first, draft, kind_of_plot(plot))
         click.echo(f"xc40io: drew {plot}", err=True)
     if html is not None:
         from sim.telling.page import write_page
 
-        write_page(_page(made), html, "--html")
+        write_page(answer, html, "--html")
         click.echo(f"xc40io: wrote {html}", err=True)
-
-
-def _figure(made: _Studies) -> Figure:
-    """Return the one picture of what was asked for."""
-    from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
-
-    if made.plan is not None:
-        return next(plan_pictures(made.plan)).draw()
-    if made.sensitivity is not None:
-        return sensitivity_figure(made.sensitivity)
-    assert made.faults is not None  # one of the three was made
-    return faults_figure(made.faults)
-
-
-def _page(made: _Studies) -> Answer:
-    from sim.studies.plan.plan_page import plan_page, studies_page
-
-    more = made.sensitivity, made.faults
-    if made.plan is not None:
-        return plan_page(made.plan, typed_command(), *more)
-    return studies_page(made.mix, typed_command(), *more)

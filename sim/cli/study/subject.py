@@ -115,9 +115,9 @@ def scenario_of_name(
 
 def _of_result(path: str) -> Scenario | JobsScenario:
     """Return the scenario of a result; of a replayed log that of the what-if, if there was one."""
+    from sim.results.saved import load
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
-    from sim.run.saving import load
 
     content = load(path)
     found: Scenario | JobsScenario

@@ -87,7 +87,7 @@ def side_of_content(name: str, content: Any) -> Side:
     name
         What it is to be called.
     content
-        As :func:`~sim.run.saving.load` returns it.
+        As :func:`~sim.results.saved.load` returns it.
     """
     if isinstance(content, JobsResult):
         results = {outcome.job.name: outcome.result for outcome in content.jobs}

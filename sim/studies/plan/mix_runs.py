@@ -13,8 +13,10 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.config.workload_mix import MixJob, WorkloadMix
 from sim.plane.causes import Cause
+from sim.results.stations import SATURATED
 from sim.results.waits import WORDS, Wait
 from sim.studies.processes import Failure
+from sim.studies.ratio import Ratio, paired
 from sim.studies.record import Bound, RunRecord
 from sim.studies.simulations import Runnable, Simulations
 
@@ -242,3 +244,31 @@ def throughput(counts: Sequence[float], runs: Sequence[JobRuns], seed: int | Non
         for count, one in zip(counts, runs, strict=True)
     )
     return moved / taken
+
+
+def job_ratio(before: JobRuns, after: JobRuns) -> Ratio:
+    """Return how many times as fast a job is, seed by seed."""
+    return paired(
+        [seconds / before.bytes for seconds in before.seconds],
+        [seconds / after.bytes for seconds in after.seconds],
+    )
+
+
+def bound_words(bound: Bound) -> str:
+    """Say in a few words what bound a phase."""
+    if bound.binds and bound.busy < SATURATED:
+        return f"{bound.phase}: {bound.kind} in turn"
+    if bound.binds:
+        return f"{bound.phase}: {bound.kind} {100 * bound.busy:.0f} %"
+    kind, busy = max(bound.kinds.items(), key=lambda item: item[1], default=(bound.kind, 0.0))
+    return f"{bound.phase}: no station (busiest {kind} {100 * busy:.0f} %)"
+
+
+def bottlenecks(runs: JobRuns) -> str:
+    """Say what bound each phase of a job, the longest first."""
+    return "; ".join(map(bound_words, runs.bounds))
+
+
+def mix_title(mix: WorkloadMix) -> str:
+    """Say in a line what a mix is."""
+    return mix.title or f"A mix of jobs on {mix.machine.name}"

@@ -13,9 +13,16 @@ from sim.config.machine import Machine
 from sim.config.workload_mix import WorkloadMix, check_costs
 from sim.engine.processors import processors
 from sim.studies.axes import Axis, axis_of, parse_values
-from sim.studies.plan.configuration import Configuration
 from sim.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
-from sim.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix, throughput
+from sim.studies.plan.mix_runs import (
+    JobRuns,
+    Setting,
+    bottlenecks,
+    job_ratio,
+    jobs_of_weights,
+    run_mix,
+    throughput,
+)
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
 from sim.studies.simulations import Progress, Simulations
@@ -27,6 +34,25 @@ if TYPE_CHECKING:
 _MACHINE = "machine."
 _MOST = 10_000
 """Configurations of a plan: more are a slip of the hand."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A machine that there could be, and what the mix came to on it."""
+
+    values: Mapping[str, Any]  # what is changed, as asked for, by path; empty: as it is
+    machine: Machine | None = None  # with what follows from the changes; None if there can be none
+    runs: tuple[JobRuns, ...] = ()  # what each job came to; empty if it could not run
+    rate: float | None = None  # bytes/s of the mix; None if it could not run
+    ratio: Ratio | None = None  # how many times as fast the mix is as on the machine as it is
+    cost: float | None = None  # None where some of what is changed has none, or nothing could run
+    reason: str = ""  # why it could not run
+    efficient: bool = False  # no other configuration is as fast for less, or faster for as much
+
+    @property
+    def words(self) -> str:
+        """What is changed, as it is typed."""
+        return ", ".join(f"{path}={value}" for path, value in self.values.items()) or "as it is"
 
 
 @dataclass(frozen=True)
@@ -89,11 +115,15 @@ class Plan:
         return next((each for each in self.configurations if each.values == values), None)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each job on each configuration, and for the mix."""
-        from sim.studies.plan.plan_frame import to_pandas
+        """Return a table with a row for each job on each configuration, and one for the mix.
 
-        paths, jobs = ([one.path for one in self.axes], [one.name for one in self.mix.jobs])
-        return to_pandas(paths, jobs, self.configurations)
+        A column for each value that was changed, with the number that the machine had; ``job``,
+        which is ``mix`` for the mix; ``bandwidth`` (bytes/s), ``seconds``, ``bytes``,
+        ``times_as_fast``, ``bound_by``; ``cost``, ``efficient`` and ``failure``.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([row for each in self.configurations for row in _rows(self, each)])
 
 
 def plan(
@@ -325,3 +355,29 @@ def _marked(configurations: Sequence[Configuration]) -> tuple[Configuration, ...
         )
 
     return tuple(replace(each, efficient=efficient(each)) for each in configurations)
+
+
+def _rows(plan: Plan, each: Configuration) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a configuration in a table of pandas."""
+    machine = {} if each.machine is None else each.machine.values()
+    changed = {one.path: machine.get(one.path, each.values.get(one.path)) for one in plan.axes}
+    costs = {"cost": each.cost, "efficient": each.efficient, "failure": each.reason}
+    ratio = 1.0 if each.ratio is None else each.ratio.value
+    yield {
+        **changed,
+        "job": "mix",
+        "bandwidth": each.rate,
+        "times_as_fast": None if each.rate is None else ratio,
+        **costs,
+    }
+    for job, runs, before in zip(plan.mix.jobs, each.runs, plan.present.runs, strict=False):
+        yield {
+            **changed,
+            "job": job.name,
+            "bandwidth": runs.rate,
+            "seconds": runs.mean,
+            "bytes": runs.bytes,
+            "times_as_fast": job_ratio(before, runs).value,
+            "bound_by": bottlenecks(runs),
+            **costs,
+        }

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.studies.plan.configuration import Configuration
-from sim.studies.plan.mix_words import job_ratio
-from sim.studies.plan.plan import Plan
+from sim.studies.plan.mix_runs import job_ratio, mix_title
+from sim.studies.plan.plan import Configuration, Plan
 from sim.studies.plan.plan_faults import MixFaults
 from sim.studies.plan.plan_sensitivity import MixSensitivity
-from sim.studies.plan.plan_text import mix_title, plan_title
 from sim.telling.answer import Picture
 from sim.telling.sheet import (
     INK,
@@ -59,7 +57,7 @@ def cost_figure(plan: Plan) -> Figure:
     scale, word = _scale(plan)
     heading = Heading(
         "Cost and throughput of the mix",
-        plan_title(plan),
+        mix_title(plan.mix),
         f"{_UNITS} Cost beyond the machine as it is. Line: no configuration is as fast for less.",
     )
     figure, (axes,) = sheet(heading, width=WIDE, height=4.0, rows=1)
@@ -111,7 +109,7 @@ def gains_figure(plan: Plan) -> Figure:
     names = [each.words for each in shown]
     heading = Heading(
         "Each change alone: times as fast as the machine as it is",
-        plan_title(plan),
+        mix_title(plan.mix),
         "Bars of the mix and of its jobs; the line at 1 is the machine as it is.",
     )
     height = _ROW * 0.62 * len(series) * len(shown) + 0.3

@@ -1,4 +1,4 @@
-"""Why a change of the hardware helps a job of a mix or not, and where the bottleneck goes."""
+"""What a plan says: which change helps which job and why, what it costs, what follows from it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 from sim.studies.compare.reason import reason
 from sim.studies.compare.side_by_side import PhaseOfSide
 from sim.studies.compare.touched import touched_by
-from sim.studies.plan.configuration import Configuration
-from sim.studies.plan.mix_runs import JobRuns
-from sim.studies.plan.mix_words import bottlenecks, job_ratio
-from sim.studies.plan.plan import Plan
+from sim.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
+from sim.studies.plan.plan import Configuration, Plan
+from sim.studies.plan.plan_sensitivity import MixSensitivity
 from sim.studies.ratio import Ratio
+from topology.text import format_count
 
 WORTH_A_WORD = 0.03
 """A job that becomes less than so much faster or slower has nothing of a change."""
@@ -179,3 +179,65 @@ def _reason(before: JobRuns, after: JobRuns, one: Felt) -> str:
     old, new = bottlenecks(before), bottlenecks(after)
     moved = f"Bound as before ({old})." if old == new else f"Before: {old}. Now: {new}."
     return f"{one.ratio.value:.3f} times as fast. {one.said} {moved}"
+
+
+def cost_words(plan: Plan) -> Iterator[str]:
+    """Say which configuration gains most for its cost, and which are worth looking at."""
+    if not plan.costs:
+        return
+    now, currency = plan.present.rate or 0.0, plan.mix.currency or "units"
+    priced = [
+        (each.cost / (each.rate - now) * 1e9, each)
+        for each in plan.configurations
+        if each.cost and each.cost > 0.0 and each.rate and each.ratio and each.ratio.value > 1.005
+    ]
+    if priced:
+        price, best = min(priced, key=lambda pair: pair[0])
+        yield f"Cheapest gain: {best.words}, {price:,.0f} {currency} for each GB/s of the mix."
+    front = [each for each in plan.configurations if each.efficient]
+    yield (
+        "Front of cost and throughput, none of which is beaten in both: "
+        f"{'; '.join(each.words for each in sorted(front, key=lambda each: each.cost or 0.0))}."
+    )
+
+
+def followed(plan: Plan) -> Iterator[str]:
+    """Say what follows from a change besides what was asked for: blades, shares of routers."""
+    before = plan.mix.machine.values()
+    for each in plan.alone:
+        if each.machine is None:
+            continue
+        after = each.machine.values()
+        said = [
+            f"{path} {before[path]} -> {after[path]}"
+            for path in ("nodes.service_blades", "nodes.count")
+            if after[path] != before[path] and path not in each.values
+        ]
+        if said:
+            yield f"{each.words} needs service nodes: {', '.join(said)}; what they cost counts."
+        shares = ("lnet.routers_per_group", "lnet.oss_per_group")
+        (routers, osss), (now, new) = ([side[path] for path in shares] for side in (before, after))
+        if (routers, osss) != (now, new):
+            fewer = now * osss < new * routers
+            yield (
+                f"With {each.words} each FGR group has {format_count(now, 'LNET router')} for "
+                f"{format_count(new, 'OSS')}, in place of {routers} for {osss}: a file on as many "
+                f"OSTs as before passes {'fewer' if fewer else 'more'} of them."
+            )
+
+
+def sensitivity_words(found: MixSensitivity) -> Iterator[str]:
+    """Say what the mix depends on."""
+    first, *others = found.effects
+    matter = [one for one in others if one.size >= 0.25 * first.size]
+    more = "more" if first.mean > 0.0 else "less"
+    yield (
+        f"The mix, {found.rate / _GB:.4g} GB/s as it is, depends most on {first.range.path}: over "
+        f"its range that changes it by {first.size / _GB:.3g} GB/s, and {more} is faster."
+    )
+    if matter:
+        named = ", ".join(f"{one.range.path} ({one.size / _GB:.3g})" for one in matter)
+        yield f"A quarter of that or more have {named}."
+    idle = [one.range.path for one in found.effects if one.size < 0.02 * first.size]
+    if idle:
+        yield f"Less than a fiftieth of it: {', '.join(idle)}."

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from sim.config.errors import InputError
 from sim.config.files import check_is_file
+from sim.config.kept import kept
 from sim.engine.types import Integers
 from sim.workloads.darshan_log.counters import Counters, Numbers
 from sim.workloads.darshan_log.libdarshan import need_libdarshan
@@ -65,6 +66,7 @@ class Layouts(NamedTuple):
     components: Integers
 
 
+@kept
 class Unreplayed(NamedTuple):
     """What went through a module that is not replayed: how many files, and their bytes."""
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.workloads.darshan_log.counters import SHARED, Counters
 from sim.workloads.darshan_log.log import DarshanLog
 from sim.workloads.darshan_log.mpiio import mpi_counted
@@ -14,6 +15,7 @@ from sim.workloads.darshan_log.posix import counted
 from sim.workloads.darshan_log.sharing import active_ranks
 
 
+@kept
 class Layer(StrEnum):
     """Where calls were counted."""
 
@@ -22,6 +24,7 @@ class Layer(StrEnum):
     POSIX = "POSIX"
 
 
+@kept
 class Phase(StrEnum):
     """Kinds of calls. As in Darshan, syncs count as writes, and stats with opens and closes."""
 
@@ -30,6 +33,7 @@ class Phase(StrEnum):
     WRITE = "write"
 
 
+@kept
 @dataclass(frozen=True)
 class Measured:
     """What the log, or a run, says of a phase of a layer.

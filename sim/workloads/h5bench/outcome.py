@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sim.config.kept import kept
 from sim.workloads.h5bench.pattern import Pattern
 from sim.workloads.h5bench.stress import Stress
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class PatternTimes:
     """What rank 0 has measured of a pattern; seconds.
@@ -33,6 +35,7 @@ class PatternTimes:
     observed: float
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class StressTimes:
     """What the ranks of a metadata stress test have measured: least and most of them, seconds.
@@ -56,6 +59,7 @@ class StressTimes:
     read: tuple[float, float]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class FinishedBenchmark:
     """One benchmark that has run.
@@ -80,6 +84,7 @@ class FinishedBenchmark:
     rows: int
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class H5benchOutcome:
     """A finished configuration: its benchmarks, in order."""

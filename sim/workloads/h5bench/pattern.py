@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.workloads.h5bench.section import Section
 
 VARIABLES = ("x", "y", "z", "px", "py", "pz", "id_1", "id_2")
@@ -51,6 +52,7 @@ _SUPPORTED = {
 }
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
     """One benchmark of particles.

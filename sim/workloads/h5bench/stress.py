@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.workloads.h5bench.section import Section
 
 DOUBLE = 8
@@ -17,6 +18,7 @@ _NAMES = (
 _MOST_WRITES = 20_000
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Stress:
     """One metadata stress test.

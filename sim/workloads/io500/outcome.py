@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sim.config.kept import kept
+
 Group = Literal["BW", "MD", ""]
 """What a phase counts for: bandwidth, metadata, or nothing."""
 
@@ -29,6 +31,7 @@ PHASES: Mapping[str, Group] = {
 """The phases in their order (IO500 of SC25, phase-definitions.h), and what each counts for."""
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Io500Phase:
     """One phase.
@@ -78,6 +81,7 @@ class Io500Phase:
         return PHASES[self.name]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Io500Outcome:
     """A run of IO500.

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.workloads.command_line import Grammar, parse_size
 from sim.workloads.ior.directives import (
     LONG_FLAGS,
@@ -104,6 +105,7 @@ CALLS_OPTION, STATUS_OPTION = "savePerOpDataCSV", "stoneWallingStatusFile"
 """The options that name files."""
 
 
+@kept
 @dataclass(frozen=True)
 class IorCommand:
     """What one IOR command line asks for.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sim.config.kept import kept
 from sim.machine.filesystem import FileSet
 from sim.workloads.ior.options import IorCommand
 from sim.workloads.ior.parameters import IorTest
 from sim.workloads.ior.phases import PhaseRecord, Removal
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FinishedTest:
     """One test of an IOR command.
@@ -38,6 +40,7 @@ class FinishedTest:
     removals: tuple[Removal, ...] = ()
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IorOutcome:
     """A finished IOR command.

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Literal
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 
 SIMULATED_APIS = ("POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI", "DUMMY")
 
@@ -27,6 +28,7 @@ PAGE = 4096
 """Bytes of a page of memory."""
 
 
+@kept
 class Access(StrEnum):
     """What a phase does with the file; IOR runs the phases in the order of this list."""
 
@@ -41,6 +43,7 @@ class Access(StrEnum):
         return self is not Access.WRITE
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class IorTest:
     """One IOR test, with IOR's defaults; sizes in bytes, times in seconds.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.config.kept import kept
 from sim.workloads.ior.parameters import Access
 from sim.workloads.job_results import Stretch
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _Times = NDArray[np.float64]
 
 
+@kept
 @dataclass(frozen=True)
 class Stonewall:
     """What had been moved when the deadline (``-D``) stopped the ranks.
@@ -45,6 +47,7 @@ class Stonewall:
     bytes_mean: int
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class Removal:
     """The removal of the files of one repetition.
@@ -61,6 +64,7 @@ class Removal:
     seconds: float
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PhaseRecord:
     """One phase of one repetition, as the simulator hands it over.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.workloads.command_line import Grammar, parse_size
 from sim.workloads.mdtest.parameters import MdtestTest, checked
 from sim.workloads.mdtest.status import with_status
@@ -117,6 +118,7 @@ _GRAMMAR = Grammar(
 )
 
 
+@kept
 @dataclass(frozen=True)
 class MdtestCommand:
     """What one mdtest command line asks for.

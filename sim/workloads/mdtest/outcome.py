@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.config.kept import kept
 from sim.engine.types import Floats
 from sim.workloads.mdtest.options import MdtestCommand
 from sim.workloads.mdtest.parameters import Operation
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestWall:
     """How far the ranks were when a deadline had stopped them, before all went on to the most.
@@ -26,6 +28,7 @@ class MdtestWall:
     mean: float
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestPhase:
     """One phase of an iteration.
@@ -96,6 +99,7 @@ def _rates(items: int, seconds: Floats) -> Floats:
     return rates
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestRun:
     """All iterations with some number of ranks.
@@ -112,6 +116,7 @@ class MdtestRun:
     phases: tuple[MdtestPhase, ...]
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestOutcome:
     """A finished mdtest command.

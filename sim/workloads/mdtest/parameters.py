@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 
 
+@kept
 class Operation(Enum):
     """What mdtest counts, in the order in which it does it; the values are the names it prints."""
 
@@ -33,6 +35,7 @@ DIRECTORY_OPERATIONS = tuple(Operation)[1:5]
 FILE_OPERATIONS = tuple(Operation)[5:9]
 
 
+@kept
 @dataclass(frozen=True, kw_only=True)
 class MdtestTest:
     """An mdtest command.

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.config.errors import InputError
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.accesses import Accesses
 from sim.mpi.runs import runs_of
@@ -50,6 +51,7 @@ POSIX, INDEPENDENT, COLLECTIVE = range(3)
 """Ways of making a call, as :class:`Totals` tells them apart."""
 
 
+@kept
 @dataclass(eq=False)
 class Totals:
     """What a trace amounts to.

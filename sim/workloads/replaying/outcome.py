@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.stats import AccessCounts
 from sim.workloads.replaying.intake import Totals
@@ -52,6 +53,7 @@ def code_of(
     return whole
 
 
+@kept
 class Spent(NamedTuple):
     """Seconds that ranks spent: a row for each rank, file and part of a call, int64 and float64."""
 
@@ -122,6 +124,7 @@ class Times:
         self._waiting = 0
 
 
+@kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReplayOutcome:
     """What a replay leaves.

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.config.kept import kept
 from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Indices, Integers
 
@@ -113,6 +114,7 @@ def join_blocks(blocks: Sequence[TraceBlock]) -> TraceBlock:
     return TraceBlock(*joined)
 
 
+@kept
 @dataclass(frozen=True, eq=False)
 class TraceFile:
     """A file of a trace.

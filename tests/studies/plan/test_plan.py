@@ -17,8 +17,10 @@ from sim.run.simulate import simulate
 from sim.studies.plan.hardware import NAMES, all_hardware, doubled_and_halved, scaled
 from sim.studies.plan.mix_runs import JobRuns, jobs_of_weights
 from sim.studies.plan.plan import Plan, cost_of, plan
-from sim.studies.plan.plan_text import format_plan, plan_document
+from sim.studies.plan.plan_answer import plan_answer
 from sim.studies.plan.plan_why import felt
+from sim.telling.data import document_of
+from sim.telling.text import text_of
 
 OWN = "-a POSIX -F -w -e -b 16m -t 4m"
 ONE = "-a POSIX -w -e -b 64m -t 4m"
@@ -96,7 +98,7 @@ def test_fewer_osts_hurt_the_job_that_uses_them_all_and_the_text_says_why(done: 
     assert wide.changed
     assert not narrow.changed
     assert "At the OSTs and their OSSs ranks lost" in wide.said
-    text = format_plan(done)
+    text = text_of(plan_answer(done.mix, "", done))
     assert "it slows wide" in text
     assert "narrow has nothing of it" in text
     assert "nodes.service_blades 54 -> 60, nodes.count 4392 -> 4368" in text
@@ -129,7 +131,7 @@ def test_tables_for_programs(done: Plan) -> None:
     assert len(frame) == 4 * 3
     mixed = frame[(frame["job"] == "mix") & (frame["lustre.osts"] == 56)]
     assert mixed["lnet.routers"].tolist() == [30, 60]
-    document = plan_document(done)
+    document = document_of(plan_answer(done.mix, "", done))
     assert document["configurations"][1]["jobs"]["wide"]["bounds"][0]["phase"] == "write"
 
 
@@ -212,7 +214,7 @@ def test_a_configuration_that_a_job_cannot_run_on_is_named(store: Path) -> None:
     jobs = [wide | {"striping": {"count": 48}}]
     found = plan(mix(jobs=jobs), {"lustre.osts": [28, 112]}, jobs=1, store=store)
     assert "wide: stripe count 48 is more than the 28" in found.configurations[1].reason
-    assert "NOT RUN (lustre.osts=28): wide:" in format_plan(found)
+    assert "NOT RUN (lustre.osts=28): wide:" in text_of(plan_answer(found.mix, "", found))
 
 
 @pytest.mark.parametrize(

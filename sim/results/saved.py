@@ -1,0 +1,45 @@
+"""Results read back from the files that ``sim.run.saving`` writes.
+
+A class of records is known when its module has been imported: whatever can be in a file is imported
+here, and what it is made of with it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import sim.workloads.h5bench.outcome
+import sim.workloads.io500.outcome
+import sim.workloads.ior.outcome
+import sim.workloads.mdtest.outcome
+import sim.workloads.replaying.outcome  # noqa: F401 - what a workload leaves stands in a Result
+from sim.archive.archive import read_archive
+from sim.config.errors import InputError
+from sim.results.replay_report import ReplayReport
+from sim.run.jobs import JobsResult
+from sim.run.result import Result
+from sim.run.saving import RESULT_FILE, Saved
+
+Content: TypeAlias = Result | JobsResult | ReplayReport
+"""A run, several jobs together, or what a replay of a Darshan log has to tell."""
+
+
+def load_saved(path: str | Path) -> Saved:
+    """Read what :func:`~sim.run.saving.save` wrote: a :data:`Content`, and how it was printed.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is none of ours, damaged, or of a version that cannot be
+        read here.
+    """
+    saved = read_archive(path, RESULT_FILE)
+    if not isinstance(saved, Saved) or not isinstance(saved.content, Content):
+        raise InputError(f"{path}: there is no result in this file; right would be one of --save")
+    return saved
+
+
+def load(path: str | Path) -> Any:
+    """Read the result that was written to a file: the content of :func:`load_saved`."""
+    return load_saved(path).content

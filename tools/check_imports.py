@@ -1,0 +1,310 @@
+"""Imports of the project, also those by names in strings: where they point, where they stand.
+
+``make lint`` runs it beside ``lint-imports``, which sees ``import`` statements alone::
+
+    python tools/check_imports.py           # what is wrong; status 1 if anything is
+    python tools/check_imports.py --list    # also the needless ones in functions of UNTIDY rooms
+
+A string that is the name of a module of the project, as ``"sim.run.jobs"``, or of something in one,
+as ``"sim.run.jobs:simulate_jobs"``, counts as an import of that module: somebody imports it by that
+name. Two rules are checked:
+
+* Imports point downward in the layers of ``pyproject.toml``, and there are no circles, neither of
+  modules nor of packages.
+* An import stands inside a function where a heavy library (``HEAVY``) would delay the start, or a
+  package of our own that few runs need (``SELDOM``), and nowhere else. So it brings something heavy
+  that its module does not import anyway. Modules that are not imported by ``xc40io --help`` may
+  import at their top what every run needs (``USUAL``).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import networkx as nx
+
+ROOT = Path(__file__).resolve().parents[1]
+
+HEAVY = {
+    "asyncio": 45,
+    "bokeh": 60,
+    "concurrent": 10,
+    "darshan": 700,
+    "distributed": 500,
+    "h5py": 160,
+    "http": 30,
+    "importlib.metadata": 25,
+    "jinja2": 40,
+    "llvmlite": 40,
+    "matplotlib": 200,
+    "mcp": 650,
+    "multiprocessing": 10,
+    "networkx": 150,
+    "numba": 350,
+    "numpy": 90,
+    "optuna": 200,
+    "pandas": 400,
+    "panel": 1300,
+    "pyarrow": 110,
+    "pydantic": 45,
+    "rich": 10,
+    "SALib": 450,
+    "scipy": 150,
+    "simpleeval": 10,
+    "simpy": 30,
+    "unittest": 35,
+    "urllib.request": 30,
+    "xarray": 550,
+    "yaml": 15,
+}
+"""Milliseconds that libraries take to import, about; ``xc40io --help`` takes 100 in all."""
+
+USUAL = frozenset({"numpy", "pydantic", "simpleeval", "simpy", "yaml"})
+"""What every run imports."""
+
+START = "sim.cli.app"
+"""What is imported for ``xc40io --help``, with all that it imports."""
+
+BRINGS = {
+    "SALib": ("numpy", "pandas", "pyarrow", "scipy"),
+    "darshan": ("numpy", "pandas", "pyarrow"),
+    "distributed": ("asyncio", "jinja2", "numpy", "yaml"),
+    "h5py": ("numpy",),
+    "matplotlib": ("numpy",),
+    "mcp": ("asyncio", "pydantic"),
+    "numba": ("llvmlite", "numpy", "scipy", "yaml"),
+    "optuna": ("numpy",),
+    "pandas": ("numpy", "pyarrow"),
+    "panel": ("asyncio", "bokeh", "jinja2", "numpy", "yaml"),
+    "pyarrow": ("numpy",),
+    "scipy": ("numpy",),
+    "xarray": ("numpy", "pandas", "pyarrow"),
+}
+"""Heavy libraries that import others of them."""
+
+SELDOM = (
+    "sim.libraries",
+    "sim.workloads.darshan_log",
+    "sim.workloads.ior.mpiio",
+    "sim.workloads.replaying",
+    "sim.workloads.skeleton",
+    "topology.drawing",
+    "validation",
+)
+"""Modules and packages of our own that a plain run of IOR does without."""
+
+FREE = ("sim", "sim.cli")
+"""Modules before which nothing at all is imported: see there."""
+
+UNTIDY = ("sim.cli", "sim.results", "sim.studies", "sim.workloads")
+"""Rooms that still have needless imports in functions: delete one when it has none."""
+
+_NAMED = re.compile(r"(\w+(?:\.\w+)+)(?::[\w.]+)?")
+
+
+class Import(NamedTuple):
+    """One module imports another: ours, or a library."""
+
+    importer: str
+    imported: str
+    line: int
+    place: str  # top, function, typing (for annotations alone) or text
+
+
+class Imports:
+    """All imports of some packages.
+
+    Parameters
+    ----------
+    root
+        The folder in which the packages are.
+    packages
+        Their names.
+    """
+
+    def __init__(self, root: Path, packages: Sequence[str]) -> None:
+        self.root, self.packages = root, packages
+        self.modules = {
+            _module_name(path.relative_to(root)): path
+            for package in packages
+            for path in sorted((root / package).rglob("*.py"))
+        }
+        self.all = [found for name in self.modules for found in self._of_module(name)]
+
+    def _of_module(self, name: str) -> Iterator[Import]:
+        tree = ast.parse(self.modules[name].read_text(encoding="utf-8"))
+        yield from self._below(name, tree, "top")
+
+    def _below(self, name: str, node: ast.AST, place: str) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                for imported in self._imported(child):
+                    yield Import(name, imported, child.lineno, place)
+            elif isinstance(child, ast.Constant) and isinstance(child.value, str):
+                found = _NAMED.fullmatch(child.value)
+                if found and found[1] in self.modules:
+                    yield Import(name, found[1], child.lineno, "text")
+            elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                yield from self._below(name, ast.Module(child.body, []), "typing")
+                yield from self._below(name, ast.Module(child.orelse, []), place)
+            else:
+                inner = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                yield from self._below(name, child, "function" if inner else place)
+
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """Return the modules that a statement imports; the project has no relative imports."""
+        if isinstance(node, ast.Import):
+            return [alias.name for alias in node.names]
+        module = node.module or ""
+        found = [f"{module}.{alias.name}" for alias in node.names]
+        return list(dict.fromkeys(one if one in self.modules else module for one in found))
+
+    def own(self) -> list[Import]:
+        """Return the imports of one module of the project by another one."""
+        ours = (one for one in self.all if one.imported in self.modules)
+        return [one for one in ours if one.imported != one.importer]
+
+    @cached_property
+    def _with(self) -> dict[str, frozenset[str]]:
+        """What is imported with each module, by what modules import at their top."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.modules)
+        for name in self.modules:
+            graph.add_edges_from((name, parent) for parent in _parents(name))
+        graph.add_edges_from((one.importer, one.imported) for one in self.all if one.place == "top")
+        return {name: frozenset({name, *nx.descendants(graph, name)}) for name in self.modules}
+
+    def with_it(self, name: str) -> frozenset[str]:
+        """Return all modules and libraries that are imported with a module, itself among them."""
+        return self._with[name]
+
+    def brings(self, name: str) -> frozenset[str]:
+        """Return what is heavy and is imported with a module or a library."""
+        return frozenset().union(*map(_weight, self._with.get(name, (name,))))
+
+    def at_hand(self, name: str) -> frozenset[str]:
+        """Return what is heavy and there before a function of a module is called, or may be."""
+        starts = self._with.get(START, frozenset())
+        return self.brings(name) | (frozenset() if name in starts else USUAL)
+
+
+def upward(imports: Sequence[Import], layers: Sequence[Sequence[str]], container: str) -> list[str]:
+    """Return the imports that point upward, or aside, in layers of packages, from the top down."""
+    level = {f"{container}.{room}": at for at, row in enumerate(layers) for room in row}
+    found = []
+    for one in imports:
+        above, below = _room(one.importer), _room(one.imported)
+        if above != below and {above, below} <= level.keys() and level[below] <= level[above]:
+            found.append(f"{_told(one)}: that points upward")
+    return found
+
+
+def circles(imports: Sequence[Import]) -> list[str]:
+    """Return the circles of modules, and those of packages that lie side by side."""
+    edges = {(one.importer, one.imported) for one in imports}
+    found = _circles_of(edges)
+    beside: dict[str, set[tuple[str, str]]] = {}
+    for importer, imported in edges:
+        package, one, other = _siblings(importer, imported)
+        if package and one and other:
+            beside.setdefault(package, set()).add((one, other))
+    for pairs in beside.values():
+        found += [circle for circle in _circles_of(pairs) if circle not in found]
+    return [f"a circle: {', '.join(circle)}" for circle in found]
+
+
+def needless(imports: Imports) -> list[Import]:
+    """Return the imports inside functions that bring nothing heavy that is not there already."""
+    return [
+        one
+        for one in imports.all
+        if one.place == "function"
+        and one.importer not in FREE
+        and not imports.brings(one.imported) - imports.at_hand(one.importer)
+    ]
+
+
+def wrong(imports: Imports, settings: Mapping[str, Any]) -> list[str]:
+    """Return what breaks the rules, a line each; the layers are those of ``pyproject.toml``."""
+    linted = settings["tool"]["importlinter"]
+    own = imports.own()
+    found = circles(own)
+    for contract in linted["contracts"]:
+        if contract["type"] == "layers":
+            layers = [[room.strip() for room in row.split("|")] for row in contract["layers"]]
+            for container in contract["containers"]:
+                found += upward(own, layers, container)
+    for one in needless(imports):
+        if _room(one.importer) not in UNTIDY:
+            found.append(f"{_told(one)}: nothing heavy comes with it, so it belongs to the top")
+    return found
+
+
+def _module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _parents(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _room(name: str) -> str:
+    return ".".join(name.split(".")[:2])
+
+
+def _siblings(one: str, other: str) -> tuple[str, str, str]:
+    """Return the package that two modules share, and in which part of it each is, if in any."""
+    parts = one.split("."), other.split(".")
+    shared = next(
+        (at for at, pair in enumerate(zip(*parts, strict=False)) if pair[0] != pair[1]),
+        min(map(len, parts)),
+    )
+    below = [".".join(names[: shared + 1]) if len(names) > shared else "" for names in parts]
+    return ".".join(parts[0][:shared]), below[0], below[1]
+
+
+def _circles_of(edges: set[tuple[str, str]]) -> list[list[str]]:
+    components = nx.strongly_connected_components(nx.DiGraph(sorted(edges)))
+    return sorted(sorted(names) for names in components if len(names) > 1)
+
+
+def _weight(name: str) -> frozenset[str]:
+    """Return what is heavy of a module alone, without what it imports."""
+    own = {place for place in SELDOM if name == place or name.startswith(f"{place}.")}
+    names = [*_parents(name), name]
+    heavy = {one for one in names if one in HEAVY}
+    return frozenset(own | heavy | {more for one in heavy for more in BRINGS.get(one, ())})
+
+
+def _told(one: Import) -> str:
+    how = {"text": "names", "function": "imports in a function"}.get(one.place, "imports")
+    return f"{one.importer}:{one.line} {how} {one.imported}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what is wrong; return the exit status."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    imports = Imports(ROOT, settings["tool"]["importlinter"]["root_packages"])
+    found = wrong(imports, settings)
+    if "--list" in arguments:
+        listed = [one for one in needless(imports) if _room(one.importer) in UNTIDY]
+        inside = {(one.importer, one.line) for one in imports.all if one.place == "function"}
+        places = {(one.importer, one.line) for one in listed}
+        print(*map(_told, listed), sep="\n")
+        print(f"{len(inside)} imports in functions; {len(places)} of them bring nothing heavy")
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
