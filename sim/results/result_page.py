@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from sim.findings.causes import AT_WORDS, WORDS
 from sim.plane.causes import DOING, FINEST
-from sim.results.waits import AT_WORDS, WORDS
 from sim.run.frames import TABLES, VARIABLES, at_column, wait_column
 from sim.telling.answer import Column, To
 from sim.telling.units import SECONDS

@@ -55,6 +55,7 @@ class Column:
     to: To = To.ALL
     help: str = ""  # for schemas, documents and pointers
     blank: Any = None  # the value that is nothing, and an empty cell for people
+    empty: str = ""  # what people see in such a cell
     least: int = 0  # letters of the column in text
     most: int = 0  # letters of a cell in text; 0: any number
     spread: bool = False  # its value is a mapping, of which people see a column for each key
@@ -73,7 +74,7 @@ class Column:
 
     def cell(self, value: Any) -> str:
         """Return a value as people read it."""
-        return "" if self.is_blank(value) else self.unit.write(value)
+        return self.empty if self.is_blank(value) else self.unit.write(value)
 
     @property
     def label(self) -> str:

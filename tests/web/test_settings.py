@@ -13,7 +13,7 @@ import sim
 from sim.cli.app import cli
 from sim.config.errors import InputError
 from sim.config.files import shipped
-from sim.results.ior_run import ior_rows
+from sim.results.programs.ior_report import ior_rows
 from sim.serving.desk import Desk
 from sim.serving.limits import Limits
 from sim.serving.size import bulk_rpcs

@@ -294,7 +294,7 @@ def _write(answer: Answer, plot: str | None, html: str | None) -> None:
     from sim.telling.drawing import figures
 
     if plot is not None:
-        from sim.results.pictures.saving import save_figure
+        from sim.telling.svg import save_figure
 
         _, first = next(figures(answer))
         with replacing(plot, "--plot") as draft:

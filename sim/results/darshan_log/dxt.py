@@ -31,14 +31,8 @@ HEAD = np.dtype(
 def segments_of(calls: Calls, identity: Numbers, hosts: Sequence[str]) -> Iterator[bytes]:
     """Yield the records of a layer, one for each file and rank that read or wrote.
 
-    Parameters
-    ----------
-    calls
-        ``LAYER_CALL`` records of the layer.
-    identity
-        uint64 (files,): the number by which the log knows each file.
-    hosts
-        The name of each rank's node.
+    ``calls``: ``LAYER_CALL`` records of the layer. ``identity``: uint64 (files,): the number by
+    which the log knows each file. ``hosts``: the name of each rank's node.
     """
     moved = calls[moving(calls["op"])]
     reads = moved["op"] == LibraryOp.READ

@@ -15,28 +15,16 @@ from sim.workloads.darshan_log.counters import Numbers
 
 
 class LoggedFiles(NamedTuple):
-    """The files of a log.
-
-    Attributes
-    ----------
-    same
-        int64 (files,): by the number of a file, the number of the first one of the same path: a
-        program that makes a file anew has two files, and Darshan one.
-    identity
-        uint64 (files,): the number by which the log knows each.
-    paths
-        Their paths.
-    layouts
-        How they are striped, by number; without those that are not on Lustre.
-    hinted
-        The numbers of those that the program opens with hints of its own.
-    """
+    """The files of a log."""
 
     same: Integers
-    identity: Numbers
-    paths: tuple[str, ...]
+    """int64 (files,): by the number of a file, the number of the first one of the same path: a
+    program that makes a file anew has two files, and Darshan one."""
+    identity: Numbers  # uint64 (files,): the number by which the log knows each
+    paths: tuple[str, ...]  # their paths
     layouts: dict[int, Layout]
-    hinted: frozenset[int]
+    """How they are striped, by number; without those that are not on Lustre."""
+    hinted: frozenset[int]  # the numbers of those that the program opens with hints of its own
 
     @property
     def stripe_sizes(self) -> Integers:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.results.dates import EPOCH
+from sim.results.programs.surroundings import EPOCH
 from sim.run.result import Result
 
 BEGIN = int(EPOCH.replace(tzinfo=UTC).timestamp())
@@ -34,30 +34,16 @@ class Mount(NamedTuple):
 
 
 class JobHead(NamedTuple):
-    """The head of a log.
-
-    Attributes
-    ----------
-    user, number, ranks
-        Of the job.
-    begin, end
-        In seconds since 1970.
-    metadata
-        What else Darshan notes, by name.
-    command
-        What was run.
-    mounts
-        The file systems.
-    """
+    """The head of a log."""
 
     user: int
     number: int
     ranks: int
-    begin: float
-    end: float
-    metadata: Mapping[str, str]
-    command: str
-    mounts: Sequence[Mount]
+    begin: float  # in seconds since 1970
+    end: float  # likewise
+    metadata: Mapping[str, str]  # what else Darshan notes, by name
+    command: str  # what was run
+    mounts: Sequence[Mount]  # the file systems
 
 
 def head_of(result: Result) -> JobHead:

@@ -45,14 +45,9 @@ _LAYER_OP[Op.STAT] = STAT
 def posix_calls(calls: npt.NDArray[Any], ranks: Indices, began: float) -> Calls:
     """Return the calls of POSIX: what programs really did, aggregators among them.
 
-    Parameters
-    ----------
-    calls
-        ``CALL`` records of the recording.
-    ranks
-        int32 (programs,): the rank of each program, or -1 if it is not of this job.
-    began
-        When the job began, in seconds since the simulation did.
+    ``calls``: ``CALL`` records of the recording. ``ranks``: int32 (programs,): the rank of each
+    program, or -1 if it is not of this job. ``began``: when the job began, in seconds since the
+    simulation did.
 
     Returns
     -------
@@ -74,12 +69,8 @@ def mpi_calls(
     A call lasts from the begin of the first operation that it made its rank do to the end of the
     last one.
 
-    Parameters
-    ----------
-    calls, ranks, began
-        As :func:`posix_calls` takes them.
-    parts
-        ``LIBRARY_CALL`` records: what the calls asked for, rank by rank.
+    ``calls`` and ``ranks`` and ``began``: as :func:`posix_calls` takes them. ``parts``:
+    ``LIBRARY_CALL`` records: what the calls asked for, rank by rank.
 
     Returns
     -------

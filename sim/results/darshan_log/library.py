@@ -107,14 +107,8 @@ class LogFile:
     def put_counters(self, module: str, records: Records, identity: Numbers) -> None:
         """Write the records of POSIX or MPI-IO.
 
-        Parameters
-        ----------
-        module
-            ``POSIX`` or ``MPI-IO``.
-        records
-            Maybe none.
-        identity
-            uint64 (files,): the number by which the log knows each file.
+        ``module``: ``POSIX`` or ``MPI-IO``. ``records``: maybe none. ``identity``: uint64 (files,):
+        the number by which the log knows each file.
         """
         prefix = _PREFIX[module]
         names = self._backend.counter_names(module), self._backend.fcounter_names(module)

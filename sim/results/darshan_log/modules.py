@@ -21,16 +21,9 @@ WAYS = (("READ", "BYTES_READ", LibraryOp.READ), ("WRITE", "BYTES_WRITTEN", Libra
 def records_of(calls: Calls, ranks: int, count: Counting, count_frequent: Counting) -> Records:
     """Return the records of a layer.
 
-    Parameters
-    ----------
-    calls
-        ``LAYER_CALL`` records, sorted by file, rank and end.
-    ranks
-        Of the job.
-    count
-        Counts what the calls of a record did, one after the other.
-    count_frequent
-        Counts their most frequent values, to which a shared record has those of all ranks.
+    ``calls``: ``LAYER_CALL`` records, sorted by file, rank and end. ``ranks``: of the job.
+    ``count``: counts what the calls of a record did, one after the other. ``count_frequent``:
+    counts their most frequent values, to which a shared record has those of all ranks.
     """
     file, rank = calls["file"].astype(np.int64), calls["rank"].astype(np.int64)
     new = np.append(True, (file[1:] != file[:-1]) | (rank[1:] != rank[:-1]))[: len(calls)]

@@ -17,14 +17,8 @@ from sim.results.darshan_log.records import Records, Values
 def mpiio_records(calls: Calls, ranks: int, hinted: Collection[int]) -> Records:
     """Return the records of the MPI-IO module.
 
-    Parameters
-    ----------
-    calls
-        ``LAYER_CALL`` records of MPI-IO.
-    ranks
-        Of the job.
-    hinted
-        The numbers of files that the program opens with hints of its own.
+    ``calls``: ``LAYER_CALL`` records of MPI-IO. ``ranks``: of the job. ``hinted``: the numbers of
+    files that the program opens with hints of its own.
     """
     return records_of(calls, ranks, partial(_count, hinted=hinted), frequent_sizes)
 

@@ -26,14 +26,8 @@ MEMORY_ALIGNMENT = 8
 def posix_records(calls: Calls, ranks: int, alignment: Integers) -> Records:
     """Return the records of the POSIX module.
 
-    Parameters
-    ----------
-    calls
-        ``LAYER_CALL`` records of POSIX.
-    ranks
-        Of the job.
-    alignment
-        int64 (files,): bytes to which accesses of each file should be aligned: its stripe.
+    ``calls``: ``LAYER_CALL`` records of POSIX. ``ranks``: of the job. ``alignment``: int64
+    (files,): bytes to which accesses of each file should be aligned: its stripe.
     """
     return records_of(calls, ranks, partial(_count, alignment=alignment), _count_frequent)
 

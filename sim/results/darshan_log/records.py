@@ -26,20 +26,13 @@ _LARGEST = ("MAX_BYTE_", "F_MAX_", "MODE", "MEM_ALIGNMENT", "FILE_ALIGNMENT")
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Records of a module.
+    """Records of a module."""
 
-    Attributes
-    ----------
-    file, rank
-        int64 (records,): the number of the file, and the rank, or -1 for all ranks.
-    counters
-        Each (records,), by its name without the module's: int64, and float64 where it begins with
-        ``F_``.
-    """
-
-    file: Integers
-    rank: Integers
+    file: Integers  # int64 (records,): the number of the file
+    rank: Integers  # int64 (records,): -1 for all ranks
     counters: Mapping[str, Values]
+    """Each (records,), by its name without the module's: int64, and float64 where it begins with
+    ``F_``."""
 
     def __len__(self) -> int:
         return len(self.file)
@@ -65,14 +58,8 @@ def named(found: Frequent, what: str) -> dict[str, Values]:
 def share(own: Records, frequent: Mapping[str, Values], ranks: int) -> Records:
     """Replace the records of files that all ranks opened by one for each of them.
 
-    Parameters
-    ----------
-    own
-        A record for each file and rank, sorted by both.
-    frequent
-        The most frequent values by file, as counters: each (files,), in the order of the files.
-    ranks
-        Of the job.
+    ``own``: a record for each file and rank, sorted by both. ``frequent``: the most frequent values
+    by file, as counters: each (files,), in the order of the files. ``ranks``: of the job.
     """
     files, of, opened_by = np.unique(own.file, return_inverse=True, return_counts=True)
     shared = (opened_by == ranks) & (ranks > 1)
@@ -118,14 +105,8 @@ def _extremes(
 ) -> dict[str, Values]:
     """Return which rank was fastest and slowest, how far they were apart, and the longest calls.
 
-    Parameters
-    ----------
-    mine
-        The counters of each rank, those of a file one behind the other.
-    rank, of
-        int64 (records,): whose they are, and of which file.
-    count
-        How many files there are.
+    ``mine``: the counters of each rank, those of a file one behind the other. ``rank`` and ``of``:
+    int64 (records,): whose they are, and of which file. ``count``: how many files there are.
     """
     took = mine["F_READ_TIME"] + mine["F_WRITE_TIME"] + mine["F_META_TIME"]
     moved = mine["BYTES_READ"] + mine["BYTES_WRITTEN"]

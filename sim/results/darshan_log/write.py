@@ -24,14 +24,8 @@ MODULES = ("POSIX", "MPI-IO", "LUSTRE", "DXT_POSIX", "DXT_MPIIO")
 def write(result: Result, path: str, option: str) -> list[str]:
     """Write what a run did as a Darshan log.
 
-    Parameters
-    ----------
-    result
-        Of a run that was recorded.
-    path
-        Of the log.
-    option
-        Where the user named it, for messages.
+    ``result``: of a run that was recorded. ``path``: of the log. ``option``: where the user named
+    it, for messages.
 
     Returns
     -------

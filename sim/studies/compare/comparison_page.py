@@ -7,8 +7,8 @@ from functools import partial
 from importlib.metadata import version
 
 from sim.config.scenario import Scenario, machine_of
-from sim.results.page.machine_tables import machine_parts
-from sim.results.page.scenario_parts import complete_parts
+from sim.results.machine_text import machine_parts
+from sim.results.run_answer import complete_parts
 from sim.studies.compare.comparison import NAMES, troubles, verdicts
 from sim.studies.compare.comparison_plot import comparison_figure
 from sim.studies.compare.targets import ACCESSES, Cell, Crossing

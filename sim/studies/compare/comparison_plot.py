@@ -8,10 +8,10 @@ from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sim.config.units import GB
 from sim.studies.compare.comparison import NAMES
 from sim.studies.compare.targets import ACCESSES, Cell, Crossing
 from sim.telling.sheet import (
-    GB,
     INK,
     NARROW,
     OTHER,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.config.units import format_seconds
-from sim.results.waits import Wait
+from sim.findings.waits import Wait
 from sim.studies.compare.side_by_side import PhaseOfSide
 from sim.studies.compare.touched import Touched
 from sim.studies.explain.explanation import WORTH_SAYING

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from sim.results.stations import PLURALS, SATURATED, Load
+from sim.findings.bottlenecks import PLURALS, SATURATED, Load
 from sim.studies.case import Phase
 from sim.studies.compare.reason import reason
 from sim.studies.compare.side import AS_IT_IS

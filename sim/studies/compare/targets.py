@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from sim.config.scenario import Scenario, Target
-from sim.results.stations import bound_by
+from sim.findings.bottlenecks import bound_by
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.ior.parameters import Access

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sim.config.units import format_seconds
-from sim.results.page.jobs_page import jobs_page
-from sim.results.page.run_page import run_page
+from sim.results.jobs_answer import jobs_page
+from sim.results.run_answer import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.explain.explanation import Explanation, PhaseExplanation, Tried

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sim.results.pictures.saving import save_figure
+from sim.config.units import GB
 from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.telling.sheet import (
-    GB,
     INK,
     PALETTE,
     WIDE,
@@ -21,6 +20,7 @@ from sim.telling.sheet import (
     sheet,
     stacked,
 )
+from sim.telling.svg import save_figure
 from topology.text import format_count
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.engine.types import Floats
-from sim.results.pictures.saving import save_figure
 from sim.studies.axes import Axis
 from sim.studies.sweep.point import Point
 from sim.studies.sweep.sweep import Sweep
@@ -34,6 +33,7 @@ from sim.telling.sheet import (
     shades,
     sheet,
 )
+from sim.telling.svg import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
