@@ -91,9 +91,9 @@ BRINGS = {
 
 SELDOM = (
     "sim.libraries",
-    "sim.workloads.darshan_log",
+    "sim.workloads.darshan",
     "sim.workloads.ior.mpiio",
-    "sim.workloads.replaying",
+    "sim.workloads.replay",
     "sim.workloads.skeleton",
     "topology.drawing",
     "validation",

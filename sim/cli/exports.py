@@ -143,7 +143,7 @@ EXPORTS: tuple[Export, ...] = (
         "sim.results.darshan_log.write:write",
         Takes.JOB,
         Wants.RECORDING,
-        library="sim.workloads.darshan_log.libdarshan:need_libdarshan",
+        library="sim.workloads.darshan.log:need_libdarshan",
     ),
     Export(
         "tokio",

@@ -11,6 +11,7 @@ import click
 from sim.cli.exports import EXPORTS, export_options, exports_of
 from sim.cli.keep import Keep
 from sim.cli.view import View
+from sim.config.fault_forms import KINDS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -27,8 +28,8 @@ faults = click.option(
     "faults",
     multiple=True,
     metavar="SENTENCE",
-    help="What happens to a part of the machine, and when: 'OST 3 slow 5 from 0.2 s to 1 s', also "
-    "rebuilding, gone, down, paused, lost, hung, evicted (docs/faults.md). May be repeated.",
+    help=f"What happens to a part of the machine, and when: '{KINDS['slow']}', also "
+    f"{', '.join(kind for kind in KINDS if kind != 'slow')} (docs/faults.md). May be repeated.",
 )
 
 recorded = click.option(
@@ -39,7 +40,7 @@ recorded = click.option(
     "striping.count, striping.size, striping.offset, hints, or ost.N.rate and oss.N.rate, of an "
     "OST or OSS that was slow: a rate, or 'fitted' to the log. May be repeated.",
 )
-"""The facts of :mod:`sim.workloads.darshan_log.facts`, for each command that takes a log."""
+"""The facts of :mod:`sim.workloads.darshan.facts`, for each command that takes a log."""
 
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from sim.cli.face import typed_command
-from sim.cli.forms import Forms
+from sim.cli.findings import Findings, Study
 from sim.cli.keep import Keep
 from sim.cli.view import View
 from sim.cli.whole import Whole
@@ -45,15 +45,17 @@ class WhatIfs(NamedTuple):
         return bool(self.texts) or self.repeat is not None or self.jobs is not None
 
 
+what_if_option = click.option(
+    "--what-if",
+    "what_ifs",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Also run it with another value of the machine or the scenario, as lustre.osts=112 or "
+    "striping.count=8, and compare. Commas join values. May be repeated.",
+)
+
 _OPTIONS = (
-    click.option(
-        "--what-if",
-        "what_ifs",
-        multiple=True,
-        metavar="PATH=VALUE",
-        help="Also run it with another value of the machine or the scenario, as lustre.osts=112 or "
-        "striping.count=8, and compare. Commas join values. May be repeated.",
-    ),
+    what_if_option,
     click.option(
         "--repeat",
         type=Whole(min=1),
@@ -107,8 +109,14 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
             f"--what-if with {wrong}: a comparison is printed as text or --json, and drawn by "
             f"--plots and --html; right would be {wrong} with a run by itself"
         )
-    forms = Forms(keep.exports.get("plots"), keep.exports.get("html"))
-    print_sides(sides_of(Side(AS_IT_IS, scenario), asked.texts), asked, forms, view.as_json)
+    study = Study(
+        as_json=view.as_json,
+        plots=keep.exports.get("plots"),
+        html=keep.exports.get("html"),
+        jobs=asked.jobs,
+        repeat=asked.repeat or 1,
+    )
+    study.tell(side_by_side(sides_of(Side(AS_IT_IS, scenario), asked.texts), study))
     return True
 
 
@@ -127,33 +135,30 @@ def _of_one_run(view: View, keep: Keep) -> str:
     return next((name for name, typed in shown.items() if typed), "")
 
 
-def print_sides(sides: Sequence[Side], asked: WhatIfs, forms: Forms, as_json: bool) -> None:
-    """Run several sides and print them side by side, in all forms that are asked for.
+def side_by_side(sides: Sequence[Side], study: Study) -> Findings:
+    """Run several sides; where bytes were refused or lost in one, the exit status is to be 1.
 
-    Where bytes were refused or lost in one of them, the exit status is 1.
+    Raises
+    ------
+    InputError
+        If one of them cannot be run, or what is asked for cannot be written.
     """
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
     from sim.studies.compare.side import told_apart
     from sim.studies.compare.side_by_side import run_side_by_side
+    from sim.studies.compare.side_by_side_page import side_by_side_page
+    from sim.studies.compare.side_by_side_plot import side_by_side_pictures
     from sim.studies.compare.side_by_side_text import format_side_by_side, side_by_side_document
-    from sim.telling.data import json_text
 
-    forms.check()
-    with ProgressBar("runs") as progress:
-        found = run_side_by_side(
-            told_apart(sides),
-            repeat=asked.repeat or 1,
-            jobs=asked.jobs or processors(),
-            progress=progress,
+    found = study.run(
+        lambda progress: run_side_by_side(
+            told_apart(sides), repeat=study.repeat, jobs=study.processes, progress=progress
         )
-    text = json_text(side_by_side_document(found)) if as_json else format_side_by_side(found)
-    click.echo(text, nl=False)
-    if forms.asked:
-        from sim.studies.compare.side_by_side_page import side_by_side_page
-        from sim.studies.compare.side_by_side_plot import side_by_side_pictures
-
-        forms.draw(lambda: side_by_side_pictures(found))
-        forms.write(lambda: side_by_side_page(found, typed_command()))
-    if found.troubles:
-        click.get_current_context().exit(1)
+    )
+    return Findings(
+        text=lambda: format_side_by_side(found),
+        document=lambda: side_by_side_document(found),
+        table=lambda: found.to_pandas().to_csv(index=False),
+        pictures=lambda: side_by_side_pictures(found),
+        page=lambda: side_by_side_page(found, typed_command()),
+        status=1 if found.troubles else 0,
+    )

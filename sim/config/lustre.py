@@ -192,6 +192,11 @@ class Lustre(Model):
     mds: Mds
 
     @property
+    def default_striping(self) -> StripeRequest:
+        """The striping of a file that asks for none, in a directory that asks for none."""
+        return StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size)
+
+    @property
     def oss_count(self) -> int:
         """Object storage servers in the whole file system."""
         return self.osts // self.osts_per_oss
@@ -224,7 +229,5 @@ class Lustre(Model):
                 f"raid_stripe = {format_bytes(self.raid_stripe)} is not a multiple of "
                 f"raid_chunk = {format_bytes(self.raid_chunk)}"
             )
-        StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size).check(
-            self.osts
-        )
+        self.default_striping.check(self.osts)
         return self

@@ -596,10 +596,9 @@ def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
 
 def resolved_striping(striping: StripeRequest, machine: Machine) -> StripeRequest:
     """Return a striping with the machine's defaults filled in."""
+    default = machine.lustre.default_striping
     return replace(
-        striping,
-        count=striping.count or machine.lustre.default_stripe_count,
-        size=striping.size or machine.lustre.default_stripe_size,
+        striping, count=striping.count or default.count, size=striping.size or default.size
     )
 
 

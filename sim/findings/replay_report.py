@@ -12,12 +12,11 @@ from sim.config.lustre import Lustre
 from sim.config.scenario import Workload
 from sim.findings.replay_times import FileTimes, file_times
 from sim.run.result import Result
-from sim.workloads.darshan_log.facts import Facts
-from sim.workloads.darshan_log.log import DarshanLog, Unreplayed
-from sim.workloads.darshan_log.mounts import described, elsewhere, file_systems
-from sim.workloads.darshan_log.reconstruction import Reconstruction
-from sim.workloads.darshan_log.recorded import last_call
-from sim.workloads.darshan_log.slow_parts import ost_sentences, server_sentences, slow_parts
+from sim.workloads.darshan.facts import Facts
+from sim.workloads.darshan.log import DarshanLog, Unreplayed
+from sim.workloads.darshan.place import described, elsewhere, file_systems
+from sim.workloads.darshan.reconstruction import Reconstruction
+from sim.workloads.darshan.slow_parts import ost_sentences, server_sentences, slow_parts
 
 
 @kept
@@ -114,7 +113,7 @@ def _replayed(log: DarshanLog, lustre: Lustre | None, facts: Facts) -> ReplayedL
         warnings=log.warnings,
         lost=log.lost,
         unreplayed=log.unreplayed,
-        last_call=last_call(log),
+        last_call=log.last_call,
         slow=tuple(ost_sentences(slow, facts.rates)),
         slow_servers=tuple(server_sentences(slow, facts.rates)),
         elsewhere=tuple(described(system) for system in elsewhere(file_systems(log))),

@@ -15,12 +15,11 @@ from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.timers import Timer
 from sim.run.result import Result
-from sim.workloads.darshan_log.reconstruction import Reconstruction
-from sim.workloads.darshan_log.recorded import Layer, Measured, Phase, Table, recorded
-from sim.workloads.replaying.intake import COLLECTIVE, INDEPENDENT, POSIX
-from sim.workloads.replaying.outcome import Call, ReplayOutcome
-from sim.workloads.replaying.run import counted
-from sim.workloads.trace.block import TraceOp
+from sim.workloads.darshan.counters import Layer, Measured, Phase, Table, recorded
+from sim.workloads.darshan.reconstruction import Reconstruction
+from sim.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX
+from sim.workloads.replay.outcome import Call, ReplayOutcome, counted
+from sim.workloads.trace import TraceOp
 
 _KINDS: dict[tuple[Layer, Phase], tuple[Call, ...]] = {
     (Layer.POSIX, Phase.META): (Call.POSIX_META,),
@@ -94,7 +93,8 @@ def file_times(found: Reconstruction, runs: Sequence[Result]) -> list[FileTimes]
 
 
 def _one_file(found: Reconstruction, position: int, runs: tuple[Table, ...]) -> FileTimes:
-    known = recorded(found.log, found.numbers[position])
+    log, number = found.log, found.numbers[position]
+    known = recorded(log.mpiio.of_file(number), log.posix.of_file(number), log.ranks)
     moved = sum(of.bytes for (layer, _), of in known.items() if layer is not Layer.BELOW)
     return FileTimes(found.trace.files[position].name, moved, known, runs)
 
@@ -261,7 +261,7 @@ def computing_share(run: Result) -> float:
     """Return which part of its ranks' time a run computed between calls, as recorded."""
     outcome = outcome_of(run)
     whole = float((outcome.end - outcome.start).sum())
-    return outcome.shares([Call.COMPUTE]).total / whole if whole > 0.0 else 0.0
+    return float(outcome.seconds_in(Call.COMPUTE).sum()) / whole if whole > 0.0 else 0.0
 
 
 def end_line(runs: Sequence[Result], last_call: float) -> str:

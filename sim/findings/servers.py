@@ -19,10 +19,10 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.engine.types import Floats, Integers
 from sim.lustre.requests import MDS_OPERATION, MDS_SYNC
+from sim.lustre.server.background import background_of
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
 from sim.plane.stations import StationKind
-from sim.run.background import background_of
 from sim.run.recording import Recording
 from sim.run.result import Result
 

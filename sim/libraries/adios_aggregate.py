@@ -78,7 +78,7 @@ class MpiAggregate:
         usable = self._options.usable(writers.osts)
         first = usable[np.arange(groups) % len(usable)]
         osts = (first[:, None] + np.arange(count)) % writers.osts
-        number = writers.filesystem.plane.add_files(count, size, osts.astype(np.int32))
+        number = writers.filesystem.plane.namespace.add_files(size, osts.astype(np.int32))
         return self._index._replace(first=number, stripe_count=count, stripe_size=size, osts=osts)
 
     @property

@@ -123,14 +123,11 @@ class PnetcdfFile(LibraryFile):
         The MPI library.
     properties
         How it is made.
-    stripe_size
-        Of the file, in bytes: MPI-IO tells it the library as the hint ``striping_unit``.
     """
 
     file: MpiFile
     mpi: Mpi
     properties: PnetcdfProperties
-    stripe_size: int
     _dimensions: list[Dimension] = field(default_factory=list)
     _variables: list[Variable] = field(default_factory=list)
     _records: int = 0
@@ -264,8 +261,9 @@ class PnetcdfFile(LibraryFile):
     def _lay_out(self) -> int:
         """Give every variable its place; return where the last one begins."""
         fixed = [variable for variable in self._variables if not variable.is_record]
-        large = sum(variable.padded for variable in fixed) > _LARGE * self.stripe_size
-        default = self.stripe_size if large else _ALIGNMENT
+        stripe = self.file.layout.stripe_size  # MPI-IO says it as the hint striping_unit
+        large = sum(variable.padded for variable in fixed) > _LARGE * stripe
+        default = stripe if large else _ALIGNMENT
         variable_align = _rounded(self.properties.variable_align or default, 4)
         header_align = self.properties.header_align or self.properties.variable_align or default
         end = _rounded(self.header_size, _rounded(header_align, 4))

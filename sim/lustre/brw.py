@@ -86,17 +86,17 @@ class Brw(Component):
     @classmethod
     def build(cls, site: Site) -> Brw:
         """Return it for a machine."""
-        channels = site.nodes * site.machine.lustre.osts
-        lives = np.zeros((2 * channels, METERS + 1))
-        return site.make(cls, lives=lives, freed=np.full(channels, -1.0))
+        obds = site.nodes * site.machine.lustre.osts
+        lives = np.zeros((2 * obds, METERS + 1))
+        return site.make(cls, lives=lives, freed=np.full(obds, -1.0))
 
 
 @outlined
 def start_rpc(
     brw: Brw,
-    channel_id: int,
+    obd_id: int,
     program: int,
-    windows: int,
+    extents: int,
     object_id: int,
     offset: int,
     size: int,
@@ -111,10 +111,10 @@ def start_rpc(
     ----------
     brw
         The RPCs.
-    channel_id
+    obd_id
         The OSC that sends it.
-    program, windows
-        The program that waits for it, or the first window that it carries; the other is -1.
+    program, extents
+        The program that waits for it, or the first extent that it carries; the other is -1.
     object_id, offset, size
         What it reads or writes, in bytes.
     partial
@@ -132,18 +132,18 @@ def start_rpc(
     rpc.unit = offset // brw.disks.rpc_size
     rpc.bytes = size
     rpc.partial = partial
-    rpc.channel = channel_id
+    rpc.obd = obd_id
     rpc.program = program
-    rpc.windows = windows
+    rpc.extents = extents
     rpc.object = object_id
     rpc.parts = 0
     rpc.write = write
-    rpc.queued = brw.freed[channel_id] == now
+    rpc.queued = brw.freed[obd_id] == now
     if brw.programs.recorder.on:
         mark_sent(brw.bulk, rpc_id, offset, in_flight)
     brw.programs.counts[1] += 1
     brw.programs.counts[2] += size
-    sent = rpc_thread(brw.nodes, channel_id // brw.bulk.osts, size, now)
+    sent = rpc_thread(brw.nodes, obd_id // brw.bulk.osts, size, now)
     latency = brw.lnet.control_latency
     if write:
         # The request to the OSS, then the OSS's LNetGet to the client: the bulk leaves after both.
@@ -238,10 +238,10 @@ def _cause_of(meter: int) -> int:
 
 @outlined
 def remember_life(brw: Brw, rpc_id: int, message_id: int, now: float) -> None:
-    """Remember what an RPC that ends has spent, for those that waited behind it in the OSC."""
+    """Remember the time of an RPC by cause, for the RPCs that waited behind it in the OSC."""
     rpc = brw.bulk.rpcs[rpc_id]
-    life, spent = brw.lives[2 * rpc.channel + rpc.write], brw.network.spent[message_id]
-    brw.freed[rpc.channel] = now
+    life, spent = brw.lives[2 * rpc.obd + rpc.write], brw.network.spent[message_id]
+    brw.freed[rpc.obd] = now
     left = now - rpc.start
     life[METERS] += (left - life[METERS]) / _RECENT
     for meter in range(METERS):
@@ -269,19 +269,19 @@ def charge_rpc(brw: Brw, program_id: int, message_id: int, now: float) -> None:
     if rpc.start <= since:
         return
     if rpc.queued:
-        charge_queue(brw, program_id, rpc.channel, rpc.write, rpc.start - since)
+        charge_queue(brw, program_id, rpc.obd, rpc.write, rpc.start - since)
     else:
         behind[_WRITERS] += rpc.start - since
 
 
 @outlined
-def charge_queue(brw: Brw, program_id: int, channel_id: int, write: int, seconds: float) -> None:
-    """Charge a program's wait behind other RPCs of an OSC to what the latest of these met.
+def charge_queue(brw: Brw, program_id: int, obd_id: int, write: int, seconds: float) -> None:
+    """Charge a program's wait behind RPCs of an OSC to the causes that delayed the latest one.
 
     While they merely travel, and the disks have answered, more in flight would help: it is their
     limit that the program waits for.
     """
-    behind, life = brw.programs.behind[program_id], brw.lives[2 * channel_id + write]
+    behind, life = brw.programs.behind[program_id], brw.lives[2 * obd_id + write]
     left = seconds
     if life[METERS] > 0.0:
         share = seconds / life[METERS]

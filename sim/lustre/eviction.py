@@ -23,10 +23,10 @@ from sim.lustre.brw import (
 )
 from sim.lustre.ldlm import Ldlm, LockState, give_up, grant_waiting, leave_lru
 from sim.lustre.locks import cancel, withdraw
-from sim.lustre.osc.channels import Osc, channel_of
-from sim.lustre.osc.dirty import discard_window, forget_unsent, wake_waiters
-from sim.lustre.osc.windows import window_done
-from sim.node.windows import first_dirty
+from sim.lustre.osc.dirty import discard_extent, forget_unsent, wake_waiters
+from sim.lustre.osc.obds import Osc, obd_of
+from sim.lustre.osc.urgency import extent_done
+from sim.node.osc_extents import first_dirty
 from sim.plane.events import LOCK_EVENT
 from sim.plane.programs import FAILED, wake
 
@@ -76,7 +76,7 @@ def revoke(ldlm: Ldlm, locks: Integers, now: float, again: float) -> None:
 
 @outlined
 def _note_end(ldlm: Ldlm, lock_id: int, now: float) -> None:
-    """Note of a lock that the server had to wait for its client up to now, and for nothing else."""
+    """Note that a lock kept the server waiting for its client until now, and for nothing else."""
     lock = ldlm.locks.locks[lock_id]
     lock.blocked_at = min(lock.blocked_at, now)
     lock.handled_at = lock.idle_at = lock.returned_at = lock.synced_at = now
@@ -84,7 +84,7 @@ def _note_end(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @entry(raises=NoRowLeftError)
 def invalidate(ldlm: Ldlm, locks: Integers, now: float) -> None:
-    """Let a client give up revoked locks that it holds, and nobody uses.
+    """Have a client give up revoked locks that it holds and nobody there uses.
 
     ``locks``, int64 (n,), are rows of locks of one client that the server has revoked. Those in use
     go when they are released.
@@ -97,33 +97,33 @@ def invalidate(ldlm: Ldlm, locks: Integers, now: float) -> None:
 
 
 @entry(raises=NoRowLeftError)
-def drop_dirty(osc: Osc, views: Integers, now: float, lost: Integers) -> None:
-    """Drop what is dirty of some views, unwritten; wake those who waited for that or for room.
+def drop_dirty(osc: Osc, osc_objects: Integers, now: float, lost: Integers) -> None:
+    """Drop the dirty pages of osc_objects unwritten; wake who waited for that, or for room.
 
     Parameters
     ----------
     osc
         The OSCs.
-    views
-        int64 (n,): rows of views.
+    osc_objects
+        int64 (n,): rows of osc_objects.
     now
         The time in seconds.
     lost
         int64 (1,): the bytes that are lost are added to it.
     """
-    for i in range(len(views)):
-        forget_unsent(osc, views[i])
-        channel_id = channel_of(osc, views[i])
-        window_id = first_dirty(osc.cache, views[i])
-        while window_id >= 0:
-            window = osc.cache.windows[window_id]
-            low, high = window.low, window.high  # read before the row is given back
-            lost[0] += window.bytes
-            discard_window(osc, channel_id, window_id)
-            window_done(osc, views[i], low, high, now)
-            window_id = first_dirty(osc.cache, views[i])
-        _wake_synced(osc, osc.cache.views[views[i]].inode, now)
-        wake_waiters(osc, channel_id, now)
+    for i in range(len(osc_objects)):
+        forget_unsent(osc, osc_objects[i])
+        obd_id = obd_of(osc, osc_objects[i])
+        extent_id = first_dirty(osc.cache, osc_objects[i])
+        while extent_id >= 0:
+            extent = osc.cache.osc_extents[extent_id]
+            low, high = extent.low, extent.high  # read before the row is given back
+            lost[0] += extent.bytes
+            discard_extent(osc, obd_id, extent_id)
+            extent_done(osc, osc_objects[i], low, high, now)
+            extent_id = first_dirty(osc.cache, osc_objects[i])
+        _wake_synced(osc, osc.cache.osc_objects[osc_objects[i]].inode, now)
+        wake_waiters(osc, obd_id, now)
 
 
 @outlined
@@ -141,7 +141,7 @@ def _wake_synced(osc: Osc, inode_id: int, now: float) -> None:
 
 @entry(raises=NoRowLeftError)
 def abort(brw: Brw, messages: Integers, rpcs: Integers, lost: Integers) -> None:
-    """End bulk RPCs in EIO that are on their way: with the messages that they have, at the client.
+    """End bulk RPCs that are under way in EIO; their messages go back to the client.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def _handle_of(handles: Handles, program_id: int) -> int:
 
 @outlined
 def _name_of(handles: Handles, program_id: int) -> int:
-    """Return the how manyth name of a program's file is in force: each unlink ends one."""
+    """Return the generation of the name of a program's file; each unlink starts a new one."""
     program = handles.programs.rows[program_id]
     return int(handles.files.rows[handles.programs.operations[program.op].file].unlinks + 1)
 

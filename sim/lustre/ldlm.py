@@ -32,7 +32,9 @@ are needed, and such a request is dropped when anybody is in its way (Lustre 2.1
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +43,7 @@ from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.engine.ordered import last_not_after
-from sim.engine.pool import give, next_row, reserve, take
+from sim.engine.pool import give, live_rows, next_row, reserve, take
 from sim.engine.queue import append, unlink
 from sim.lustre.locks import (
     EOF,
@@ -62,17 +64,17 @@ from sim.lustre.locks import (
     reprocess,
 )
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc.channels import Osc, channel_of
+from sim.lustre.osc.obds import Osc, obd_of
 from sim.lustre.osc.rpcs import pump
-from sim.lustre.osc.windows import raise_urgency
+from sim.lustre.osc.urgency import raise_urgency
 from sim.lustre.server.journal import Journals, is_committed, object_committed
 from sim.lustre.server.oss import OssThreads, lock_thread
 from sim.lustre.server.syncs import Syncs, pass_mutex, take_mutex
 from sim.node.nodes import Nodes, handle_callback
+from sim.node.osc_extents import PRESSING
 from sim.node.page_cache import PageCache
 from sim.node.pages import drop_cached
 from sim.node.tree import DROP_TURNS, queue_at_tree
-from sim.node.windows import PRESSING
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, LOCK_EVENT
@@ -148,9 +150,9 @@ class Ldlm(Component):
 @outlined
 def may_ask(ldlm: Ldlm, locks: int) -> bool:
     """Tell whether there are rows for a client that asks for so many locks in one event."""
-    views, lists = ldlm.cache.spare_views, ldlm.cache.extents.spare_lists  # a view has a list
-    enough = reserve(ldlm.locks.spare_locks, locks)
-    return enough and reserve(views, locks) and reserve(lists, locks)
+    cache = ldlm.cache
+    enough = reserve(ldlm.locks.spare_locks, locks) and reserve(cache.spare_osc_objects, locks)
+    return enough and reserve(cache.byte_lists.spare_lists, locks)  # an osc_object has a list
 
 
 @njit
@@ -173,43 +175,43 @@ def _may_use(locks: Locks, lock_id: int, node: int, start: int, end: int) -> boo
 
 
 @outlined
-def covering(osc: Osc, view_id: int, mode: int, start: int, end: int) -> int:
+def covering(osc: Osc, osc_object_id: int, mode: int, start: int, end: int) -> int:
     """Return a lock of the node that covers an extent and may be used; -1 if there is none.
 
     A reader may use a write lock, not the other way round. Write locks on an object never overlap,
     so only the last one that starts not after the extent can cover it.
     """
-    view = osc.cache.views[view_id]
-    lock_id = view.lock
-    if lock_id >= 0 and _covers(osc.locks, lock_id, view.object, view.node, start, end):
+    osc_object = osc.cache.osc_objects[osc_object_id]
+    lock_id = osc_object.lock
+    if lock_id >= 0 and _covers(osc.locks, lock_id, osc_object.object, osc_object.node, start, end):
         return lock_id
     if mode == MODE_PR:
-        lock_id = view.shared_locks
+        lock_id = osc_object.shared_locks
         while lock_id >= 0:
             is_read_lock = osc.locks.locks[lock_id].mode == MODE_PR
-            if is_read_lock and _may_use(osc.locks, lock_id, view.node, start, end):
+            if is_read_lock and _may_use(osc.locks, lock_id, osc_object.node, start, end):
                 return lock_id
             lock_id = osc.locks.locks[lock_id].sibling
     # The order holds the write locks of all nodes: ``_may_use`` looks whose it is.
-    lock_id = last_not_after(osc.locks.order, view.object, start)
-    if lock_id >= 0 and _may_use(osc.locks, lock_id, view.node, start, end):
-        view.lock = lock_id
+    lock_id = last_not_after(osc.locks.order, osc_object.object, start)
+    if lock_id >= 0 and _may_use(osc.locks, lock_id, osc_object.node, start, end):
+        osc_object.lock = lock_id
         return lock_id
     return -1
 
 
 @outlined
 def _covers(locks: Locks, lock_id: int, object_id: int, node: int, start: int, end: int) -> bool:
-    """Tell whether a row, which may be another's by now, is a write lock that a node may use."""
+    """Tell whether a row, which may have been reused, is a write lock that a node may use."""
     lock = locks.locks[lock_id]
     is_write_lock = lock.resource == object_id and lock.mode == MODE_PW
     return is_write_lock and _may_use(locks, lock_id, node, start, end)
 
 
 @outlined
-def _group_lock(osc: Osc, view_id: int, group: int) -> int:
+def _group_lock(osc: Osc, osc_object_id: int, group: int) -> int:
     """Return the lock of a group that the node holds on an object; -1 if it holds none."""
-    lock_id = osc.cache.views[view_id].shared_locks
+    lock_id = osc.cache.osc_objects[osc_object_id].shared_locks
     while lock_id >= 0:
         lock = osc.locks.locks[lock_id]
         if lock.mode == MODE_GROUP and lock.group == group and _is_held(osc.locks, lock_id):
@@ -223,9 +225,9 @@ def match(osc: Osc, program_id: int, mode: int, start: int, end: int) -> int:
     """Find a lock of its node on the object that a program is at, and use it; -1 if none."""
     program = osc.programs.rows[program_id]
     if program.group > 0:
-        lock_id = _group_lock(osc, program.view_id, program.group)
+        lock_id = _group_lock(osc, program.osc_object_id, program.group)
     else:
-        lock_id = covering(osc, program.view_id, mode, start, end)
+        lock_id = covering(osc, program.osc_object_id, mode, start, end)
     if lock_id >= 0:
         osc.programs.stats[_MATCHES] += 1
         leave_lru(osc, lock_id)
@@ -234,13 +236,13 @@ def match(osc: Osc, program_id: int, mode: int, start: int, end: int) -> int:
 
 
 @outlined
-def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) -> int:
+def _ask(ldlm: Ldlm, osc_object_id: int, mode: int, start: int, end: int, now: float) -> int:
     """Send an enqueue; return the lock, which nobody waits for yet."""
-    view = ldlm.cache.views[view_id]
+    osc_object = ldlm.cache.osc_objects[osc_object_id]
     lock_id = take(ldlm.locks.spare_locks)
     lock = ldlm.locks.locks[lock_id]
-    lock.resource = view.object
-    lock.owner = view.node
+    lock.resource = osc_object.object
+    lock.owner = osc_object.node
     lock.mode = mode
     lock.group = 0
     lock.request_start = start
@@ -249,7 +251,7 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
     lock.speculative = 0
     lock.ast_sent = 0
     lock.granted = 0
-    lock.view_id = view_id
+    lock.osc_object_id = osc_object_id
     lock.program = -1
     lock.users = 0
     lock.blocked = 0
@@ -260,8 +262,8 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
     for reason in range(WAITED):
         lock.waited[reason] = 0.0
     if mode != MODE_PW:  # write locks are found in the order of the object
-        lock.sibling = view.shared_locks
-        view.shared_locks = lock_id
+        lock.sibling = osc_object.shared_locks
+        osc_object.shared_locks = lock_id
     if ldlm.programs.recorder.on:
         marks = ldlm.locks.marks[lock_id]
         marks.asked = now
@@ -276,7 +278,7 @@ def _ask(ldlm: Ldlm, view_id: int, mode: int, start: int, end: int, now: float) 
 def ask(ldlm: Ldlm, program_id: int, mode: int, start: int, end: int, now: float) -> None:
     """Ask for a lock on the object that a program is at; it goes on when the lock has come."""
     program = ldlm.programs.rows[program_id]
-    lock_id = _ask(ldlm, program.view_id, mode, start, end, now)
+    lock_id = _ask(ldlm, program.osc_object_id, mode, start, end, now)
     lock = ldlm.locks.locks[lock_id]
     lock.program = program_id
     lock.users = 1
@@ -286,34 +288,34 @@ def ask(ldlm: Ldlm, program_id: int, mode: int, start: int, end: int, now: float
 
 @outlined
 def ask_to_drive_away(
-    ldlm: Ldlm, program_id: int, view_id: int, start: int, end: int, now: float
+    ldlm: Ldlm, program_id: int, osc_object_id: int, start: int, end: int, now: float
 ) -> None:
     """Ask for a write lock that takes an extent from all others; its program waits for the grant.
 
     The program counts what it asks for in ``pending``; it does not use the lock.
     """
-    lock = ldlm.locks.locks[_ask(ldlm, view_id, MODE_PW, start, end, now)]
+    lock = ldlm.locks.locks[_ask(ldlm, osc_object_id, MODE_PW, start, end, now)]
     lock.program = program_id
 
 
 @outlined
-def ask_ahead(ldlm: Ldlm, view_id: int, start: int, end: int, now: float) -> None:
+def ask_ahead(ldlm: Ldlm, osc_object_id: int, start: int, end: int, now: float) -> None:
     """Ask for a write lock on exactly an extent, ahead of its use."""
-    lock = ldlm.locks.locks[_ask(ldlm, view_id, MODE_PW, start, end, now)]
+    lock = ldlm.locks.locks[_ask(ldlm, osc_object_id, MODE_PW, start, end, now)]
     lock.no_expand = 1
     lock.speculative = 1
 
 
 @outlined
-def join_group(ldlm: Ldlm, program_id: int, view_id: int, group: int, now: float) -> bool:
+def join_group(ldlm: Ldlm, program_id: int, osc_object_id: int, group: int, now: float) -> bool:
     """Use the node's lock of a group on an object; if there is none, ask and say False."""
-    lock_id = _group_lock(ldlm.osc, view_id, group)
+    lock_id = _group_lock(ldlm.osc, osc_object_id, group)
     if lock_id >= 0:
         ldlm.programs.stats[_MATCHES] += 1
         ldlm.locks.locks[lock_id].users += 1
         ldlm.locks.locks[lock_id].holders += 1
         return True
-    lock = ldlm.locks.locks[_ask(ldlm, view_id, MODE_GROUP, 0, EOF, now)]
+    lock = ldlm.locks.locks[_ask(ldlm, osc_object_id, MODE_GROUP, 0, EOF, now)]
     lock.group = group
     lock.program = program_id
     lock.users = 1  # a group lock is in use until the program leaves the group
@@ -322,12 +324,12 @@ def join_group(ldlm: Ldlm, program_id: int, view_id: int, group: int, now: float
 
 
 @outlined
-def leave_group(ldlm: Ldlm, view_id: int, group: int, now: float) -> None:
+def leave_group(ldlm: Ldlm, osc_object_id: int, group: int, now: float) -> None:
     """Release a program's hold of its group's lock on an object; the last user gives it up.
 
     Ranks that asked at the same time have a lock each; any of them that is held will do.
     """
-    lock_id = _group_lock(ldlm.osc, view_id, group)
+    lock_id = _group_lock(ldlm.osc, osc_object_id, group)
     while lock_id >= 0 and ldlm.locks.locks[lock_id].holders == 0:
         lock_id = ldlm.locks.locks[lock_id].sibling
     if lock_id >= 0:
@@ -377,7 +379,7 @@ def on_lock(ldlm: Ldlm, lock_id: int, now: float) -> float:
     if state == _FLUSHING:
         return _drop_pages(ldlm, lock_id, now)
     if state == _DROPPING:
-        ldlm.cache.inodes[ldlm.cache.views[lock.view_id].inode].tree_users -= 1
+        ldlm.cache.inodes[ldlm.cache.osc_objects[lock.osc_object_id].inode].tree_users -= 1
         return _return(ldlm, lock_id, now)
     return _cancelled(ldlm, lock_id, now)
 
@@ -434,7 +436,7 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @njit
 def _causes(reason: int) -> int:
-    """Return the cause that stands for what a request for a lock has waited for."""
+    """Return the cause that a lock request waited for, by its reason (``FOR_...``)."""
     if reason == FOR_SERVER:
         return _SERVICE
     return _CALLBACK if reason == FOR_CLIENT else _LOCK_QUEUE + reason - FOR_TURN
@@ -491,35 +493,35 @@ def give_up(osc: Osc, lock_id: int, now: float) -> None:
     """Write back what is dirty below a lock that nobody uses, then return it."""
     lock = osc.locks.locks[lock_id]
     lock.idle_at = now
-    view = osc.cache.views[lock.view_id]
+    osc_object = osc.cache.osc_objects[lock.osc_object_id]
     stop = min(lock.end, _END_OF_OBJECT) + 1  # EOF + 1 would overflow
-    windows, size = raise_urgency(osc, lock.view_id, lock.start, stop, PRESSING)
+    extents, size = raise_urgency(osc, lock.osc_object_id, lock.start, stop, PRESSING)
     osc.programs.stats[_FLUSHED] += size
     if lock.mode != MODE_PW:  # nobody finds it any more, and ``sibling`` is free for the flush
-        view.shared_locks = _without(osc.locks, view.shared_locks, lock_id)
+        osc_object.shared_locks = _without(osc.locks, osc_object.shared_locks, lock_id)
     lock.state = _FLUSHING
-    lock.flush_left = windows  # reads under way below it count too: their pages come, and go
-    if windows == 0:
+    lock.flush_left = extents  # reads under way below it count too: their pages come, and go
+    if extents == 0:
         schedule(osc.network.calendar, now, LOCK_EVENT, lock_id)
     else:
-        lock.sibling = view.flushing
-        view.flushing = lock_id  # where window_done finds it
-        pump(osc, channel_of(osc, lock.view_id), now)
+        lock.sibling = osc_object.flushing
+        osc_object.flushing = lock_id  # where extent_done finds it
+        pump(osc, obd_of(osc, lock.osc_object_id), now)
 
 
 @outlined
 def _drop_pages(ldlm: Ldlm, lock_id: int, now: float) -> float:
     """Take the pages below a lock out of the cache, one by one; return when it acts next."""
     lock = ldlm.locks.locks[lock_id]
-    view = ldlm.cache.views[lock.view_id]
+    osc_object = ldlm.cache.osc_objects[lock.osc_object_id]
     stop = min(lock.end, _END_OF_OBJECT) + 1
-    dropped = drop_cached(ldlm.cache, lock.view_id, lock.start, stop)
-    view.flushing = _without(ldlm.locks, view.flushing, lock_id)
+    dropped = drop_cached(ldlm.cache, lock.osc_object_id, lock.start, stop)
+    osc_object.flushing = _without(ldlm.locks, osc_object.flushing, lock_id)
     if dropped == 0:
         return _return(ldlm, lock_id, now)
     lock.state = _DROPPING
-    ldlm.cache.inodes[view.inode].tree_users += 1
-    return queue_at_tree(ldlm.cache, view.inode, dropped, DROP_TURNS, now)
+    ldlm.cache.inodes[osc_object.inode].tree_users += 1
+    return queue_at_tree(ldlm.cache, osc_object.inode, dropped, DROP_TURNS, now)
 
 
 @outlined
@@ -552,7 +554,7 @@ def _sync(ldlm: Ldlm, lock_id: int, now: float) -> float:
 
 @outlined
 def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
-    """Remove a lock at the server and grant what waited for it, in the order of the queue."""
+    """Remove a lock at the server and grant the requests that waited for it, in their order."""
     if ldlm.programs.recorder.on:
         _record(ldlm, lock_id, now)
     if ldlm.locks.locks[lock_id].granted:  # else the server has revoked it before
@@ -563,7 +565,7 @@ def _end(ldlm: Ldlm, lock_id: int, now: float) -> None:
 
 @outlined
 def grant_waiting(ldlm: Ldlm, gone: int, now: float) -> None:
-    """Grant what nothing is in the way of any more, now that a lock of its object is gone."""
+    """Grant the requests that do not conflict any more, after a lock of the object is gone."""
     grant_arrival = now + ldlm.lnet.control_latency
     object_id = ldlm.locks.locks[gone].resource
     granted = reprocess(ldlm.locks, object_id)
@@ -576,7 +578,7 @@ def grant_waiting(ldlm: Ldlm, gone: int, now: float) -> None:
 
 @outlined
 def _explain(ldlm: Ldlm, granted: int, gone: int, now: float) -> None:
-    """Note what a request has waited for that is granted as a lock in its way is gone.
+    """Note the causes of the wait of a request that is granted because a conflicting lock is gone.
 
     Before the server had asked for that lock, the request waited for its turn: for those before it
     in line, who got the lock in between. What is left is the latency of messages.
@@ -633,12 +635,12 @@ def _without(locks: Locks, head: int, lock_id: int) -> int:
 def _enter_lru(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Keep an unused lock; give up the one unused longest if the OSC keeps too many."""
     lock = ldlm.locks.locks[lock_id]
-    channel = ldlm.osc.channels[channel_of(ldlm.osc, lock.view_id)]
+    obd = ldlm.osc.obds[obd_of(ldlm.osc, lock.osc_object_id)]
     lock.in_lru = 1
-    append(channel.lru, ldlm.locks.locks.lru, lock_id)
-    channel.lru_count += 1
-    if channel.lru_count > ldlm.max_unused_locks:
-        oldest = channel.lru.head
+    append(obd.lru, ldlm.locks.locks.lru, lock_id)
+    obd.lru_count += 1
+    if obd.lru_count > ldlm.max_unused_locks:
+        oldest = obd.lru.head
         leave_lru(ldlm.osc, oldest)
         if ldlm.locks.locks[oldest].ast_sent == 0:  # else the blocking AST will take it
             # The server need not ask any more: it learns from the cancel.
@@ -654,7 +656,26 @@ def leave_lru(osc: Osc, lock_id: int) -> None:
     lock = osc.locks.locks[lock_id]
     if lock.in_lru == 0:
         return
-    channel = osc.channels[channel_of(osc, lock.view_id)]
+    obd = osc.obds[obd_of(osc, lock.osc_object_id)]
     lock.in_lru = 0
-    unlink(channel.lru, osc.locks.locks.lru, lock_id)
-    channel.lru_count -= 1
+    unlink(obd.lru, osc.locks.locks.lru, lock_id)
+    obd.lru_count -= 1
+
+
+class LockWait(NamedTuple):
+    """A request for a lock that waits at its OST."""
+
+    node: int
+    mode: int
+    resource: int  # the stripe object
+    holders: list[tuple[int, int]]  # node and mode of each lock of the object that is granted
+
+
+def lock_waits(ldlm: Ldlm) -> Iterator[LockWait]:
+    """Yield the requests for locks that wait now."""
+    locks = np.asarray(ldlm.locks.locks)[live_rows(ldlm.locks.spare_locks)]
+    granted = locks[locks["granted"] == 1]
+    for lock in locks[locks["state"] == _WAITING]:
+        held = granted[granted["resource"] == lock["resource"]]
+        holders = list(zip(held["owner"].tolist(), held["mode"].tolist(), strict=True))
+        yield LockWait(int(lock["owner"]), int(lock["mode"]), int(lock["resource"]), holders)

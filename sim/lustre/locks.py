@@ -87,7 +87,7 @@ LOCK = np.dtype(
         ("next", "i4"),  # neighbours in the queue or among the object's sharers, or -1
         ("owner", "i4"),  # the client node
         ("ast_sent", "i4"),  # its holder has been, or need not be, sent a blocking AST
-        ("view_id", "i4"),
+        ("osc_object_id", "i4"),
         ("state", "i4"),
         ("blocked", "i4"),  # a blocking AST has arrived at the client
         ("users", "i4"),  # chunks of its node being moved below it
@@ -225,7 +225,7 @@ class Locks(Component):
 
 
 def _idle(resources: Table, first: int) -> Table:
-    """Return a table of objects of which those from ``first`` on have no lock."""
+    """Return a table of objects; the objects from ``first`` on have no lock."""
     for head in ("waiting_head", "waiting_tail", "sharers_head"):
         resources[head][first:] = -1
     return resources

@@ -54,8 +54,8 @@ from sim.lustre.handles import (
 from sim.lustre.ldlm import Ldlm
 from sim.lustre.locks import EOF, Locks, highest_writer
 from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc.channels import Osc
 from sim.lustre.osc.dirty import discard
+from sim.lustre.osc.obds import Osc
 from sim.lustre.precreation import Precreation, take_object
 from sim.lustre.requests import (
     GLIMPSE,
@@ -79,7 +79,7 @@ from sim.node.page_cache import PageCache
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE, REQUEST_EVENT, STATAHEAD_EVENT
-from sim.plane.files import Backend, Files
+from sim.plane.files import Backend, Files, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import (
     AT_CALLBACK,
@@ -308,7 +308,7 @@ def _served(mds: Mds, request_id: int, now: float) -> float:
 
 @outlined
 def _settled(mds: Mds, request_id: int, done: float) -> float:
-    """Return when what a server has done is durable, or has its objects, if that is asked for."""
+    """Return when the result of a request is durable, or a new file has its objects."""
     request = mds.requests.rows[request_id]
     if request.kind == MDS_SYNC:
         return file_committed(mds.journals, request.object, done)
@@ -330,7 +330,7 @@ def _asked_back(mds: Mds, request_id: int, now: float) -> float:
 
 @outlined
 def _asks_a_writer(mds: Mds, request_id: int) -> bool:
-    """Turn a glimpse into a glimpse AST to who holds the highest write lock; False if nobody does.
+    """Send a glimpse AST to the holder of the highest write lock; False if there is none.
 
     A node that has the whole object below its own lock finds that, and nobody need be asked
     (osc_request.c, osc_enqueue_base).
@@ -387,9 +387,9 @@ def _with_objects(mds: Mds, request_id: int, done: float) -> float:
         return done
     file = mds.files.rows[operation.file]
     if kind == _CREATE:
-        for i in range(file.stripe_count):
+        for object_id in objects_of(mds.files, operation.file):
             # The OSTs are asked at the same time: the slowest counts.
-            ost = mds.files.objects[file.first_object + i].ost
+            ost = mds.files.objects[object_id].ost
             done = max(done, take_object(mds.precreation, ost, request.begun))
     file.changed = done
     return done
@@ -433,7 +433,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     if program.phase == _OPENED:
         return end_operation(mds, program_id, now)
     if program.phase == _ANSWERED and kind == _STAT and has_objects(mds.files, operation.file):
-        if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
+        if not may_send(mds.requests, object_count(mds.files, operation.file)):
             return FULL
         pass_place(mds, _mdc_id(mds, program_id), now)
         charge_reply(mds.programs, program_id)
@@ -494,14 +494,13 @@ def pass_place(mds: Mds, mdc_id: int, now: float) -> None:
 
 @outlined
 def _note_answer(mds: Mds, program_id: int) -> None:
-    """Note what the MDS has done: a file is open, or its name is gone and what was dirty of it."""
+    """Note the effect of a reply: a file is open, or its name and its dirty pages are gone."""
     operation = mds.programs.operations[mds.programs.rows[program_id].op]
     if operation.kind in (_OPEN, _CREATE):
         note_open(mds.handles, program_id)
     if operation.kind == _UNLINK:
         note_unlink(mds.handles, program_id)
-        file = mds.files.rows[operation.file]
-        for object_id in range(file.first_object, file.first_object + file.stripe_count):
+        for object_id in objects_of(mds.files, operation.file):
             discard(mds.osc, object_id)
 
 
@@ -534,7 +533,7 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     file = mds.files.rows[operation.file]
     service = mds.seconds[operation.kind]
     if operation.kind in (_CREATE, _UNLINK):
-        service += file.stripe_count * mds.each_object
+        service += object_count(mds.files, operation.file) * mds.each_object
     if operation.kind == _READDIR:
         service *= operation.count
     wait_for(mds.programs, program_id, 1, now)
@@ -545,7 +544,7 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
 @outlined
 def has_objects(files: Files, file_id: int) -> bool:
     """Tell whether OSTs have parts of a file: of a directory they have none."""
-    return files.rows[file_id].stripe_count > 0
+    return object_count(files, file_id) > 0
 
 
 @njit

@@ -74,7 +74,7 @@ def take_object(precreation: Precreation, ost: int, now: float) -> float:
 
 @outlined
 def _refill(precreation: Precreation, ost: int) -> None:
-    """Ask an OST for more objects; it makes them when those that it makes already are there."""
+    """Ask an OST for more objects; it makes them after the ones under way."""
     stock = precreation.stocks[ost]
     seconds = stock.growth * precreation.object_seconds
     stock.coming += stock.growth

@@ -19,7 +19,7 @@ from sim.engine.types import Table, make_table
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.server.oss import OssThreads
 from sim.plane.events import REQUEST_EVENT
-from sim.plane.files import Files
+from sim.plane.files import Files, object_count, objects_of
 from sim.plane.programs import Programs, wait_for
 from sim.plane.recorder import Recorder
 from sim.plane.site import Site
@@ -147,9 +147,8 @@ def send_to_objects(
     requests: Requests, program_id: int, kind: int, file_id: int, now: float
 ) -> None:
     """Send a request to the OSS of every stripe object of a file, and wait for all replies."""
-    file = requests.files.rows[file_id]
     service = requests.osses.request_service
-    wait_for(requests.programs, program_id, file.stripe_count, now)
-    for object_id in range(file.first_object, file.first_object + file.stripe_count):
+    wait_for(requests.programs, program_id, object_count(requests.files, file_id), now)
+    for object_id in objects_of(requests.files, file_id):
         oss = requests.osses.server_of[requests.files.objects[object_id].ost]
         send(requests, program_id, kind, requests.osses.service + oss, service, object_id, now)

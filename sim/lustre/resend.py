@@ -50,7 +50,7 @@ def resend(brw: Brw, ost: int, now: float) -> None:
 
 @entry(raises=NoRowLeftError)
 def lose(brw: Brw, messages: Integers, now: float, again: float) -> None:
-    """Lose messages on the way to an LNET router; their senders send them again at a time.
+    """Lose messages on the way to an LNET router; their senders send them again at ``again``.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ from sim.lustre.requests import (
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import ENTRY_EVENT, FULL, GO_ON, GONE, STATAHEAD_EVENT
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_count, object_of, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, wake
 from sim.plane.registry import on_event, performs
@@ -67,8 +67,8 @@ from sim.plane.site import Site
 _STAT, _GLIMPSES = int(Op.STAT), int(Stat.GLIMPSES)
 _METADATA, _MDS = int(Cause.METADATA), int(Cause.MDS)
 
-_FIRST_WINDOW = 2  # entries: LL_SA_RPC_MIN
-_OMITTED = 8  # entries behind the window at which an old one is forgotten: SA_OMITTED_ENTRY_MAX
+_FIRST_AHEAD = 2  # entries: LL_SA_RPC_MIN
+_OMITTED = 8  # entries behind ``ahead_max`` where an old one is forgotten: SA_OMITTED_ENTRY_MAX
 _MISSES_IN_A_ROW = 8  # more of them stop a thread, and so do ...
 _ENOUGH_HITS = 7  # ... more hits than these that are ...
 _HITS_A_MISS = 4  # ... fewer than so many times the misses
@@ -99,7 +99,7 @@ LISTING = np.dtype(  # of a program: the directory that it lists (ll_statahead_i
         ("first", "i4"),  # its first entry
         ("stop", "i4"),  # one past its last entry
         ("upcoming", "i4"),  # the entry that the thread asks for next
-        ("window", "i4"),  # most entries ahead (sai_max)
+        ("ahead_max", "i4"),  # most entries ahead (sai_max)
         ("cached", "i4"),  # entries asked for that the program has not come to yet
         ("entries", QUEUE),  # these, in their order
         ("waiting", "i4"),  # the entry for which the thread waits for a place, or -1
@@ -264,7 +264,7 @@ def _look_up(ahead: Statahead, program_id: int, now: float) -> int:
     elif listing.state == LISTED:
         listing.state = RUNNING
         listing.upcoming = file_id + 1
-        listing.window = min(_FIRST_WINDOW, ahead.most)
+        listing.ahead_max = min(_FIRST_AHEAD, ahead.most)
         listing.hits = listing.misses = listing.misses_in_a_row = 0
         _wake_thread(ahead, program_id, now)
     else:
@@ -303,7 +303,7 @@ def _takes_entry(ahead: Statahead, program_id: int, now: float) -> bool:
     programs.behind[program_id, _MDS] += min(now - since, entry.served)
     listing.hits += 1
     listing.misses_in_a_row = 0
-    listing.window = min(2 * listing.window, ahead.most)
+    listing.ahead_max = min(2 * listing.ahead_max, ahead.most)
     valid = ahead.mds.files.rows[entry.file].changed <= entry.replied
     if not valid:
         charge(programs, program_id, _METADATA, now)  # and what follows, from now on
@@ -325,7 +325,7 @@ def _learns_size(ahead: Statahead, program_id: int, now: float) -> float:
     if listing.awaited >= 0 and ahead.entries[listing.awaited].state < _KNOWN:
         return GONE
     if has_objects(mds.files, file_id) and not _knows_size(ahead, program_id, file_id):
-        if not may_send(mds.requests, mds.files.rows[file_id].stripe_count):
+        if not may_send(mds.requests, object_count(mds.files, file_id)):
             return FULL
         _leave_entry(ahead, program_id)
         send_to_objects(mds.requests, program_id, GLIMPSE, file_id, now)
@@ -338,10 +338,10 @@ def _learns_size(ahead: Statahead, program_id: int, now: float) -> float:
 @outlined
 def _knows_size(ahead: Statahead, program_id: int, file_id: int) -> bool:
     """Tell whether glimpses ahead have brought the size, and nobody has begun to write since."""
-    file, node = ahead.mds.files.rows[file_id], ahead.mds.programs.rows[program_id].node
+    node = ahead.mds.programs.rows[program_id].node
     if not ahead.entries[ahead.listings[program_id].awaited].sized:
         return False
-    for object_id in range(file.first_object, file.first_object + file.stripe_count):
+    for object_id in objects_of(ahead.mds.files, file_id):
         if writer_of(ahead.mds.locks, object_id, node) >= 0:
             return False
     return True
@@ -349,7 +349,7 @@ def _knows_size(ahead: Statahead, program_id: int, file_id: int) -> bool:
 
 @outlined
 def _leave_entry(ahead: Statahead, program_id: int) -> None:
-    """Give back the entry that a stat has used, about which nothing more happens."""
+    """Give back the entry that a stat has used."""
     listing = ahead.listings[program_id]
     give(ahead.spare_entries, listing.awaited)
     listing.awaited = -1
@@ -376,9 +376,9 @@ def _forget(ahead: Statahead, program_id: int, row: int, previous: int) -> None:
 
 @outlined
 def _forget_old(ahead: Statahead, program_id: int) -> None:
-    """Forget entries that the program has left out, far behind the window (is_omitted_entry)."""
+    """Forget entries that the program has left out, far behind (is_omitted_entry)."""
     listing = ahead.listings[program_id]
-    oldest = listing.upcoming - listing.window - _OMITTED
+    oldest = listing.upcoming - listing.ahead_max - _OMITTED
     while listing.entries.head >= 0 and ahead.entries[listing.entries.head].file < oldest:
         _forget(ahead, program_id, listing.entries.head, -1)
 
@@ -395,14 +395,14 @@ def _wake_thread(ahead: Statahead, program_id: int, now: float) -> None:
 @on_event(Statahead, STATAHEAD_EVENT)
 @outlined
 def go_ahead(ahead: Statahead, program_id: int, now: float) -> float:
-    """Ask for one more entry, if the window has room and the mdc a place for an RPC."""
+    """Ask for one more entry, if there is room for one ahead and the mdc a place for an RPC."""
     listing = ahead.listings[program_id]
     if listing.waiting >= 0:
         row = listing.waiting  # it has been given a place
         listing.waiting = -1
         _ask(ahead, row, now)
         return now
-    room = listing.cached < listing.window and listing.upcoming < listing.stop
+    room = listing.cached < listing.ahead_max and listing.upcoming < listing.stop
     if listing.state != RUNNING or not room:
         listing.awake = 0
         return GONE
@@ -499,8 +499,7 @@ def _size_read(ahead: Statahead, row: int, now: float) -> float:
     All of them come at the same time, but an event records one request at most.
     """
     mds, entry = ahead.mds, ahead.entries[row]
-    osses, file = mds.requests.osses, mds.files.rows[entry.file]
-    object_id = file.first_object + entry.asked
+    osses, object_id = mds.requests.osses, object_of(mds.files, entry.file, entry.asked)
     ost, service = mds.files.objects[object_id].ost, osses.request_service
     station = osses.service + osses.server_of[ost]
     begun = serve(mds.network, station, now, 0.0, service)
@@ -512,7 +511,7 @@ def _size_read(ahead: Statahead, row: int, now: float) -> float:
         entry.sized = 0
     entry.ready = max(entry.ready, done + mds.lnet.control_latency)
     entry.asked += 1
-    if entry.asked < file.stripe_count:
+    if entry.asked < object_count(mds.files, entry.file):
         return now
     entry.state = _SIZING
     return entry.ready

@@ -1,4 +1,4 @@
-"""Striping: how the bytes of a file are dealt to objects on several OSTs.
+"""Layouts: how the bytes of a file are dealt to objects on several OSTs.
 
 Lustre stores a file as `stripe_count` *objects*, each on another OST. The file is cut into stripes
 of `stripe_size` bytes, dealt to the objects in turn like cards: with 4 objects, stripes 0, 4, 8...
@@ -9,124 +9,87 @@ file never changes afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sim.config.lustre import Lustre
 from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.randomness import stream
+from sim.engine.types import Integers
 
-Integers = npt.NDArray[np.int64]
 Offsets = TypeVar("Offsets", int, Integers)
 
 # LOD draws a new start after (2000 // osts + 30) * osts files (Lustre 2.7 lod_qos.c).
 _RESEED_MIN = 2000
 _RESEED_ROUNDS = 30
 
+EOF = 2**63 - 1
+"""Where a component ends that has no end (LUSTRE_EOF)."""
+
 __all__ = ["Allocator", "Layout", "StripeRequest", "getstripe_text"]
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where the bytes of one file lie.
+class LayoutComponent:
+    """A part of a file, dealt in stripes to objects (RAID 0)."""
 
-    Offsets and lengths are in bytes. A *stripe index* numbers the objects of the file from 0; it
-    is not the number of an OST: ``layout.osts[index]`` is. The methods take one offset or an array.
-
-    Parameters
-    ----------
-    stripe_count : int
-        Objects of the file.
-    stripe_size : int
-        Bytes that go to one object before the next one's turn.
-    osts : tuple of int
-        OST of each object, in the order of the stripes.
-    """
-
-    stripe_count: int
-    stripe_size: int
-    osts: tuple[int, ...]
+    start: int  # its first byte in the file
+    end: int  # one past its last byte, or EOF
+    stripe_size: int  # bytes that go to one object before the next one's turn
+    osts: tuple[int, ...]  # of each object, in the order of the stripes
 
     def __post_init__(self) -> None:
-        if len(set(self.osts)) != self.stripe_count or len(self.osts) != self.stripe_count:
-            raise ValueError(
-                f"{self.stripe_count} stripes need as many different OSTs: {self.osts}"
-            )
-        if self.stripe_count < 1 or self.stripe_size < 1:
-            raise ValueError(
-                f"{self.stripe_count} stripes of {self.stripe_size} bytes are no layout"
-            )
+        if len(set(self.osts)) < len(self.osts):
+            raise ValueError(f"two objects of a file on one OST: {self.osts}")
+        if not self.osts or self.stripe_size < 1:
+            raise ValueError(f"{len(self.osts)} stripes of {self.stripe_size} bytes are no layout")
 
-    def object_of(self, offset: Offsets) -> Offsets:
-        """Return the stripe index of the object that holds the byte at `offset` of the file."""
-        return offset // self.stripe_size % self.stripe_count
 
-    def object_offset(self, offset: Offsets) -> Offsets:
-        """Return where in its object the byte at `offset` of the file lies."""
-        width = self.stripe_size * self.stripe_count
-        return offset // width * self.stripe_size + offset % self.stripe_size
+@dataclass(frozen=True)
+class Layout:
+    """Where the bytes of one file lie: in components, one today, that follow one another.
 
-    def file_offset(self, stripe: Offsets, object_offset: Offsets) -> Offsets:
-        """Return where in the file the byte at `object_offset` of object `stripe` lies."""
-        turns = object_offset // self.stripe_size
-        stripes_before = turns * self.stripe_count + stripe
-        return stripes_before * self.stripe_size + object_offset % self.stripe_size
+    Offsets and lengths are in bytes. The stripes of a file are numbered from 0, from its begin on.
+    The data plane has the same rules for itself (:mod:`sim.plane.files`).
+    """
 
-    def object_sizes(self, file_size: int) -> Integers:
-        """Return the size of each object of a file that is written from 0 to `file_size`."""
-        turns, rest = divmod(file_size, self.stripe_size * self.stripe_count)
-        tail = rest - np.arange(self.stripe_count) * self.stripe_size
-        return turns * self.stripe_size + np.clip(tail, 0, self.stripe_size)
+    components: tuple[LayoutComponent]
 
-    def chunks(self, offset: int, length: int) -> tuple[Integers, Integers, Integers]:
-        """Cut one read or write call at the stripe boundaries.
+    @classmethod
+    def striped(cls, stripe_size: int, osts: Iterable[int]) -> Layout:
+        """Return the layout of a file that is dealt to its objects alike from begin to end."""
+        return cls((LayoutComponent(0, EOF, stripe_size, tuple(osts)),))
 
-        A call is worked off in such chunks, one after the other (Lustre 2.7 lov_io.c): each lies
-        in one stripe, and so is one contiguous extent of one object.
+    @property
+    def stripe_count(self) -> int:
+        """Over how many objects the file is striped, as MPI-IO and ``lfs getstripe`` are told."""
+        return len(self.components[0].osts)
 
-        Returns
-        -------
-        stripe, object_offset, length : int64[chunks]
-            The object of each chunk, where it starts there, and its bytes, in file order.
-        """
-        _, stripe, object_offset, lengths = self.chunks_of_calls([offset], [length])
-        return stripe, object_offset, lengths
+    @property
+    def stripe_size(self) -> int:
+        """Bytes of a stripe, as MPI-IO and ``lfs getstripe`` are told."""
+        return self.components[0].stripe_size
 
-    def chunks_of_calls(
-        self, offsets: npt.ArrayLike, lengths: npt.ArrayLike
-    ) -> tuple[Integers, Integers, Integers, Integers]:
-        """Cut many calls at the stripe boundaries at once.
+    @property
+    def osts(self) -> tuple[int, ...]:
+        """The OST of each object, in the order of the stripes."""
+        return self.components[0].osts
 
-        Parameters
-        ----------
-        offsets, lengths : int[calls]
-            Where in the file each call starts, and its bytes.
+    def stripe_at(self, offset: Offsets) -> Offsets:
+        """Return the number of the stripe that has the byte at an offset: of one, or of many."""
+        return offset // self.stripe_size
 
-        Returns
-        -------
-        call, stripe, object_offset, length : int64[chunks]
-            As :meth:`chunks`, call by call; `call` is the number of the call.
-        """
-        start = np.asarray(offsets, np.int64)
-        stop = start + np.asarray(lengths, np.int64)
-        first = start // self.stripe_size
-        count = np.where(stop > start, -(-stop // self.stripe_size) - first, 0)
-        call = np.repeat(np.arange(len(start)), count)
-        index_in_call = np.arange(len(call)) - np.repeat(np.cumsum(count) - count, count)
-        stripe_start = (first[call] + index_in_call) * self.stripe_size
-        chunk_start = np.maximum(stripe_start, start[call])
-        chunk_stop = np.minimum(stripe_start + self.stripe_size, stop[call])
-        return (
-            call,
-            self.object_of(chunk_start),
-            self.object_offset(chunk_start),
-            chunk_stop - chunk_start,
-        )
+    def stripe_start(self, stripe: Offsets) -> Offsets:
+        """Return the offset at which a stripe begins, and the one before it ends."""
+        return stripe * self.stripe_size
+
+    def object_at(self, stripe: Offsets) -> Offsets:
+        """Return the index of the object that a stripe lies in."""
+        return stripe % self.stripe_count
 
 
 class Allocator:
@@ -161,8 +124,7 @@ class Allocator:
     @classmethod
     def of(cls, lustre: Lustre, seed: int) -> Allocator:
         """Return the allocator of a machine's file system."""
-        default = StripeRequest(count=lustre.default_stripe_count, size=lustre.default_stripe_size)
-        return cls(lustre.osts, seed, default)
+        return cls(lustre.osts, seed, lustre.default_striping)
 
     def resolve(self, request: StripeRequest) -> tuple[int, int]:
         """Return stripe count and stripe size of a file, with the defaults filled in.
@@ -176,19 +138,18 @@ class Allocator:
         count = request.count or self._default_count
         return self._osts if count == -1 else count, request.size or self._default_size
 
-    def allocate(self, request: StripeRequest) -> Layout:
-        """Create one file: return its layout, or raise InputError as :meth:`resolve` does."""
-        count, size = self.resolve(request)
-        osts = self.allocate_many(1, request)[0]
-        return Layout(count, size, tuple(osts.tolist()))
-
-    def allocate_many(self, files: int, request: StripeRequest) -> Integers:
-        """Create many files, as :meth:`allocate` would one after the other.
+    def allocate(self, files: int, request: StripeRequest) -> Integers:
+        """Create many files, one after the other.
 
         Returns
         -------
         int64[files, stripe count]
             OSTs of each file, in the order of its stripes.
+
+        Raises
+        ------
+        InputError
+            As :meth:`resolve` does.
         """
         count, _ = self.resolve(request)
         if request.offset >= 0:

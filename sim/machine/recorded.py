@@ -36,7 +36,7 @@ def _rpcs_under_way(bulk: BulkRpcs) -> Records:
     rows = _in_use(bulk.spare_rpcs)
     rpcs, marks = np.asarray(bulk.rpcs)[rows], np.asarray(bulk.marks)[rows]
     records = np.zeros(len(rows), RPC)
-    records["node"], records["ost"] = np.divmod(rpcs["channel"], bulk.osts)
+    records["node"], records["ost"] = np.divmod(rpcs["obd"], bulk.osts)
     for name in ("object", "write", "bytes", "start", "arrived"):
         records[name] = rpcs[name]
     for name in ("offset", "in_flight", "pieces", "left", "begun", "served"):

@@ -15,7 +15,7 @@ from sim.lustre.mds import Mds
 from sim.lustre.net.bulk import BulkRpcs
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.osc import rpcs
-from sim.lustre.osc.channels import Osc
+from sim.lustre.osc.obds import Osc
 from sim.lustre.precreation import Precreation
 from sim.lustre.requests import Requests
 from sim.lustre.server.background import Others
@@ -26,7 +26,7 @@ from sim.lustre.server.syncs import Syncs
 from sim.lustre.statahead import Statahead
 from sim.mpi.exchange import Exchange
 from sim.network.aries import Aries
-from sim.node.extents import Extents
+from sim.node.byte_lists import ByteLists
 from sim.node.nodes import Nodes
 from sim.node.page_cache import PageCache
 from sim.plane import control
@@ -69,7 +69,7 @@ class Tables(Component):
     disks: Disks
     journals: Journals
     syncs: Syncs
-    extents: Extents
+    byte_lists: ByteLists
     cache: PageCache
     requests: Requests
     brw: Brw

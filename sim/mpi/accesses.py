@@ -1,8 +1,11 @@
-"""What the ranks of a communicator access in one call, piece by piece."""
+"""Pieces that the ranks of a communicator access in one call, and runs of equal calls."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from sim.engine.types import Integers
 
@@ -29,3 +32,52 @@ class Accesses(NamedTuple):
     def bytes(self) -> int:
         """Bytes of all pieces."""
         return int(self.length.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of equal calls, each of which one ``READ`` or ``WRITE`` operation does.
+
+    Attributes
+    ----------
+    rank
+        int64 (runs,): whose they are, in the order of the calls.
+    offset, length
+        int64: where the first call begins and what each moves, in bytes.
+    stride, count
+        int64: bytes from one call to the next, and how many there are.
+    """
+
+    rank: Integers
+    offset: Integers
+    length: Integers
+    stride: Integers
+    count: Integers
+
+
+def runs_of(calls: Accesses) -> Runs:
+    """Join the calls of each rank, in the order in which it makes them, to runs.
+
+    Each run takes the calls that follow it as long as length and stride stay the same.
+    """
+    rank, offset, length = calls
+    if len(rank) == 0:
+        empty = np.zeros(0, np.int64)
+        return Runs(empty, empty, empty, empty, empty)
+    stride = np.diff(offset)
+    alike = (rank[1:] == rank[:-1]) & (length[1:] == length[:-1])
+    # A call that is unlike the one before begins a run, and the call after it fixes the stride; so
+    # of calls in a row that each change the stride only every second one begins a run.
+    changed = np.zeros(len(rank), bool)
+    changed[2:] = alike[1:] & alike[:-1] & (stride[1:] != stride[:-1])
+    calm = np.flatnonzero(~changed)
+    since_calm = (
+        np.arange(len(rank)) - calm[np.searchsorted(calm, np.arange(len(rank)), "right") - 1]
+    )
+    begins = changed & (since_calm % 2 == 1)
+    begins[0] = True
+    begins[1:] |= ~alike
+    first = np.flatnonzero(begins)
+    count = np.diff(first, append=len(rank))
+    several = np.append(stride, 0)[first]
+    return Runs(rank[first], offset[first], length[first], np.where(count > 1, several, 0), count)

@@ -10,12 +10,14 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.engine.types import Indices, Integers
-from sim.mpi.config_list import EVERYBODY, host_name, parse_config_list
+from sim.lustre.striping import Layout
+from sim.mpi.communicator import host_name
 from sim.mpi.hints import Hints
+from sim.mpi.known_hints import EVERYBODY, parse_config_list
 
 
 def choose_aggregators(
-    node: Indices, hints: Hints, stripe_count: int, library: str, *, reading: bool = False
+    node: Indices, hints: Hints, layout: Layout, library: str, *, reading: bool = False
 ) -> Integers:
     """Choose the ranks that write and read for the others in collective calls.
 
@@ -30,8 +32,8 @@ def choose_aggregators(
         different numbers of ranks.
     hints
         What is in force for the file.
-    stripe_count
-        Over how many OSTs the file is striped.
+    layout
+        Of the file: over how many OSTs it is striped.
     library
         ``cray``: ``cb_nodes`` (the stripe count, unless told otherwise) times
         ``cray_cb_nodes_multiplier``, dealt round-robin over the nodes, lowest ranks first, as a
@@ -53,8 +55,8 @@ def choose_aggregators(
     """
     job = _Job(np.asarray(node))
     if library == "cray":
-        return _place_on_cray(job, hints, stripe_count)
-    return _place_by_romio(job, hints, stripe_count, reading=reading)
+        return _place_on_cray(job, hints, layout.stripe_count)
+    return _place_by_romio(job, hints, layout.stripe_count, reading=reading)
 
 
 def fit_to_stripes(available: int, stripe_count: int, per_stripe: int | None = None) -> int:
@@ -137,7 +139,7 @@ class _Job:
         return parts
 
     def refusal(self, config_list: str) -> InputError:
-        """Return what to say if a list leaves nobody."""
+        """Return the error if a list leaves no rank."""
         first, last = min(self.names), max(self.names)
         hosts = first if first == last else f"{first} to {last}"
         return InputError(

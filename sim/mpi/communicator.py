@@ -52,3 +52,12 @@ class Communicator:
     def part(self, ranks: Integers, meeting: int) -> Communicator:
         """Return some ranks, int64, as a communicator; they meet at ``meeting``."""
         return replace(self, owners=self.owners[ranks], node=self.node[ranks], meeting=meeting)
+
+
+def host_name(node: int) -> str:
+    """Return what a compute node of the machine is called, in ``cb_config_list`` and in listings.
+
+    Compute nodes are counted from 0, as in a list for ``--placement``; Cray's numbers (nid) count
+    the service nodes as well.
+    """
+    return f"nid{node:05d}"

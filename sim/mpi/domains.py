@@ -1,11 +1,12 @@
 """File domains: which aggregator reads or writes which bytes for the others, and in which round.
 
-In a collective call the file is cut into *windows*, each what one aggregator reads or writes in one
-go through its collective buffer. The windows of an aggregator are its *file domain*. On Lustre a
-window is a stripe and the aggregators take the stripes in turn, so that each object has one writer
-(MPICH ad_lustre_aggregate.c, ``ADIOI_LUSTRE_Calc_aggregator``). Where there are m times as many
-aggregators as objects, m of them take turns with the stripes of one object. ROMIO's reads know
-nothing of stripes: every domain is one even part of what is read (``ADIOI_Calc_file_domains``).
+In a collective call the file is cut into *file windows*, each what one aggregator reads or writes
+in one go through its collective buffer. The windows of an aggregator are its *file domain*. On
+Lustre a window is a stripe and the aggregators take the stripes in turn, so that each object has
+one writer (MPICH ad_lustre_aggregate.c, ``ADIOI_LUSTRE_Calc_aggregator``). Where there are m times
+as many aggregators as objects, m of them take turns with the stripes of one object. ROMIO's reads
+know nothing of stripes: every domain is one even part of what is read
+(``ADIOI_Calc_file_domains``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from sim.config.mpi import Mpi
 from sim.engine.types import Indices, Integers
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 
@@ -33,8 +35,8 @@ class CollectiveFile:
     ----------
     number
         Of the file in the data plane.
-    stripe_count, stripe_size
-        Its striping; size in bytes.
+    layout
+        Where its bytes lie.
     communicator
         The ranks that have it open.
     aggregators
@@ -52,8 +54,7 @@ class CollectiveFile:
     """
 
     number: int
-    stripe_count: int
-    stripe_size: int
+    layout: Layout
     communicator: Communicator
     aggregators: Integers
     hints: Hints
@@ -81,7 +82,7 @@ class CollectiveFile:
         """
         if self.mpi.library == "cray":
             return 1
-        return max(1, self.hints.cb_buffer_size // self.stripe_size)
+        return max(1, self.hints.cb_buffer_size // self.layout.stripe_size)
 
 
 class Domains(Protocol):
@@ -110,8 +111,8 @@ class StripedDomains:
 
     Attributes
     ----------
-    stripe_size
-        Bytes of a stripe; a window is one stripe.
+    layout
+        Of the file; a window is one stripe.
     aggregators
         How many there are.
     stripes_per_round
@@ -120,18 +121,18 @@ class StripedDomains:
         The stripe with which the first round begins.
     """
 
-    stripe_size: int
+    layout: Layout
     aggregators: int
     stripes_per_round: int
     first: int
 
     def window_of(self, offset: Integers) -> Integers:
         """See :class:`Domains`."""
-        return offset // self.stripe_size
+        return self.layout.stripe_at(offset)
 
     def start_of(self, window: Integers) -> Integers:
         """See :class:`Domains`."""
-        return window * self.stripe_size
+        return self.layout.stripe_start(window)
 
     def domain_of(self, window: Integers) -> Integers:
         """See :class:`Domains`."""
@@ -178,10 +179,10 @@ class EvenDomains:
 def striped_domains(target: CollectiveFile, accesses: Accesses) -> StripedDomains:
     """Return the stripe-cyclic domains of a call; its first round begins with its first stripe."""
     return StripedDomains(
-        stripe_size=target.stripe_size,
+        layout=target.layout,
         aggregators=len(target.aggregators),
         stripes_per_round=target.buffer_stripes,
-        first=int(accesses.offset.min()) // target.stripe_size,
+        first=target.layout.stripe_at(int(accesses.offset.min())),
     )
 
 
@@ -196,7 +197,8 @@ def even_domains(target: CollectiveFile, accesses: Accesses) -> EvenDomains:
     low, high = int(accesses.offset.min()), int(ends.max())
     size = -(-(high - low) // len(target.aggregators))
     borders = low + size * np.arange(1, len(target.aggregators))
-    borders = (borders + target.stripe_size // 2) // target.stripe_size * target.stripe_size
+    layout = target.layout
+    borders = layout.stripe_start(layout.stripe_at(borders + layout.stripe_size // 2))
     borders = np.concatenate(([low], np.clip(borders, low, high), [high]))
     starts, stops = _asked_for(borders, accesses.offset, ends)
     buffers = np.maximum(-(-(stops - starts) // target.hints.cb_buffer_size), 0)
@@ -254,8 +256,8 @@ def union(offset: Integers, length: Integers) -> tuple[Integers, Integers]:
     return start, end[np.append(first[1:], len(offset)) - 1] - start
 
 
-class Windows(NamedTuple):
-    """The windows in which something is asked for or given: rows in the order of the file.
+class FileWindows(NamedTuple):
+    """The file windows in which something is asked for or given: rows in the order of the file.
 
     Attributes
     ----------
@@ -281,7 +283,7 @@ class Windows(NamedTuple):
     run_offset: Integers
     run_length: Integers
 
-    def filled_up(self, domains: Domains) -> Windows:
+    def filled_up(self, domains: Domains) -> FileWindows:
         """Return all windows from the first to the last; they leave out nothing in between.
 
         Each reaches from border to border, but for the beginning of the first and the end of the
@@ -302,13 +304,13 @@ class Windows(NamedTuple):
         )
 
 
-def windows_of(start: Integers, length: Integers, domains: Domains) -> Windows:
+def file_windows_of(start: Integers, length: Integers, domains: Domains) -> FileWindows:
     """Return the windows that contiguous runs of bytes, as from :func:`union`, fall into."""
     parts, window = cut(Accesses(np.zeros_like(start), start, length), domains)
     first = np.concatenate(([0], np.flatnonzero(window[1:] != window[:-1]) + 1))
     bounds = np.append(first, len(window))
     number = window[first]
-    return Windows(
+    return FileWindows(
         number=number,
         domain=domains.domain_of(number),
         round=domains.round_of(number),

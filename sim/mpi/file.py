@@ -11,6 +11,7 @@ import numpy as np
 
 from sim.config.machine import Machine
 from sim.engine.types import Integers, Table
+from sim.lustre.striping import Layout
 from sim.mpi import independent, intranode, onesided, twophase
 from sim.mpi.accesses import Accesses
 from sim.mpi.aggregators import choose_aggregators
@@ -36,8 +37,8 @@ class MpiFile:
     ----------
     number
         Of the file in the data plane.
-    stripe_count, stripe_size
-        Its striping; size in bytes.
+    layout
+        Where its bytes lie.
     communicator
         The ranks.
     hints
@@ -59,14 +60,14 @@ class MpiFile:
     def __init__(
         self,
         number: int,
-        stripe_count: int,
-        stripe_size: int,
+        layout: Layout,
         communicator: Communicator,
         hints: Hints,
         machine: Machine,
         inner_meeting: int,
     ) -> None:
         self.number = number
+        self.layout = layout
         self.communicator = communicator
         self.hints = hints
         library = machine.mpi.library
@@ -74,11 +75,10 @@ class MpiFile:
         self._writing, self._reading = (
             CollectiveFile(
                 number=number,
-                stripe_count=stripe_count,
-                stripe_size=stripe_size,
+                layout=layout,
                 communicator=communicator,
                 aggregators=choose_aggregators(
-                    communicator.host, hints, stripe_count, library, reading=reading
+                    communicator.host, hints, layout, library, reading=reading
                 ),
                 hints=hints,
                 mpi=machine.mpi,
@@ -131,7 +131,7 @@ class MpiFile:
             self._open(batch, create=create)
 
     def _open(self, batch: Batch, *, create: bool) -> None:
-        """Add what the ranks do to open the file."""
+        """Add the operations of the ranks that open the file."""
         costs, first = self._costs, self.aggregators[:1]
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
         if create:
@@ -162,7 +162,7 @@ class MpiFile:
             self._write_together(batch, accesses)
 
     def _write_together(self, batch: Batch, accesses: Accesses) -> None:
-        """Add what a collective write makes the ranks do."""
+        """Add the operations of a collective write."""
         hints, switch = self.hints, self.hints.romio_cb_write
         if not _goes_through_aggregators(
             switch, worth_while=self._is_interleaved_or_small(accesses)
@@ -187,7 +187,7 @@ class MpiFile:
             self._read_together(batch, accesses)
 
     def _read_together(self, batch: Batch, accesses: Accesses) -> None:
-        """Add what a collective read makes the ranks do."""
+        """Add the operations of a collective read."""
         switch = self.hints.romio_cb_read
         if self._reading.mpi.library == "cray":
             worth_while = self._is_interleaved_or_small(accesses)
@@ -257,8 +257,7 @@ class MpiFile:
 
     def _no_counts(self) -> AccessCounts:
         """Return the counts of a file to which nothing has been done yet."""
-        target = self._writing
-        return AccessCounts(target.stripe_count, target.stripe_size, len(target.aggregators))
+        return AccessCounts.of(self.layout, len(self.aggregators))
 
     def _do_pieces(self, batch: Batch, kinds: list[Op], offset: Integers, end: int) -> None:
         """Add operations of these kinds of rank 0 on each piece in turn, up to ``end``."""

@@ -33,7 +33,7 @@ class Layer(NamedTuple):
 
 
 class ReadLayer(NamedTuple):
-    """A layer, and what of its text has no effect.
+    """A layer, and notes on parts of its text that have no effect.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class ReadLayer(NamedTuple):
 
 
 def read_patterns(text: str, source: str, file_name: str) -> ReadLayer:
-    """Return what text of the form of ``MPICH_MPIIO_HINTS`` says of one file.
+    """Return the hints for one file in text of the form of ``MPICH_MPIIO_HINTS``.
 
     ``pattern:hint=value:hint=value,pattern:hint=value``: the first pattern (wildcards as in a
     shell, and ``*`` also stands for ``/``) that fits the name given to ``MPI_File_open`` counts,

@@ -12,8 +12,16 @@ from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
 from sim.config.units import KIB, MIB
 from sim.mpi.hint_text import Layer, read_patterns, read_romio_file
-from sim.mpi.known_hints import KNOWN, LIBRARY_NAMES, Switch, unheeded, unknown
-from sim.mpi.variables import passed_over, read_choice, read_flag
+from sim.mpi.known_hints import (
+    KNOWN,
+    LIBRARY_NAMES,
+    Switch,
+    passed_over,
+    read_choice,
+    read_flag,
+    unheeded,
+    unknown,
+)
 
 __all__ = ["Hints", "InForce", "Switch", "default_hints", "resolve"]
 
@@ -34,7 +42,7 @@ class Hints:
     cray_cb_nodes_multiplier
         By what Cray's library multiplies that.
     cb_config_list
-        Hosts of aggregators, and how many on each (:mod:`sim.mpi.config_list`).
+        Hosts of aggregators, and how many on each (:mod:`sim.mpi.known_hints`).
     aggregator_placement_stride
         From how many nodes Cray's library chooses one; -1 spreads, None is no such hint (ROMIO).
     cb_buffer_size
@@ -139,7 +147,7 @@ class _Given(NamedTuple):
 
 
 def default_hints(library: str) -> Hints:
-    """Return what is in force if nobody says anything.
+    """Return the hints in force if nobody gives any.
 
     Cray's: as ``MPICH_MPIIO_HINTS_DISPLAY`` lists them on two XC40 with Lustre; that collective
     writes read windows with holes and write them back is in a Darshan log of Theta. ROMIO's:
@@ -211,7 +219,7 @@ def _layers(
     library: str,
     notes: list[str],
 ) -> Iterator[Layer]:
-    """Yield the sources of hints, the weakest first; add to the notes what they pass over."""
+    """Yield the sources of hints, the weakest first; add notes on what they ignore."""
     for name, hint in _VARIABLES_FOR_HINTS.items():
         if name in environment and library == "cray":
             yield Layer(name, {hint: environment[name].strip()})
@@ -255,7 +263,7 @@ def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str
 
 
 class _Resolution:
-    """Hints that are being worked out, rule by rule; each rule says why it sets what it sets."""
+    """Hints that are being worked out, rule by rule; each rule gives a reason for its values."""
 
     def __init__(
         self, hints: Hints, library: str, given: dict[str, _Given], notes: list[str]
@@ -280,13 +288,14 @@ class _Resolution:
     def lay_out(self, striping: StripeRequest, machine: Machine) -> None:
         """Settle the layout: hints win over ``lfs setstripe``, and that over the file system."""
         lustre = machine.lustre
+        inherited = lustre.default_striping
         setstripe, default = "lfs setstripe", f"default of {machine.name}'s file system"
         if self._hints.striping_factor is None:
             count, why = (striping.count, setstripe) if striping.count else (None, default)
-            self._set(why, striping_factor=count or lustre.default_stripe_count)
+            self._set(why, striping_factor=count or inherited.count)
         if self._hints.striping_unit is None:
             size, why = (striping.size, setstripe) if striping.size else (None, default)
-            self._set(why, striping_unit=size or lustre.default_stripe_size)
+            self._set(why, striping_unit=size or inherited.size)
         if self._hints.start_iodevice is None:
             index = None if striping.offset == -1 else striping.offset
             self._set(default if index is None else setstripe, start_iodevice=index)
@@ -354,7 +363,7 @@ class _Resolution:
             self._set(f"{name}=1 without romio_no_indep_rw=true", cray_cb_write_lock_mode=0)
 
     def settle_direct_io(self) -> None:
-        """Make one switch of ROMIO's two."""
+        """Merge the two direct I/O hints of ROMIO into one switch."""
         read = self._given.get("direct_read", _Given(False, "", ""))
         write = self._given.get("direct_write", _Given(False, "", ""))
         if read.value != write.value:
@@ -406,7 +415,7 @@ class _Resolution:
             self._set(f"ROMIO_ONESIDED_{asked[0]}_RMW=1", one_sided_rmw=value)
 
     def finish(self) -> InForce:
-        """Return what has been worked out."""
+        """Return the hints in force."""
         return InForce(self._hints, self._origin, tuple(self._notes), self._library)
 
 

@@ -1,24 +1,224 @@
 """Independent reads and writes: every rank by itself, with nobody's help.
 
-A call for one contiguous run of bytes is one call to the file system. One for several is sieved
-(:mod:`sim.mpi.sieving`), or, where the hints turn that off, made piece by piece (ROMIO's
+A call for one contiguous run of bytes is one call to the file system. One for many small pieces is
+*sieved*, or, where the hints turn that off, made piece by piece (ROMIO's
 ``ADIOI_GEN_WriteStrided_naive``).
+
+A sieved read reads *file windows* that reach over the pieces and the holes between them, and copies
+the pieces out. A sieved write reads a window, puts the pieces in and writes the window back
+(read-modify-write, RMW), whether it has holes or not. A window begins with the first byte of a
+piece that no window before has reached (ROMIO's ad_read_str.c and ad_write_str.c):
+
+* of a read it is ``ind_rd_buffer_size`` long, and ends with the last piece at the latest;
+* of a write under Cray's MPI it is ``ind_wr_buffer_size`` long, likewise;
+* of a write by plain ROMIO it ends with the stripe (ad_lustre_wrstr.c), whatever the hint says.
+
+``romio_ds_read`` and ``romio_ds_write`` turn sieving off; ``automatic`` is as good as ``enable``,
+since ROMIO only asks whether it is disabled.
+
+Around the read-modify-write of a window the rank holds a lock of fcntl on its bytes, so that nobody
+changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); Lustre's extent locks travel
+between the ranks beneath it, for each read and each write.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from sim.mpi.accesses import Accesses
+from sim.engine.types import Integers
+from sim.mpi.accesses import Accesses, runs_of
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Switch
-from sim.mpi.runs import runs_of
-from sim.mpi.sieving import read_sieved, write_sieved
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from sim.plane.operations import Op, mix_operations
+
+
+class Sieve(NamedTuple):
+    """The file windows of a sieved access: rows sorted by rank, then by offset.
+
+    Attributes
+    ----------
+    rank
+        int64 (windows,): whose they are.
+    offset, length
+        int64: where they lie in the file, in bytes.
+    bytes, pieces
+        int64: bytes of the rank's pieces in them, and of how many pieces.
+    """
+
+    rank: Integers
+    offset: Integers
+    length: Integers
+    bytes: Integers
+    pieces: Integers
+
+
+class _Line(NamedTuple):
+    """The accesses of all ranks on one line: the hull of each begins where the last one's ends.
+
+    Attributes
+    ----------
+    rank
+        int64 (ranks,): who takes part, ascending.
+    shift
+        int64 (ranks,): what to add to a place on the line for the place in the file.
+    begin, end
+        int64 (ranks,): the hull of each on the line.
+    last
+        int64 (ranks,): its last piece.
+    start, stop
+        int64 (pieces,): the pieces on the line, ascending.
+    """
+
+    rank: Integers
+    shift: Integers
+    begin: Integers
+    end: Integers
+    last: Integers
+    start: Integers
+    stop: Integers
+
+
+def write_sieved(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Write the pieces of ranks window by window: read, modify, write.
+
+    Parameters
+    ----------
+    batch
+        Takes the operations.
+    target
+        The file.
+    accesses
+        Pieces of any ranks; one of them touches no other of the same rank.
+    counts
+        Takes the windows, and what they rewrite.
+    """
+    if target.mpi.library == "cray":
+        sieve = sieve_windows(accesses, target.hints.ind_wr_buffer_size)
+    else:
+        sieve = sieve_windows(accesses, target.layout.stripe_size, aligned=True)
+    steps = {
+        Op.FLOCK: Timer.LOCK,
+        Op.READ: Timer.MODIFY_READ,
+        Op.WORK: Timer.INDEPENDENT,
+        Op.WRITE: Timer.INDEPENDENT,
+        Op.FUNLOCK: Timer.LOCK,
+    }
+    _add(batch, target, sieve, steps)
+    counts.writes.add_system(sieve.length, target.layout)
+    counts.writes.add_modified(
+        len(sieve.rank),
+        read_bytes=int(sieve.length.sum()),
+        rewritten_bytes=int((sieve.length - sieve.bytes).sum()),
+    )
+
+
+def read_sieved(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Read the pieces of ranks window by window; the parameters are as for writes."""
+    sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
+    _add(batch, target, sieve, dict.fromkeys([Op.READ, Op.WORK], Timer.INDEPENDENT))
+    counts.reads.add_system(sieve.length, target.layout)
+
+
+def _add(batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]) -> None:
+    """Add the steps of every window in turn, each with its timer.
+
+    The rank's own work is copying its pieces.
+    """
+    each = len(steps)
+    work = sieve.pieces * target.mpi.piece_time + sieve.bytes / target.mpi.copy_rate
+    file: dict[str, npt.ArrayLike] = {"file": target.number}
+    length = np.repeat(sieve.length, each)
+    extent = file | {"offset": np.repeat(sieve.offset, each), "length": length}
+    call = extent | {"stride": length, "count": 1}
+    columns: dict[Op, dict[str, npt.ArrayLike]] = {
+        Op.FLOCK: extent,
+        Op.READ: call,
+        Op.WORK: {"seconds": np.repeat(work, each)},
+        Op.WRITE: call,
+        Op.FUNLOCK: file,
+    }
+    kind = np.tile(np.array(list(steps), np.int64), len(sieve.rank))
+    timed = {step: columns[step] | {"timer": timer} for step, timer in steps.items()}
+    owner = np.repeat(target.communicator.owners[sieve.rank], each)
+    batch.add_operations(mix_operations(kind, timed), owner)
+
+
+def sieve_windows(accesses: Accesses, size: int, *, aligned: bool = False) -> Sieve:
+    """Return the file windows of a sieved access.
+
+    Parameters
+    ----------
+    accesses
+        Pieces of any ranks.
+    size
+        Bytes of a window.
+    aligned
+        Whether a window ends at the next multiple of ``size`` in the file.
+    """
+    line = _line_up(accesses)
+    owner, start, stop = _windows(line, size, aligned=aligned)
+    before = np.concatenate(([0], np.cumsum(line.stop - line.start)))
+    return Sieve(
+        rank=line.rank[owner],
+        offset=start + line.shift[owner],
+        length=stop - start,
+        bytes=_bytes_up_to(stop, line, before) - _bytes_up_to(start, line, before),
+        pieces=np.searchsorted(line.start, stop) - np.searchsorted(line.stop, start, "right"),
+    )
+
+
+def _line_up(accesses: Accesses) -> _Line:
+    """Put the accesses of all ranks on one line."""
+    stop = accesses.offset + accesses.length
+    changes = np.flatnonzero(accesses.rank[1:] != accesses.rank[:-1])
+    first, last = np.append(0, changes + 1), np.append(changes, len(stop) - 1)
+    end = np.cumsum(stop[last] - accesses.offset[first])
+    begin = np.append(0, end[:-1])
+    shift = accesses.offset[first] - begin
+    shifts = np.repeat(shift, last - first + 1)
+    return _Line(
+        accesses.rank[first], shift, begin, end, last, accesses.offset - shifts, stop - shifts
+    )
+
+
+def _windows(line: _Line, size: int, *, aligned: bool) -> tuple[Integers, Integers, Integers]:
+    """Return the windows on the line: the place of their rank in it, their start and stop."""
+    owner, start = np.arange(len(line.rank)), line.begin
+    owners, starts, stops = [], [], []
+    while len(owner):
+        rest = (start + line.shift[owner]) % size if aligned else 0
+        stop = np.minimum(start - rest + size, line.end[owner])
+        owners.append(owner)
+        starts.append(start)
+        stops.append(stop)
+        following = np.searchsorted(line.stop, stop, "right")
+        more = following <= line.last[owner]
+        start = np.maximum(line.start[following[more]], stop[more])
+        owner = owner[more]
+    order = np.argsort(np.concatenate(starts), kind="stable")
+    return (
+        np.concatenate(owners)[order],
+        np.concatenate(starts)[order],
+        np.concatenate(stops)[order],
+    )
+
+
+def _bytes_up_to(place: Integers, line: _Line, before: Integers) -> Integers:
+    """Return how many bytes of pieces lie before places on the line."""
+    piece = np.maximum(np.searchsorted(line.start, place, "right") - 1, 0)
+    reach = np.minimum(place, line.stop[piece]) - line.start[piece]
+    return before[piece] + reach
 
 
 def access(
@@ -89,7 +289,7 @@ def call_each(
         timer=Timer.INDEPENDENT,
     )
     direction = counts.writes if writing else counts.reads
-    direction.add_system(runs.length, runs.count, stripe_size=target.stripe_size)
+    direction.add_system(runs.length, target.layout, runs.count)
 
 
 def joined(accesses: Accesses) -> Accesses:

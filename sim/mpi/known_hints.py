@@ -1,18 +1,60 @@
-"""The hints there are: how their values are written, what they set, which library heeds them."""
+"""The hints and variables of MPI-IO there are: their values, and which library heeds them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.config.kept import kept
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
 from sim.config.units import is_count
-from sim.mpi.config_list import parse_config_list
+
+EVERYBODY = -1
+"""How many ranks ``*`` means: all of the host."""
+
+_ENTRY = re.compile(r"([^:,*\s]+|\*)(?::(\*|\d{1,9}))?", re.ASCII)
+
+
+class HostLimit(NamedTuple):
+    """One entry of ``cb_config_list``: on which hosts there may be aggregators, and how many.
+
+    Attributes
+    ----------
+    host
+        Name of a host; ``*`` stands for every host that no entry before this one has named.
+    ranks
+        How many ranks of each such host may be aggregators, :data:`EVERYBODY` for all.
+    """
+
+    host: str
+    ranks: int
+
+
+def parse_config_list(text: str) -> tuple[HostLimit, ...]:
+    """Read ``*:1`` (one rank of each host), ``*:*`` (any), ``nid00004:2,*:0``: host, then limit.
+
+    A host without a limit has one aggregator. The entries count from left to right (ROMIO users'
+    guide, "Hints").
+
+    Raises
+    ------
+    ValueError
+        If it is not such a list.
+    """
+    matches = [_ENTRY.fullmatch(entry) for entry in text.split(",")]
+    limits = []
+    for match in matches:
+        if match is None:
+            raise ValueError(text)
+        ranks = match[2] or "1"
+        limits.append(HostLimit(match[1], EVERYBODY if ranks == "*" else int(ranks)))
+    return tuple(limits)
+
 
 LIBRARY_NAMES = {"cray": "Cray MPI", "romio": "ROMIO"}
 """What the libraries of :attr:`sim.config.mpi.Mpi.library` are called."""
@@ -35,7 +77,7 @@ class Switch(StrEnum):
 
 @dataclass(frozen=True)
 class _Value:
-    """A kind of value: how it is read (ValueError if it is none), and what would be right."""
+    """A kind of value: its reader, which raises ValueError, and words for what would be right."""
 
     read: Callable[[str], Any]
     right: str
@@ -206,3 +248,115 @@ def unknown(name: str, text: str, source: str, library: str) -> str:
 def unheeded(hint: KnownHint, text: str, source: str) -> str:
     """Return the sentence about a hint that the library in use does not heed."""
     return f"{source}: {hint.name}={text} is ignored: {hint.instead}"
+
+
+CRAY_DEFAULTS: Mapping[str, str] = {
+    "MPICH_MPIIO_HINTS_DISPLAY": "0",
+    "MPICH_MPIIO_HINTS": "NULL",
+    "MPICH_MPIIO_CB_ALIGN": "2",
+    "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY": "0",
+    "MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE": "-1",
+}
+"""Variables of Cray's MPI-IO that are simulated, and what they are without a word."""
+
+STATISTICS_DEFAULTS: Mapping[str, str] = {"MPICH_MPIIO_STATS": "0", "MPICH_MPIIO_TIMERS": "0"}
+"""Those for its statistics."""
+
+ROMIO_DEFAULTS: Mapping[str, str] = {
+    "ROMIO_HINTS": "NULL",
+    "ROMIO_PRINT_HINTS": "0",
+    "ROMIO_WRITE_AGGMETHOD": "0",
+    "ROMIO_READ_AGGMETHOD": "0",
+    "ROMIO_ONESIDED_NO_RMW": "0",
+    "ROMIO_ONESIDED_ALWAYS_RMW": "0",
+    "ROMIO_ONESIDED_INFORM_RMW": "0",
+    "ROMIO_TUNEGATHER": "1",
+}
+"""Those of ROMIO (ad_tuning.c, system_hints.c)."""
+
+_NOT_SIMULATED = (
+    "MPICH_MPIIO_ABORT_ON_RW_ERROR",
+    "MPICH_MPIIO_DVS_MAXNODES",
+    "MPICH_MPIIO_MAX_NUM_IRECV",
+    "MPICH_MPIIO_MAX_NUM_ISEND",
+    "MPICH_MPIIO_MAX_SIZE_ISEND",
+    "MPICH_MPIIO_OFI_STARTUP_CONNECT",
+    "MPICH_MPIIO_OFI_STARTUP_NODES_AGGREGATOR",
+    "MPICH_MPIIO_STATS_FILE",
+    "MPICH_MPIIO_STATS_INTERVAL_MSEC",
+    "MPICH_MPIIO_TIMERS_SCALE",
+    "MPICH_MPIIO_WRITE_EXIT_BARRIER",
+    "ROMIO_FSTYPE_FORCE",
+)
+_PREFIXES = ("MPICH_MPIIO_", "ROMIO_")
+
+
+@dataclass(frozen=True)
+class Displays:
+    """What the library is asked to print.
+
+    Attributes
+    ----------
+    hints
+        The settings, and the hints in force for each file (``MPICH_MPIIO_HINTS_DISPLAY``,
+        ``ROMIO_PRINT_HINTS``).
+    placement
+        The aggregators of each file (``MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY``).
+    stats, timers
+        The access patterns of each file (``MPICH_MPIIO_STATS``) and its time by phases
+        (``MPICH_MPIIO_TIMERS``).
+    """
+
+    hints: bool = False
+    placement: bool = False
+    stats: bool = False
+    timers: bool = False
+
+
+def read_displays(environment: Mapping[str, str]) -> Displays:
+    """Return what the environment asks the library to print.
+
+    Raises
+    ------
+    InputError
+        If a variable is neither 0 nor 1. ``MPICH_MPIIO_STATS=2``, which writes a file of every
+        rank, is refused too.
+    """
+    return Displays(
+        hints=read_flag(environment, "MPICH_MPIIO_HINTS_DISPLAY")
+        or read_flag(environment, "ROMIO_PRINT_HINTS"),
+        placement=read_flag(environment, "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY"),
+        stats=read_flag(environment, "MPICH_MPIIO_STATS"),
+        timers=read_flag(environment, "MPICH_MPIIO_TIMERS"),
+    )
+
+
+def read_flag(environment: Mapping[str, str], name: str) -> bool:
+    """Return whether a variable is 1; not set, it has its default. InputError unless 0 or 1."""
+    return read_choice(environment, name, ("0", "1")) == 1
+
+
+def read_choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> int:
+    """Return the number that a variable is; InputError if it is none of ``choices``."""
+    defaults = {**CRAY_DEFAULTS, **STATISTICS_DEFAULTS, **ROMIO_DEFAULTS}
+    value = environment.get(name, defaults[name]).strip()
+    if value not in choices:
+        right = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise InputError(f"{name}={value}: right would be {right}")
+    return int(value)
+
+
+def passed_over(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a sentence for each variable of MPI-IO in the environment that has no effect."""
+    known = (*CRAY_DEFAULTS, *STATISTICS_DEFAULTS, *ROMIO_DEFAULTS)
+    notes = []
+    for name, value in environment.items():
+        if name in known or not name.startswith(_PREFIXES):
+            continue
+        if name in _NOT_SIMULATED:
+            notes.append(f"{name}={value} is not simulated and changes nothing")
+        else:
+            notes.append(
+                f"{name}={value} is ignored: there is no such variable{nearest(name, known)}"
+            )
+    return tuple(notes)

@@ -74,10 +74,10 @@ def write_all(
 def _check(target: CollectiveFile) -> None:
     """Raise InputError if the hints in force do not go with one-sided aggregation."""
     size = target.hints.cb_buffer_size
-    if target.mpi.library == "romio" and size < target.stripe_size:
+    if target.mpi.library == "romio" and size < target.layout.stripe_size:
         raise InputError(
             f"cb_buffer_size={size}: one-sided aggregation needs a collective buffer of at least "
-            f"one stripe, {format_bytes(target.stripe_size)}"
+            f"one stripe, {format_bytes(target.layout.stripe_size)}"
         )
     if target.hints.intra_node:
         raise InputError(
@@ -169,10 +169,10 @@ def _put_work(target: CollectiveFile, call: Call, *, told: bool) -> Floats:
 def _count(
     counts: DirectionCounts, target: CollectiveFile, call: Call, passes: list[_Pass]
 ) -> None:
-    """Count what the passes do to the file system."""
+    """Count the calls of the passes to the file system."""
     size = call.windows.high - call.windows.low
     for one in passes:
-        counts.add_system(size[one.written], stripe_size=target.stripe_size)
+        counts.add_system(size[one.written], target.layout)
     modified = sum(one.modify for one in passes)
     written = sum(int(size[one.written].sum()) for one in passes)
     counts.add_modified(

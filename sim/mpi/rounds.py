@@ -18,12 +18,12 @@ from sim.mpi.communicator import Communicator
 from sim.mpi.domains import (
     CollectiveFile,
     Domains,
+    FileWindows,
     Requests,
-    Windows,
+    file_windows_of,
     requests_of,
     sum_by,
     union,
-    windows_of,
 )
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
@@ -55,7 +55,7 @@ class Turns(NamedTuple):
         return int(self.round.max()) + 1
 
 
-def turns_of(windows: Windows, requests: Requests) -> Turns:
+def turns_of(windows: FileWindows, requests: Requests) -> Turns:
     """Return the turns that the windows of a call make."""
     rounds = int(windows.round.max()) + 1
     key, of_window = np.unique(windows.domain * rounds + windows.round, return_inverse=True)
@@ -102,19 +102,13 @@ def shares_of(target: CollectiveFile, requests: Requests, turns: Turns) -> Share
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A collective call in which somebody has something to read or write, worked out.
+    """The plan of a collective call in which somebody reads or writes something.
 
-    Attributes
-    ----------
-    domains, windows, turns, shares
-        See there.
-    gaps
-        int64 (gaps,): bytes of the places between the call's first and last byte that it leaves
-        out.
+    ``gaps``, int64 (gaps,): lengths in bytes of the holes between the call's first and last byte.
     """
 
     domains: Domains
-    windows: Windows
+    windows: FileWindows
     turns: Turns
     shares: Shares
     gaps: Integers
@@ -123,7 +117,7 @@ class Call:
 def plan_call(
     target: CollectiveFile, accesses: Accesses, domains: Domains, *, dense: bool = False
 ) -> Call:
-    """Work out who has what in which window.
+    """Plan a collective call: the windows, the turns of the aggregators, the shares of the ranks.
 
     Parameters
     ----------
@@ -135,7 +129,7 @@ def plan_call(
         Whether windows between the first and the last one count in which nobody has anything.
     """
     start, length = union(accesses.offset, accesses.length)
-    windows = windows_of(start, length, domains)
+    windows = file_windows_of(start, length, domains)
     if dense:
         windows = windows.filled_up(domains)
     requests = requests_of(accesses, domains)
@@ -207,7 +201,7 @@ class Script:
         kind: Op,
         timer: Timer,
         step: int,
-        windows: Windows,
+        windows: FileWindows,
         which: npt.NDArray[np.bool_],
         low: Integers,
         high: Integers,
@@ -299,7 +293,7 @@ def ranges_of(call: Call, turn: Integers, first: int) -> tuple[Integers, Integer
 
 
 def others_share(target: CollectiveFile, call: Call, moved: Integers) -> Floats:
-    """Return which part of what aggregators move is of ranks on other nodes: float64 (turns,).
+    """Return the share of the bytes of aggregators for ranks of other nodes: float64 (turns,).
 
     ``moved`` are the bytes of each turn: int64 (turns,).
     """
@@ -311,7 +305,7 @@ def others_share(target: CollectiveFile, call: Call, moved: Integers) -> Floats:
 
 
 def calling_costs(target: CollectiveFile, call: Call, moved: Integers) -> Floats:
-    """Return what a byte that aggregators read costs more than its copy: float64 (turns,).
+    """Return the extra cost of a byte that aggregators read, beyond its copy: float64 (turns,).
 
     In a round of which other nodes have a share the calls of an aggregator take longer, however
     much they move (``round_time``). ``moved`` are the bytes of each turn: int64 (turns,).
@@ -320,7 +314,7 @@ def calling_costs(target: CollectiveFile, call: Call, moved: Integers) -> Floats
 
 
 def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Floats:
-    """Return what a byte that aggregators write costs more than its copy: float64 (turns,).
+    """Return the extra cost of a byte that aggregators write, beyond its copy: float64 (turns,).
 
     The same, and what other nodes have sent lies in memory alone: the core that copies it into the
     page cache has to fetch it from there. What ranks of the aggregator's node gave, or what was

@@ -47,7 +47,7 @@ class Sends(NamedTuple):
 
 
 def sends_of(target: CollectiveFile, call: Call) -> Sends:
-    """Look who sends what to others, and whether it has sent before."""
+    """Return the shares that go to other ranks, and for each whether its rank has sent before."""
     rank, foreign = call.shares.rank, call.shares.foreign > 0
     round_ = call.turns.round[call.shares.turn]
     since = np.full(target.communicator.size, call.turns.rounds)
@@ -77,7 +77,7 @@ class Groups(NamedTuple):
 def add_exchanges(
     script: Script, step: int, batch: Batch, target: CollectiveFile, call: Call
 ) -> None:
-    """Add the exchanges of rounds in which nobody waits but for what it sends and receives itself.
+    """Add the exchanges of rounds in which a rank waits only for its own sends and receives.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ import numpy as np
 
 from sim.config.kept import kept
 from sim.engine.types import Integers
+from sim.lustre.striping import Layout
 
 
 def _no_ranks() -> Integers:
@@ -42,7 +43,7 @@ class DirectionCounts:
         Calls to the file system, how many of them had exactly one stripe's size, and the bytes of
         all. The reads of a read-modify-write are counted in ``modify_read_bytes`` alone.
     modified
-        Windows that were read, modified and written back (RMW).
+        FileWindows that were read, modified and written back (RMW).
     modify_read_bytes, rewritten_bytes
         Bytes asked for by their reads, and bytes written back that the application did not give.
     gaps, gap_bytes
@@ -81,12 +82,12 @@ class DirectionCounts:
         elif active:
             self.active[0 if active == 1 else 1 if 2 * active <= aggregators else 2] += ranks
 
-    def add_system(self, length: Integers, count: Integers | int = 1, *, stripe_size: int) -> None:
+    def add_system(self, length: Integers, layout: Layout, count: Integers | int = 1) -> None:
         """Count calls to the file system: ``count`` of each ``length`` in bytes."""
         count = np.broadcast_to(count, length.shape)
         self.system += int(count.sum())
         self.system_bytes += int((length * count).sum())
-        self.stripe_sized += int(count[length == stripe_size].sum())
+        self.stripe_sized += int(count[length == layout.stripe_size].sum())
 
     def add_modified(self, windows: int, *, read_bytes: int, rewritten_bytes: int) -> None:
         """Count windows that were read, modified and written back."""
@@ -120,3 +121,8 @@ class AccessCounts:
     aggregators: int
     writes: DirectionCounts = field(default_factory=DirectionCounts)
     reads: DirectionCounts = field(default_factory=DirectionCounts)
+
+    @classmethod
+    def of(cls, layout: Layout, aggregators: int) -> AccessCounts:
+        """Return the counts of a file to which nothing has been done yet."""
+        return cls(layout.stripe_count, layout.stripe_size, aggregators)

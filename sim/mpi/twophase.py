@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.domains import CollectiveFile, Windows, even_domains, striped_domains, sum_by
+from sim.mpi.accesses import Accesses, runs_of
+from sim.mpi.domains import CollectiveFile, FileWindows, even_domains, striped_domains, sum_by
 from sim.mpi.hints import Switch
 from sim.mpi.rounds import (
     Call,
@@ -34,7 +34,6 @@ from sim.mpi.rounds import (
     meet,
     plan_call,
 )
-from sim.mpi.runs import runs_of
 from sim.mpi.sends import add_exchanges
 from sim.mpi.stats import AccessCounts, DirectionCounts
 from sim.mpi.timers import Timer
@@ -199,14 +198,14 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
         count=calls.count,
         seconds=fetching_costs(target, call, written)[turn],
     )
-    counts.add_system(calls.length, calls.count, stripe_size=target.stripe_size)
+    counts.add_system(calls.length, target.layout, calls.count)
     script.emit(batch)
     size = (high - windows.low)[sieved]
     rewritten = int((size - windows.covered[sieved]).sum())
     counts.add_modified(len(size), read_bytes=int(size.sum()), rewritten_bytes=rewritten)
 
 
-def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
+def written_up_to(target: CollectiveFile, windows: FileWindows) -> Integers:
     """Return where the data of windows end, in bytes, as the aggregator that writes them sees it.
 
     It takes every window to reach to the end of the stripe, but the last one of its domain, of
@@ -214,11 +213,11 @@ def written_up_to(target: CollectiveFile, windows: Windows) -> Integers:
     """
     last = np.zeros(len(target.aggregators), np.int64)
     np.maximum.at(last, windows.domain, windows.high)
-    return np.minimum((windows.number + 1) * target.stripe_size, last[windows.domain])
+    return np.minimum(target.layout.stripe_start(windows.number + 1), last[windows.domain])
 
 
-def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
-    """Return what is written of each window, as pieces whose "rank" is the window's row.
+def writes_of(windows: FileWindows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
+    """Return the writes of each window, as pieces whose "rank" is the window's row.
 
     A sieved window is written whole, up to ``high``; of the others, every contiguous run.
     """
@@ -232,7 +231,7 @@ def writes_of(windows: Windows, sieved: npt.NDArray[np.bool_], high: Integers) -
     return Accesses(window[order], offset[order], length[order])
 
 
-def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> None:
+def add_lock_ahead(script: Script, target: CollectiveFile, windows: FileWindows) -> None:
     """Request locks on the stripes to come whenever an aggregator leaves the last ones.
 
     An aggregator asks for 500 of its stripes at once, from the one that it is to write, when that
@@ -240,7 +239,7 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
     does so however short the call is, and beyond the end of the file: ROMIO does not look where
     the call ends, and the calls to come may write there.
     """
-    step = len(target.aggregators) * target.stripe_size
+    layout, step = target.layout, len(target.aggregators)
     asked: list[int] = []
     order = np.argsort(windows.domain, kind="stable")
     bounds = np.searchsorted(windows.domain[order], np.arange(len(target.aggregators) + 1))
@@ -253,8 +252,9 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
                 at += int(np.searchsorted(low[at:], end, side="right"))
                 continue
             asked.append(int(order[first + at]))
-            start = int(low[at]) // target.stripe_size * target.stripe_size
-            end = start + (LOCK_AHEAD_EXTENTS - 1) * step + target.stripe_size - 1
+            stripe = layout.stripe_at(int(low[at]))
+            start = layout.stripe_start(stripe)
+            end = layout.stripe_start(stripe + (LOCK_AHEAD_EXTENTS - 1) * step + 1) - 1
         target.locked[domain] = start, end
     window = np.array(asked, np.int64)
     script.add(
@@ -263,9 +263,9 @@ def add_lock_ahead(script: Script, target: CollectiveFile, windows: Windows) -> 
         3,
         windows.domain[window],
         windows.round[window],
-        offset=windows.number[window] * target.stripe_size,
-        length=target.stripe_size,
-        stride=step,
+        offset=layout.stripe_start(windows.number[window]),
+        length=layout.stripe_size,
+        stride=step * layout.stripe_size,
         count=LOCK_AHEAD_EXTENTS,
     )
 
@@ -290,7 +290,7 @@ def add_reads(batch: Batch, target: CollectiveFile, call: Call, counts: Directio
     script.add(Op.WORK, Timer.EXCHANGE, 2, *place, seconds=work)
     script.add(Op.EXCHANGE, Timer.EXCHANGE, 3, *place, transfer=first, received=transfers)
     script.emit(batch)
-    counts.add_system(high - low, stripe_size=target.stripe_size)
+    counts.add_system(high - low, target.layout)
 
 
 def read_extents(target: CollectiveFile, call: Call) -> tuple[Integers, Integers]:

@@ -14,9 +14,11 @@ from sim.engine.compiled import inlined, njit
 from sim.engine.component import Component
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Indices
-from sim.network.peers import MINIMAL, VALIANT
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
+
+MINIMAL, VALIANT = 2, 2
+"""Candidate routes of each kind between two Aries routers."""
 
 
 class Aries(Component):

@@ -117,7 +117,7 @@ def copy(
 
 @njit
 def _under_contention(alone: float, handover: float, queued: float) -> float:
-    """Return for how long a piece holds the memory: longer by a hand-over for each who waits there.
+    """Return how long a piece holds the memory: one hand-over more for each core that waits.
 
     As many wait on average as pieces of this length pass while this one is ``queued`` (Little's
     law). So the length solves ``length = alone + handover * queued / length``.

@@ -125,6 +125,15 @@ class Nodes(Component):
             callback_threads=threads,
         )
 
+    def stations_of(self, node: int) -> list[int]:
+        """Return the stations of a node's cores, of its threads for callbacks and of its memory."""
+        core, callback = self.core + node * self.cores, self.callback + node * self.callback_threads
+        return [
+            *range(core, core + self.cores),
+            *range(callback, callback + self.callback_threads),
+            self.memory + node,
+        ]
+
 
 @outlined
 def expect_thread(nodes: Nodes, node_id: int) -> None:

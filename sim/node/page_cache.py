@@ -1,9 +1,10 @@
 """The page cache of a client node, seen object by object.
 
-A *view* is what one client node knows of one object: the locks it holds there and the pages it
-caches. Cached pages are a list of runs of bytes (``sim.node.extents``). Dirty pages wait in
-*windows* (``sim.node.windows``), or, where no RPC carries them, in a list of runs of their own.
-What comes and goes is in ``sim.node.pages``. An *inode* is a file as one node has it open.
+An *osc_object* is what one client node knows of one object: the locks it holds there and the pages
+it caches; a file on a local SSD has one too. Cached pages are a list of runs of bytes
+(``sim.node.byte_lists``). Dirty pages wait in *osc_extents* (``sim.node.osc_extents``), or, where
+no RPC carries them, in a list of runs of their own. What comes and goes is in ``sim.node.pages``.
+An *inode* is a file as one node has it open.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sim.engine.ordered import Ordered, enlarge_ordered, make_ordered
 from sim.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from sim.engine.queue import QUEUE, TURN, clear, join, leave
 from sim.engine.types import Table, make_table
-from sim.node.extents import Extents, new_list
+from sim.node.byte_lists import ByteLists, new_list
 from sim.plane.files import Files
 from sim.plane.programs import Programs
 from sim.plane.site import Site
@@ -44,7 +45,7 @@ INODE = np.dtype(  # a file as one client node has it open
     align=True,
 )
 
-VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
+OSC_OBJECT = np.dtype(  # an object as one client node sees it: its locks and pages
     [
         ("outstanding", "i8"),  # bytes dirty or being written back
         ("unsent", "i8"),  # bytes dirty
@@ -52,11 +53,11 @@ VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
         ("object", "i4"),
         ("inode", "i4"),
         ("cached", "i4"),  # the list of its cached bytes
-        ("windows", "i4"),  # its first window, in the order of the object
-        ("window", "i4"),  # the one that was sought or added last, or another; -1 if there is none
-        ("dirty_window", "i4"),  # its first dirty window, or one before it; -1 if none is dirty
-        ("urgent", "i4"),  # unsent windows that must go soon
-        ("pressing", "i4"),  # unsent windows that someone waits for the lock of
+        ("extents", "i4"),  # its first extent, in the order of the object
+        ("extent", "i4"),  # the one that was sought or added last, or another; -1 if there is none
+        ("dirty_extent", "i4"),  # its first dirty extent, or one before it; -1 if none is dirty
+        ("urgent", "i4"),  # unsent extents that must go soon
+        ("pressing", "i4"),  # unsent extents that someone waits for the lock of
         ("next", "i4"),  # the next in the list of its OSC
         ("flushing", "i4"),  # its first lock that waits for write-back
         ("ost", "i2"),  # of the object
@@ -64,29 +65,29 @@ VIEW = np.dtype(  # an object as one client node sees it: its locks and pages
         ("evict_listed", "i1"),  # in the node's order of eviction
         ("evict_next", "i4"),  # the next there
         ("shared_locks", "i4"),  # its first PR or GROUP lock
-        ("dirty", "i4"),  # the list of its dirty bytes that are in no window, or -1
+        ("dirty", "i4"),  # the list of its dirty bytes that are in no extent, or -1
         ("readers", "i4"),  # programs that wait for pages
-        ("sibling", "i4"),  # the next view of the object, on another node
+        ("sibling", "i4"),  # the next osc_object of the object, on another node
         ("lock", "i4"),  # a write lock that covered what was sought last, or -1
         ("rest", "i8", 5),  # of the line
     ],
     align=True,
 )
 
-WINDOW = np.dtype(  # a part of an object, of the size and alignment of an RPC, on its way
+OSC_EXTENT = np.dtype(  # a part of an object, of the size and alignment of an RPC, on its way
     [
-        ("place", "i8"),  # what the windows of a view are in the order of
+        ("place", "i8"),  # what the extents of an osc_object are in the order of
         ("low", "i8"),  # hull of the bytes on their way, in the object
         ("high", "i8"),
         ("bytes", "i8"),
         ("pieces", "i4"),
-        ("view_id", "i4"),
-        ("previous", "i4"),  # its neighbours in the view
+        ("osc_object_id", "i4"),
+        ("previous", "i4"),  # its neighbours in the osc_object
         ("next", "i4"),
         ("next_of_rpc", "i4"),
         ("state", "i1"),
         ("urgency", "i1"),
-        ("milestone", "i1"),  # a search of the view may begin here
+        ("milestone", "i1"),  # a search of the osc_object may begin here
         ("rest", "i8"),  # of the line
     ],
     align=True,
@@ -96,7 +97,7 @@ CACHING_NODE = np.dtype(
     [
         ("cached", "i8"),  # bytes of the node's page cache
         ("coming", "i8"),  # bytes on their way into it
-        ("evict_head", "i4"),  # views with cached pages, the oldest first
+        ("evict_head", "i4"),  # osc_objects with cached pages, the oldest first
         ("evict_tail", "i4"),
     ],
     align=True,
@@ -110,15 +111,15 @@ class PageCache(Component):
     ----------
     nodes
         ``CACHING_NODE`` records.
-    views, inodes, windows
+    osc_objects, inodes, extents
         Records of these names; a table of things that come and go has beside it the pool of its
         free rows, named ``spare_...``.
-    views_by_pair, inodes_by_pair
-        Row of the view of (object, node), and of the inode of (file, node).
+    osc_objects_by_pair, inodes_by_pair
+        Row of the osc_object of (object, node), and of the inode of (file, node).
     milestones
-        One window in eight of every view, in the order of the object: where a search begins.
+        One extent in eight of every osc_object, in the order of the object: where a search begins.
     rpc_size
-        Bytes of a window: of a whole BRW RPC.
+        Bytes of an extent: of a whole BRW RPC.
     max_node_cache
         Bytes that a node caches at most (``max_cached_mb``).
     tree_page, tree_handover
@@ -129,16 +130,16 @@ class PageCache(Component):
     network: Network
     files: Files
     programs: Programs
-    extents: Extents
+    byte_lists: ByteLists
     nodes: Table
-    views: Table
-    spare_views: Pool
-    views_by_pair: HashMap
+    osc_objects: Table
+    spare_osc_objects: Pool
+    osc_objects_by_pair: HashMap
     inodes: Table
     spare_inodes: Pool
     inodes_by_pair: HashMap
-    windows: Table
-    spare_windows: Pool
+    osc_extents: Table
+    spare_osc_extents: Pool
     milestones: Ordered
     rpc_size: int
     max_node_cache: int
@@ -151,21 +152,21 @@ class PageCache(Component):
         rows, machine = site.rows, site.machine
         map_size = 1 << (2 * rows - 1).bit_length()
         # Programs are at the first rows before they have been anywhere: these are of nothing yet.
-        views, inodes = make_table(VIEW, rows), make_table(INODE, rows)
-        views.object = inodes.file = -1
+        osc_objects, inodes = make_table(OSC_OBJECT, rows), make_table(INODE, rows)
+        osc_objects.object = inodes.file = -1
         nodes = make_table(CACHING_NODE, site.nodes)
         nodes.evict_head = -1
         return site.make(
             cls,
             nodes=nodes,
-            views=views,
-            spare_views=make_pool(rows),
-            views_by_pair=make_map(map_size),
+            osc_objects=osc_objects,
+            spare_osc_objects=make_pool(rows),
+            osc_objects_by_pair=make_map(map_size),
             inodes=inodes,
             spare_inodes=make_pool(rows),
             inodes_by_pair=make_map(map_size),
-            windows=make_table(WINDOW, rows),
-            spare_windows=make_pool(rows),
+            osc_extents=make_table(OSC_EXTENT, rows),
+            spare_osc_extents=make_pool(rows),
             milestones=make_ordered(rows, rows),
             rpc_size=machine.lustre.rpc_size,
             max_node_cache=machine.nodes.max_cached,
@@ -174,74 +175,80 @@ class PageCache(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what a call takes at most: an inode, three views, a window, and the runs of it.
+        """Return what a call takes at most: an inode, three osc_objects, two extents, their runs.
 
-        Eviction leaves a hole in the cached runs for each window that stays.
+        Eviction leaves a hole in the cached runs for each extent that stays.
         """
-        runs = 4 + len(self.windows) // EVENTS_A_LOOK
-        views, inodes, windows = self.spare_views, self.spare_inodes, self.spare_windows
-        lists = self.extents.spare_lists, self.extents.spare_runs
-        return [(views, 3), (inodes, 1), (windows, 2), (lists[0], 3), (lists[1], runs)]
+        runs = 4 + len(self.osc_extents) // EVENTS_A_LOOK
+        osc_objects, inodes, extents = (
+            self.spare_osc_objects,
+            self.spare_inodes,
+            self.spare_osc_extents,
+        )
+        lists = self.byte_lists.spare_lists, self.byte_lists.spare_runs
+        return [(osc_objects, 3), (inodes, 1), (extents, 2), (lists[0], 3), (lists[1], runs)]
 
     def grow(self, name: str, rows: int) -> None:
-        """Make one of the tables longer, and what goes by its rows with it."""
+        """Make one of the tables longer, and what is indexed by its rows."""
         super().grow(name, rows)
         if name == "inodes":
             self.inodes_by_pair = enlarge_map(self.inodes_by_pair, 2 * rows)
             return
-        if name == "views":
-            self.views_by_pair = enlarge_map(self.views_by_pair, 2 * rows)
-        self.milestones = enlarge_ordered(self.milestones, len(self.views), len(self.windows))
+        if name == "osc_objects":
+            self.osc_objects_by_pair = enlarge_map(self.osc_objects_by_pair, 2 * rows)
+        self.milestones = enlarge_ordered(
+            self.milestones, len(self.osc_objects), len(self.osc_extents)
+        )
 
 
 @outlined
-def go_to_view(cache: PageCache, program_id: int, object_id: int) -> None:
-    """Have a program at its node's view of an object, which mostly is the one where it was."""
+def go_to_osc_object(cache: PageCache, program_id: int, object_id: int) -> None:
+    """Have a program at its node's osc_object of an object: mostly the one where it was."""
     program = cache.programs.rows[program_id]
-    view = cache.views[program.view_id]
-    if view.object != object_id or view.inode != program.inode:
-        program.view_id = view_of(cache, object_id, program.node, program.inode)
+    osc_object = cache.osc_objects[program.osc_object_id]
+    if osc_object.object != object_id or osc_object.inode != program.inode:
+        program.osc_object_id = osc_object_of(cache, object_id, program.node, program.inode)
 
 
 @outlined
-def view_of(cache: PageCache, object_id: int, node: int, inode: int) -> int:
-    """Return the view that a node has of an object, made at the first use."""
+def osc_object_of(cache: PageCache, object_id: int, node: int, inode: int) -> int:
+    """Return the osc_object that a node has of an object, made at the first use."""
     key = pair_key(object_id, node)
-    view_id = find(cache.views_by_pair, key)
-    if view_id >= 0:
-        return view_id
-    view_id = take(cache.spare_views)
-    put(cache.views_by_pair, key, view_id)
-    view = cache.views[view_id]
-    view.outstanding = 0
-    view.unsent = 0
-    view.node = node
-    view.object = object_id
-    view.ost = cache.files.objects[object_id].ost
-    view.inode = inode
-    view.shared_locks = -1
-    view.lock = -1
-    view.flushing = -1
-    view.cached = new_list(cache.extents)
-    view.dirty = -1
-    view.windows = -1
-    view.window = -1
-    view.dirty_window = -1
-    view.readers = -1
-    view.urgent = 0
-    view.pressing = 0
-    view.listed = 0
-    view.next = -1
-    view.evict_listed = 0
-    view.sibling = cache.files.objects[object_id].views
-    cache.files.objects[object_id].views = view_id
-    return view_id
+    osc_object_id = find(cache.osc_objects_by_pair, key)
+    if osc_object_id >= 0:
+        return osc_object_id
+    osc_object_id = take(cache.spare_osc_objects)
+    put(cache.osc_objects_by_pair, key, osc_object_id)
+    osc_object = cache.osc_objects[osc_object_id]
+    osc_object.outstanding = 0
+    osc_object.unsent = 0
+    osc_object.node = node
+    osc_object.object = object_id
+    osc_object.ost = cache.files.objects[object_id].ost
+    osc_object.inode = inode
+    osc_object.shared_locks = -1
+    osc_object.lock = -1
+    osc_object.flushing = -1
+    osc_object.cached = new_list(cache.byte_lists)
+    osc_object.dirty = -1
+    osc_object.extents = -1
+    osc_object.extent = -1
+    osc_object.dirty_extent = -1
+    osc_object.readers = -1
+    osc_object.urgent = 0
+    osc_object.pressing = 0
+    osc_object.listed = 0
+    osc_object.next = -1
+    osc_object.evict_listed = 0
+    osc_object.sibling = cache.files.objects[object_id].osc_objects
+    cache.files.objects[object_id].osc_objects = osc_object_id
+    return osc_object_id
 
 
 @outlined
-def find_view(cache: PageCache, object_id: int, node: int) -> int:
-    """Return the view that a node has of an object; -1 if it has none."""
-    return find(cache.views_by_pair, pair_key(object_id, node))
+def find_osc_object(cache: PageCache, object_id: int, node: int) -> int:
+    """Return the osc_object that a node has of an object; -1 if it has none."""
+    return find(cache.osc_objects_by_pair, pair_key(object_id, node))
 
 
 @outlined
@@ -284,16 +291,16 @@ def inode_of(cache: PageCache, file: int, node: int) -> int:
 
 
 @njit
-def list_view(cache: PageCache, queue: Any, view_id: int) -> None:
-    """Put a view at the end of a queue of views with dirty pages, unless it is in one."""
-    view = cache.views[view_id]
-    if view.listed == 0:
-        view.listed = 1
-        join(queue, cache.views, view_id)
+def list_osc_object(cache: PageCache, queue: Any, osc_object_id: int) -> None:
+    """Put an osc_object at the end of a queue of those with dirty pages, unless it is in one."""
+    osc_object = cache.osc_objects[osc_object_id]
+    if osc_object.listed == 0:
+        osc_object.listed = 1
+        join(queue, cache.osc_objects, osc_object_id)
 
 
 @njit
-def unlist_view(cache: PageCache, queue: Any, view_id: int, previous: int) -> None:
-    """Remove a view from such a queue; ``previous`` is the one before it, or -1."""
-    cache.views[view_id].listed = 0
-    leave(queue, cache.views, view_id, previous)
+def unlist_osc_object(cache: PageCache, queue: Any, osc_object_id: int, previous: int) -> None:
+    """Remove an osc_object from such a queue; ``previous`` is the one before it, or -1."""
+    cache.osc_objects[osc_object_id].listed = 0
+    leave(queue, cache.osc_objects, osc_object_id, previous)

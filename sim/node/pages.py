@@ -10,107 +10,107 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
-from sim.node.extents import NO_END, add_bytes, cut_bytes, hull_outside, next_run
+from sim.node.byte_lists import NO_END, add_bytes, cut_bytes, hull_outside, next_run
+from sim.node.osc_extents import READING
 from sim.node.page_cache import PageCache
-from sim.node.windows import READING
 from sim.plane.counters import Stat
 
 _EVICTED = int(Stat.EVICTED_BYTES)
 
 
 @outlined
-def not_cached(cache: PageCache, view_id: int, start: int, stop: int) -> tuple[int, int]:
-    """Return what is left of some bytes of an object without the cached ones at both ends."""
-    return hull_outside(cache.extents, cache.views[view_id].cached, start, stop)
+def not_cached(cache: PageCache, osc_object_id: int, start: int, stop: int) -> tuple[int, int]:
+    """Return a range of bytes of an object, shortened by the cached bytes at both ends."""
+    return hull_outside(cache.byte_lists, cache.osc_objects[osc_object_id].cached, start, stop)
 
 
 @outlined
-def expect_cached(cache: PageCache, view_id: int) -> None:
-    """Have the first run of what is cached of an object fetched: mostly there is one."""
-    extents = cache.extents
-    prefetch(extents.runs, extents.order.heads[cache.views[view_id].cached, 0])
+def expect_cached(cache: PageCache, osc_object_id: int) -> None:
+    """Prefetch the first cached run of an object: mostly the only one."""
+    byte_lists = cache.byte_lists
+    prefetch(byte_lists.runs, byte_lists.order.heads[cache.osc_objects[osc_object_id].cached, 0])
 
 
 @outlined
-def add_cached(cache: PageCache, view_id: int, start: int, stop: int) -> None:
+def add_cached(cache: PageCache, osc_object_id: int, start: int, stop: int) -> None:
     """Put bytes of an object into the cache; evict others if the node caches too many."""
-    view = cache.views[view_id]
-    added = add_bytes(cache.extents, view.cached, start, stop)
+    osc_object = cache.osc_objects[osc_object_id]
+    added = add_bytes(cache.byte_lists, osc_object.cached, start, stop)
     if added == 0:
         return
-    node = cache.nodes[view.node]
+    node = cache.nodes[osc_object.node]
     node.cached += added
-    if view.evict_listed == 0:
-        _list_for_eviction(cache, view_id)
+    if osc_object.evict_listed == 0:
+        _list_for_eviction(cache, osc_object_id)
     if node.cached > cache.max_node_cache:
-        _evict(cache, view.node)
+        _evict(cache, osc_object.node)
 
 
 @outlined
-def drop_cached(cache: PageCache, view_id: int, start: int, stop: int) -> int:
+def drop_cached(cache: PageCache, osc_object_id: int, start: int, stop: int) -> int:
     """Take bytes of an object out of the cache; return how many were in it."""
-    view = cache.views[view_id]
-    dropped = cut_bytes(cache.extents, view.cached, start, stop)
-    cache.nodes[view.node].cached -= dropped
+    osc_object = cache.osc_objects[osc_object_id]
+    dropped = cut_bytes(cache.byte_lists, osc_object.cached, start, stop)
+    cache.nodes[osc_object.node].cached -= dropped
     return dropped
 
 
 @outlined
 def _evict(cache: PageCache, node_id: int) -> None:
-    """Drop clean pages of the views that were cached first, until few enough pages are left."""
+    """Drop clean pages, of the osc_objects cached first, until few enough pages are left."""
     node = cache.nodes[node_id]
-    first_kept = -1  # when it is the oldest once more, every view has had its turn
+    first_kept = -1  # when it is the oldest once more, every osc_object has had its turn
     while node.cached > cache.max_node_cache and node.evict_head != first_kept:
-        view_id = node.evict_head
-        view = cache.views[view_id]
-        node.evict_head = view.evict_next
-        cache.programs.stats[_EVICTED] += _drop_clean(cache, view_id)
-        view.evict_listed = 0
-        if view.outstanding > 0:  # some of its pages are dirty: its turn comes again
-            _list_for_eviction(cache, view_id)
-            first_kept = view_id if first_kept < 0 else first_kept
+        osc_object_id = node.evict_head
+        osc_object = cache.osc_objects[osc_object_id]
+        node.evict_head = osc_object.evict_next
+        cache.programs.stats[_EVICTED] += _drop_clean(cache, osc_object_id)
+        osc_object.evict_listed = 0
+        if osc_object.outstanding > 0:  # some of its pages are dirty: its turn comes again
+            _list_for_eviction(cache, osc_object_id)
+            first_kept = osc_object_id if first_kept < 0 else first_kept
 
 
 @outlined
-def _drop_clean(cache: PageCache, view_id: int) -> int:
-    """Drop the pages of a view that are clean; return their bytes.
+def _drop_clean(cache: PageCache, osc_object_id: int) -> int:
+    """Drop the pages of an osc_object that are clean; return their bytes.
 
-    Dirty are the pages in its list of dirty bytes, if it has one, and in windows on their way to
+    Dirty are the pages in its list of dirty bytes, if it has one, and in extents on their way to
     disk.
     """
     dropped = 0
     start = 0
-    view = cache.views[view_id]
+    osc_object = cache.osc_objects[osc_object_id]
     run_id = -1
-    if view.dirty >= 0:
-        run_id = next_run(cache.extents, view.dirty, -1)
+    if osc_object.dirty >= 0:
+        run_id = next_run(cache.byte_lists, osc_object.dirty, -1)
     while run_id >= 0:
-        run = cache.extents.runs[run_id]
-        dropped += drop_cached(cache, view_id, start, run.start // PAGE * PAGE)
+        run = cache.byte_lists.runs[run_id]
+        dropped += drop_cached(cache, osc_object_id, start, run.start // PAGE * PAGE)
         start = max(start, -(-run.stop // PAGE) * PAGE)
-        run_id = next_run(cache.extents, view.dirty, run_id)
-    window_id = view.windows
-    while window_id >= 0:
-        window = cache.windows[window_id]
-        if window.state != READING:  # what is still to come is not in the cache
-            dropped += drop_cached(cache, view_id, start, window.low // PAGE * PAGE)
-            start = max(start, -(-window.high // PAGE) * PAGE)
-        window_id = window.next
-    return dropped + drop_cached(cache, view_id, start, NO_END)
+        run_id = next_run(cache.byte_lists, osc_object.dirty, run_id)
+    extent_id = osc_object.extents
+    while extent_id >= 0:
+        extent = cache.osc_extents[extent_id]
+        if extent.state != READING:  # what is still to come is not in the cache
+            dropped += drop_cached(cache, osc_object_id, start, extent.low // PAGE * PAGE)
+            start = max(start, -(-extent.high // PAGE) * PAGE)
+        extent_id = extent.next
+    return dropped + drop_cached(cache, osc_object_id, start, NO_END)
 
 
 @outlined
-def _list_for_eviction(cache: PageCache, view_id: int) -> None:
-    """Put a view at the end of its node's order of eviction.
+def _list_for_eviction(cache: PageCache, osc_object_id: int) -> None:
+    """Put an osc_object at the end of its node's order of eviction.
 
-    Linked by hand: a view may be in a queue of those with dirty pages at the same time.
+    Linked by hand: an osc_object may be in a queue of those with dirty pages at the same time.
     """
-    view = cache.views[view_id]
-    node = cache.nodes[view.node]
-    view.evict_listed = 1
-    view.evict_next = -1
+    osc_object = cache.osc_objects[osc_object_id]
+    node = cache.nodes[osc_object.node]
+    osc_object.evict_listed = 1
+    osc_object.evict_next = -1
     if node.evict_head < 0:
-        node.evict_head = view_id
+        node.evict_head = osc_object_id
     else:
-        cache.views[node.evict_tail].evict_next = view_id
-    node.evict_tail = view_id
+        cache.osc_objects[node.evict_tail].evict_next = osc_object_id
+    node.evict_tail = osc_object_id

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
+from sim.node.osc_extents import READING, first_extent
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached
-from sim.node.windows import READING, first_window
 
 
 @outlined
 def wait_for_pages(cache: PageCache, program_id: int, now: float) -> None:
-    """Put a program among those that wait for the pages of their piece to come into a view."""
+    """Have a program wait until the pages of its piece have come into the cache."""
     program = cache.programs.rows[program_id]
     first = program.offset // PAGE * PAGE
     last = -(-(program.offset + program.left) // PAGE) * PAGE
@@ -20,26 +20,26 @@ def wait_for_pages(cache: PageCache, program_id: int, now: float) -> None:
 
 @outlined
 def wait_for_bytes(cache: PageCache, program_id: int, start: int, stop: int, now: float) -> None:
-    """Put a program among those that wait for bytes of the object of its view."""
+    """Put a program among those that wait for bytes of the object of its osc_object."""
     program = cache.programs.rows[program_id]
-    view = cache.views[program.view_id]
-    first, last = not_cached(cache, program.view_id, start, stop)
+    osc_object = cache.osc_objects[program.osc_object_id]
+    first, last = not_cached(cache, program.osc_object_id, start, stop)
     program.lacks_start = first
     program.lacks_stop = last
     program.since = now
-    program.next = view.readers
-    view.readers = program_id
+    program.next = osc_object.readers
+    osc_object.readers = program_id
 
 
 @outlined
-def served_readers(cache: PageCache, view_id: int, low: int, high: int) -> int:
-    """Note that bytes of a view have come; return the first program that waits for no more.
+def served_readers(cache: PageCache, osc_object_id: int, low: int, high: int) -> int:
+    """Note that bytes of an osc_object have come; return the first program that has all it needs.
 
     Such programs are no longer among those that wait; each knows the next.
     """
-    view = cache.views[view_id]
+    osc_object = cache.osc_objects[osc_object_id]
     served = last = previous = -1
-    program_id = view.readers
+    program_id = osc_object.readers
     while program_id >= 0:
         program = cache.programs.rows[program_id]
         after = program.next
@@ -47,7 +47,7 @@ def served_readers(cache: PageCache, view_id: int, low: int, high: int) -> int:
             previous = program_id
         else:
             if previous < 0:
-                view.readers = after
+                osc_object.readers = after
             else:
                 cache.programs.rows[previous].next = after
             if last < 0:
@@ -71,19 +71,19 @@ def _lacks_pages(cache: PageCache, program_id: int, low: int, high: int) -> bool
     if high >= stop:
         stop = min(stop, max(low, start))
     if start < stop:  # pages between may have come before those at the ends
-        start, stop = not_cached(cache, program.view_id, start, stop)
+        start, stop = not_cached(cache, program.osc_object_id, start, stop)
     program.lacks_start = start
     program.lacks_stop = stop
-    return start < stop and _is_coming(cache, program.view_id, start, stop)
+    return start < stop and _is_coming(cache, program.osc_object_id, start, stop)
 
 
 @outlined
-def _is_coming(cache: PageCache, view_id: int, start: int, stop: int) -> bool:
+def _is_coming(cache: PageCache, osc_object_id: int, start: int, stop: int) -> bool:
     """Tell whether any bytes between two offsets are on their way into the cache."""
-    window_id = first_window(cache, view_id, start)
-    while window_id >= 0 and cache.windows[window_id].place < stop:
-        window = cache.windows[window_id]
-        if window.state == READING and window.high > start:
+    extent_id = first_extent(cache, osc_object_id, start)
+    while extent_id >= 0 and cache.osc_extents[extent_id].place < stop:
+        extent = cache.osc_extents[extent_id]
+        if extent.state == READING and extent.high > start:
             return True
-        window_id = window.next
+        extent_id = extent.next
     return False

@@ -18,7 +18,7 @@ _CALL, _CORE = int(Cause.CALL), int(Cause.CORE)
 
 @outlined
 def enter_call(nodes: Nodes, program_id: int, now: float) -> float:
-    """Have a program's core do what every call costs; return when that is done."""
+    """Charge a program's core the fixed cost of a system call; return when it is done."""
     seconds, core = nodes.call_work, nodes.programs.rows[program_id].core
     begun = serve(nodes.network, core, now, 0.0, seconds)
     if begun > now:

@@ -63,6 +63,6 @@ def queue_at_tree(cache: PageCache, inode_id: int, size: int, turns: int, now: f
 
 @outlined
 def _rank(programs: Programs, program_id: int) -> int:
-    """Return the program of the rank that a program is a thread of, or that it is."""
+    """Return the rank's own program, of which a program may be a thread."""
     leader = programs.rows[program_id].leader
     return program_id if leader < 0 else leader

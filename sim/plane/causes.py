@@ -13,7 +13,7 @@ from enum import IntEnum
 
 
 class Cause(IntEnum):
-    """Why a rank waited. Up to ``STORE`` it was held up at a station of the kind of that number."""
+    """Why a rank waited. Up to ``STORE`` a cause is a kind of station, and has its number."""
 
     NIC = 0
     LINK = 1

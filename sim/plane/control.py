@@ -195,7 +195,7 @@ def end(programs: Programs, program_id: int, now: float) -> None:
 def start_programs(
     programs: Programs, started: Integers, bounds: Integers, batch: int, going_on: bool
 ) -> None:
-    """Begin the operations ``bounds[i]:bounds[i + 1]`` of the programs ``started[i]``.
+    """Begin the operations ``bounds[i]:bounds[i + 1]`` of the program ``started[i]``.
 
     They come out of a barrier, one a little after the other: who is first is chance. Those that
     are ``going_on`` have just ended what they did before, and do this at once.

@@ -11,7 +11,7 @@ ARRAY_EVENT = 4  # the disk array of an OST can turn to the next RPC that waits
 BACKGROUND_EVENT = 5
 FLUSHER_EVENT = 6  # of a node's SSD
 EXPIRY_EVENT = 7  # dirty pages of a node before its SSD may be old
-SSD_READ_EVENT = 8  # a window has been read from an SSD
+SSD_READ_EVENT = 8  # an extent has been read from an SSD
 # 9 is left to a component of the reader: the example of docs/architecture.md takes it.
 STATAHEAD_EVENT = 10  # the statahead thread of a program
 ENTRY_EVENT = 11  # an entry of a directory that such a thread asks for

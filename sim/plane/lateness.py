@@ -19,7 +19,7 @@ _LAST, _OWN = 0, 1
 
 @outlined
 def end_meeting(programs: Programs, head: int, last_id: int, seconds: float, now: float) -> float:
-    """Charge programs for a meeting to which the last has come, and wake them; return when it goes.
+    """End a meeting to which the last program has come: charge and wake all; return when it leaves.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _since_met(programs: Programs, program_id: int, place: int) -> None:
 
 @outlined
 def _charge_lateness(programs: Programs, program_id: int, now: float) -> None:
-    """Charge what a program has waited at a meeting to what the last to come has waited longer.
+    """Charge waiting at a meeting to the causes that delayed the last program to come.
 
     What this does not explain comes from before: they came out of a barrier one after the other.
     """

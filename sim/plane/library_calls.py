@@ -101,7 +101,7 @@ class LibraryCall(NamedTuple):
     alike: bool = False
 
     def repeated(self, owners: Integers, files: Integers) -> LibraryCall:
-        """Return a call of one member as one that others make, too, each on a file of its own."""
+        """Return a call of one member repeated for others, each on a file of its own."""
         return self._replace(owners=owners, file=files, alike=True)
 
     def parts(self, programs: Integers, tag: int) -> npt.NDArray[Any]:

@@ -78,7 +78,7 @@ PROGRAM = np.dtype(
         ("active", "i4"),
         ("inode", "i4"),
         ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
-        ("view_id", "i4"),
+        ("osc_object_id", "i4"),
         ("lock", "i4"),
         ("group", "i4"),  # the group whose locks it uses, or 0
         ("leader", "i4"),  # the program that it is a thread of, or -1
@@ -93,7 +93,7 @@ PROGRAM = np.dtype(
 
 
 class Programs(Component):
-    """All programs of all jobs, what they have to do, and what has come of it.
+    """All programs of all jobs: their operations, clocks, waits and counts.
 
     Attributes
     ----------
@@ -189,6 +189,15 @@ class Programs(Component):
             first_draw=site.machine.lustre.osts,
         )
 
+    def begin_anew(self, programs: Integers, nodes: Indices, cores: Indices) -> None:
+        """Let programs, int64 (n,), forget whose they were; put them on nodes and core stations."""
+        self.rows[programs] = np.zeros(len(programs), self.rows.dtype)
+        self.rows.node[programs] = nodes
+        self.rows.core[programs] = cores
+        counted = (self.waits, self.behind, self.met, self.replies, self.marks)
+        for table in (*counted, self.timers, self.refused):
+            table[programs] = 0
+
     def pending(self) -> int:
         """Return the most events that can be pending: one a program."""
         return len(self.rows)
@@ -258,7 +267,7 @@ def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
 def charge_ahead(
     programs: Programs, program_id: int, cause: int, seconds: float, now: float
 ) -> float:
-    """Charge a program with seconds from now on that it is sure to take; return their end."""
+    """Charge a program with the coming seconds, which it is sure to take; return their end."""
     programs.waits[program_id, cause] += seconds
     record_span(programs.recorder, program_id, cause, now, now + seconds)
     return now + seconds
@@ -266,7 +275,7 @@ def charge_ahead(
 
 @outlined
 def charge_to(programs: Programs, program_id: int, cause: int, part: int, now: float) -> None:
-    """Charge what a program has waited to a cause that is taken apart, all of it to one part."""
+    """Charge a program's wait to a cause that has parts, all of it to one part."""
     charge(programs, program_id, cause, now)
     programs.behind[program_id, part] += now - programs.rows[program_id].since
 
@@ -292,7 +301,7 @@ def note_reply(
 
 @outlined
 def charge_reply(programs: Programs, program_id: int) -> None:
-    """Charge a program's wait for replies to what the latest of them was behind."""
+    """Charge a program's wait for replies to the causes that delayed the latest reply."""
     reply, behind = programs.replies[program_id], programs.behind[program_id]
     behind[int(reply[SERVER])] += reply[AT_SERVER]
     behind[_JOURNAL] += reply[AT_JOURNAL]

@@ -246,7 +246,7 @@ def _as_bytes(records: Table) -> Records:
 
 @njit
 def may_go_on(recorder: Recorder) -> bool:
-    """Tell whether there is room for what a program adds that turns to one operation more."""
+    """Tell whether there is room for the records of a program that begins another operation."""
     if recorder.on == 0:
         return True
     calls = recorder.spare_calls.counts[FREE] >= _CALLS_A_STEP
@@ -288,7 +288,7 @@ def add_call(
 def record_span(
     recorder: Recorder, program_id: int, cause: int, since: float, until: float
 ) -> None:
-    """Record what a program waited for, if it did, from when to when."""
+    """Record a wait of a program, with its cause, begin and end."""
     if recorder.on and until > since:
         _add_span(recorder, program_id, cause, since, until)
 

@@ -74,7 +74,7 @@ class NodeNames(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Site:
-    """Where components are built, each upon those before it.
+    """What components are built from: the machine, the job, and the components built before.
 
     Attributes
     ----------

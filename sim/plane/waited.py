@@ -30,7 +30,7 @@ class Waited(NamedTuple):
 
 
 def waited_of(doing: Floats, behind: Floats) -> Waited:
-    """Return what programs have waited.
+    """Return the seconds that programs have waited, arranged in both ways.
 
     Parameters
     ----------

@@ -32,8 +32,9 @@ all is there that the run left but the data plane itself. Of several jobs `sim.l
 (`ReplayReport`, with the results in `runs`).
 
 The file is a zip: `content.json` with a version of the format, and tables of Parquet. Nothing in it
-is code. An older file is read as long as it has what today's results need, a newer one is refused;
-both say so.
+is code. An older file is read: a value of the machine that came later has there what the simulator
+did before it had one, and a file that lacks more than that is refused, as a newer one is; both in a
+sentence.
 """
 
 

@@ -30,7 +30,7 @@ from sim.results.run_text import job_line
 from sim.run.complete import complete_jobs_yaml, complete_yaml
 from sim.run.result import Result
 from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
-from sim.workloads.h5bench.outcome import H5benchOutcome
+from sim.workloads.h5bench.benchmarks import H5benchOutcome
 from sim.workloads.io500.outcome import Io500Outcome
 from sim.workloads.ior.outcome import IorOutcome
 from sim.workloads.mdtest.outcome import MdtestOutcome

@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 from sim.config.units import format_bytes, format_seconds
-from sim.workloads.trace.block import TraceOp
-from sim.workloads.trace_summary import SIZE_BINS, TraceSummary
+from sim.workloads.replay.summary import SIZE_BINS, TraceSummary
+from sim.workloads.trace import TraceOp
 from topology.text import format_count
 
 _FILES = 10

@@ -20,8 +20,8 @@ from sim.engine.types import Floats, Integers
 from sim.machine.filesystem import FileSet
 from sim.plane.causes import DOING, FINEST, Cause
 from sim.plane.stations import StationKind
-from sim.run.allocation import Allocation
 from sim.run.station_table import StationTable
+from sim.run.submission import Allocation
 from sim.telling.answer import Column, Columns, Table, To, Unit
 from sim.telling.data import frame
 from sim.telling.units import (

@@ -18,13 +18,13 @@ from sim.machine.plane import Plane
 from sim.mpi.record import MpiRecord
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
+from sim.plane.faults import FaultRecord
 from sim.plane.stations import StationKind
-from sim.run.allocation import Allocation
-from sim.run.course import FaultRecord
 from sim.run.frames import to_pandas, to_xarray
 from sim.run.recording import Recording
 from sim.run.saving import save
 from sim.run.station_table import StationTable
+from sim.run.submission import Allocation
 from sim.workloads.job_results import Activity, Row, Trouble
 from sim.workloads.workload import WorkloadRecord
 
@@ -118,7 +118,7 @@ class Result:
     outcome
         What only this workload leaves: the tests of an IOR command
         (:class:`~sim.workloads.ior.outcome.IorOutcome`), the ranks' seconds of a replay
-        (:class:`~sim.workloads.replaying.outcome.ReplayOutcome`), or None.
+        (:class:`~sim.workloads.replay.outcome.ReplayOutcome`), or None.
     notes
         What the user should know: a sentence each.
     troubles

@@ -18,7 +18,7 @@ from sim.lustre.net.lnet import Lnet
 from sim.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
 from sim.plane.causes import Cause
 from sim.plane.events import GO_ON, GONE
-from sim.plane.files import Backend, Files
+from sim.plane.files import Backend, Files, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, wait_for, wake
 from sim.plane.registry import performs
@@ -83,7 +83,7 @@ def _ask(flock: Flock, program_id: int, now: float) -> None:
     file = flock.files.rows[file_id]
     wait_for(flock.programs, program_id, 1, now)
     if file.backend == _DVS:
-        server = flock.files.objects[file.first_object].ost
+        server = flock.files.objects[object_of(flock.files, file_id, 0)].ost
         station = flock.dvs.server_requests + server
         service = flock.dvs.servers[server].open_time
         send(flock.requests, program_id, SERVER_REQUEST, station, service, file_id, now)

@@ -16,7 +16,7 @@ LOCAL_STRIPE = 16 << 20
 
 
 class Storage(NamedTuple):
-    """One of the places.
+    """A place for files.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Storage(NamedTuple):
         return self.kind == "ssd" or self.private
 
     def deal(self, files: int, first: int) -> Indices:
-        """Return the service nodes of new files, the first of which is the ``first``-th of all."""
+        """Return the service nodes of new files; ``first`` is how many files there were before."""
         return dealt(files, self.width, self.servers, first)
 
 

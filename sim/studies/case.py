@@ -12,17 +12,16 @@ from sim.config.jobs import Job, JobsScenario
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.mpi.hint_text import with_more_hints
-from sim.run.allocation import Allocation
 from sim.run.jobs import machine_of_jobs, seeded_jobs, simulate_some
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.run.submission import Allocation
 from sim.studies.processes import bytes_to_move
 from sim.workloads.catalogue import workload_of
 from sim.workloads.job_results import phase_title
-from sim.workloads.replay import Replay
-from sim.workloads.replaying.outcome import ReplayOutcome
-from sim.workloads.trace.block import Trace
-from sim.workloads.trace_opening import open_trace
+from sim.workloads.replay.kernel import Replay, open_trace
+from sim.workloads.replay.outcome import ReplayOutcome
+from sim.workloads.trace import Trace
 from sim.workloads.workload import Workload
 
 HINTS = "MPICH_MPIIO_HINTS"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass
@@ -132,3 +134,13 @@ def _flat(columns: Columns, rows: Any) -> Iterator[list[Any]]:
             yield cells
         else:
             yield from ([*cells, *inner] for inner in _flat(nested.inner, nested.value(row)))
+
+
+def csv_text(table: Table) -> str:
+    """Return a table as CSV: the columns that pandas has; empty where a value is None."""
+    told = list(_told(table.columns))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in told])
+    writer.writerows(_flat(table.columns, table.rows))
+    return text.getvalue()

@@ -53,16 +53,17 @@ class Drawn(NamedTuple):
 
 def figures(answer: Answer) -> Iterator[tuple[str, Figure]]:
     """Yield all figures of an answer with their names, in their order."""
-    yield from _figures(answer.blocks)
+    yield from ((picture.name, figure_of(picture)) for picture in pictures(answer.blocks))
 
 
-def _figures(blocks: Sequence[Block]) -> Iterator[tuple[str, Figure]]:
+def pictures(blocks: Sequence[Block]) -> Iterator[Picture | Chart]:
+    """Yield all that is drawn of blocks, in their order; nothing is drawn yet."""
     for block in blocks:
         match block:
             case Picture() | Chart():
-                yield block.name, figure_of(block)
+                yield block
             case Section() | Fold():
-                yield from _figures(block.blocks)
+                yield from pictures(block.blocks)
 
 
 def figure_of(block: Picture | Chart) -> Figure:

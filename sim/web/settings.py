@@ -9,10 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from sim.config.files import nearest, shipped
-from sim.config.units import GIB, KIB, MIB
+from sim.config.units import SHORT_SIZES
 
-_SIZE = re.compile(r"(?P<number>[1-9]\d{0,11})(?P<unit>[kmg]?)")
-_UNITS = {"": 1, "k": KIB, "m": MIB, "g": GIB}
 _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no meaning
 _HINTS = re.compile(rf"{_HINT}(:{_HINT})*")
 _MOST_HINTS = 400  # letters
@@ -21,7 +19,7 @@ _MOST_HINTS = 400  # letters
 def _size(value: object) -> object:
     """Read a size as IOR and lfs write it."""
     text = str(value).strip().lower()
-    if _SIZE.fullmatch(text) is None:
+    if SHORT_SIZES.read(text) is None:
         raise ValueError(f"{value!r}: right would be a size, as 8m for 8 MiB or 256k for 256 KiB")
     return text
 
@@ -51,15 +49,13 @@ def _hints(text: str) -> str:
 
 def bytes_of(size: str) -> int:
     """Return the bytes of a size as the fields have it: ``8m`` is 8 MiB."""
-    found = _SIZE.fullmatch(size)
+    found = SHORT_SIZES.read(size)
     assert found is not None, size
-    return int(found["number"]) * _UNITS[found["unit"]]
+    return found
 
 
-def size_of(count: int) -> str:
-    """Return bytes as a size with the largest unit that fits."""
-    unit = max((unit for unit, each in _UNITS.items() if count % each == 0), key=_UNITS.__getitem__)
-    return f"{count // _UNITS[unit]}{unit}"
+size_of = SHORT_SIZES.write
+"""Return bytes as a size with the largest unit that fits."""
 
 
 MachineName = Annotated[str, AfterValidator(_machine)]
@@ -232,7 +228,7 @@ def _word(name: str, value: Any) -> str:
 
 def size_words(size: str) -> str:
     """Return a size with its unit in full: ``8m`` is 8 MiB."""
-    found = _SIZE.fullmatch(size)
+    found = SHORT_SIZES.split(size)
     assert found is not None, size
     units = {"": "bytes", "k": "KiB", "m": "MiB", "g": "GiB"}
-    return f"{int(found['number']):,} {units[found['unit']]}"
+    return f"{found[0]:,} {units[found[1]]}"

@@ -47,7 +47,7 @@ WRITTEN = {
         "h5bench: the HDF5 benchmarks that its JSON lists.",
     ),
     "replay": Written(
-        "sim.workloads.replay:Replay",
+        "sim.workloads.replay.kernel:Replay",
         "What a trace says that ranks did: CSV, Parquet, a Darshan log.",
     ),
     "dl-loading": Written(

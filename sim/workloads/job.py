@@ -217,9 +217,8 @@ class Job:
         yield self.filesystem.run(batch)
         ended = self.filesystem.marks(self.programs)[:, LAST_MARK]
         waited = self.filesystem.plane.waited(self.programs) - before
-        pace = self.filesystem.plane.pace
         for waits in waited:
-            waits[:, Cause.THINK] -= think if pace is None else think * pace[self.programs]
+            waits[:, Cause.THINK] -= think * self.filesystem.plane.pace.of(self.programs)
         self.add_stretch(label, stretch_of(float(started), ended, waited))
 
     def add_stretch(self, label: str, stretch: Stretch, part: int = 0) -> None:

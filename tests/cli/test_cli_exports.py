@@ -58,7 +58,7 @@ def test_what_writes_a_form_is_there() -> None:
 @pytest.mark.parametrize(
     ("option", "door", "words"),
     [
-        ("--darshan", "sim.workloads.darshan_log.libdarshan", r"Python 3\.11 or 3\.12"),
+        ("--darshan", "sim.workloads.darshan.log", r"Python 3\.11 or 3\.12"),
         ("--tokio", "sim.results.exports.tokio", r"pip install 'xc40io\[tokio\]'"),
     ],
 )

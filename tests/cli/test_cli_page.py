@@ -19,7 +19,7 @@ COMMANDS = {
     "jobs": ("run", "JOBS", "--no-alone"),
     "trace": ("replay", "TRACE"),
     "log": ("replay", "LOG", "--stripe-count", "2"),
-    "compare": ("compare", "--targets", "lustre,home", "--nodes", "1", "--html", "PAGE", *WRITE),
+    "compare": ("compare", "--nodes", "1", "--what-if", "ppn=2", "--html", "PAGE", *WRITE),
     "explain": ("explain", "--nodes", "1", "--ppn", "1", "--html", "PAGE", "--jobs", "1", *WRITE),
     "explain-jobs": ("explain", "JOBS", "--jobs", "1"),
 }
@@ -30,7 +30,7 @@ SHOWN = {
     "jobs": "Each job",
     "trace": "What bound it",
     "log": "The log and the replay",
-    "compare": "Which is the fastest",
+    "compare": "Side by side",
     "explain": "Why, and what would help: write",
     "explain-jobs": "Why, and what would help: job a, write",
 }
@@ -104,6 +104,6 @@ def test_pictures_of_studies_go_into_a_folder(xc40io, files, tmp_path):
         done = xc40io(*words)
         assert done.exit_code == 0, done.stderr
         assert all(path.read_bytes().startswith(b"\x89PNG") for path in folder.iterdir())
-    assert [path.name for path in folders["compare"].iterdir()] == ["comparison.png"]
+    assert [path.name for path in folders["compare"].iterdir()] == ["side-by-side.png"]
     drawn = {path.name for path in folders["explain"].iterdir()}
     assert {"gains-0.png", "bandwidth.png", "ranks.png"} <= drawn

@@ -111,7 +111,6 @@ def test_bytes_that_are_lost_are_told_and_end_in_status_1(xc40io):
         (("compare", "--targets", "ssd", *WHAT_IF, *IOR), "belongs to a comparison of targets"),
         (("compare", "--nodes", "4", "theta-headline", "theta-adios"), "with --nodes"),
         (("compare", "nowhere", "theta", *IOR), "'nowhere' is none of the machines"),
-        (("compare", "--repeat", "2", *IOR), "stand beside names or --what-if"),
     ],
 )
 def test_what_is_refused(xc40io, words, sentence):

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.config.machine import load_machine
 from sim.config.mpi import Mpi
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.plane.batch import Batch
@@ -29,6 +30,7 @@ class RecordedFile:
     communicator: Communicator
     calls: list[Call] = field(default_factory=list)
     number: int = 0
+    layout: Layout = field(default_factory=lambda: Layout.striped(1 << 20, range(4)))
 
     def open(self, batch: Batch, *, create: bool, writing: bool = True) -> None:
         del batch

@@ -34,7 +34,6 @@ class Ior:
             self.mpi_file,  # type: ignore[arg-type]
             mpi(),
             PnetcdfProperties(**properties),  # type: ignore[arg-type]
-            MIB,
         )
         self.size = size
         self.file.create(self.batch)

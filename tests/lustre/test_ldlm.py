@@ -53,7 +53,7 @@ def test_every_request_is_granted_and_every_lock_given_back_or_kept(plan: Plan) 
     assert not locks.users.any()
     assert not locks.blocked.any()
     assert len(locks) == plane.stat(Stat.ENQUEUES) - plane.stat(Stat.CANCELS)
-    assert plane.tables.osc.channels.lru_count.sum() == len(locks)
+    assert plane.tables.osc.obds.lru_count.sum() == len(locks)
 
 
 @some
@@ -161,7 +161,7 @@ def test_unused_locks_go_when_there_are_too_many() -> None:
     files = plane.add_files(40, size=PAGE)
     plane.run([[Step(Op.READ, file, length=PAGE) for file in files]])
     assert plane.stat(Stat.ENQUEUES) == 40
-    assert plane.tables.osc.channels.lru_count.tolist() == [8] * 4
+    assert plane.tables.osc.obds.lru_count.tolist() == [8] * 4
     assert plane.stat(Stat.LRU_CANCELS) == plane.stat(Stat.CANCELS) == 40 - 4 * 8
     assert sorted(locks_of(plane).resource.tolist()) == list(files[8:])
     # What lay below a lock that went is read again, the rest is in the cache.

@@ -18,7 +18,7 @@ anything = plans(Op.READ, Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)
 
 def assert_limits(plane: SmallPlane) -> None:
     tables = plane.tables
-    osc = tables.osc.channels
+    osc = tables.osc.obds
     assert osc.dirty.min() >= 0
     assert osc.dirty.max() <= tables.osc.max_dirty
     assert osc.grant.min() >= 0
@@ -42,14 +42,14 @@ def test_a_client_without_grants_gets_on(plan: Plan, grant: int) -> None:
     plane = plan.plane(size=1 << 20, **sizes)
     plane.run(plan.programs, assert_limits)
     # What an OST has promised is never more than the client wishes for.
-    osc = plane.tables.osc.channels
+    osc = plane.tables.osc.obds
     assert (osc.dirty + osc.grant <= max(plane.tables.osc.max_dirty, grant)).all()
 
 
 @some
 @given(plans(Op.READ, Op.WRITE))
 def test_an_rpc_keeps_to_one_window_of_the_object(plan: Plan) -> None:
-    """Aligned and of RPC size at most: so many RPCs as windows are touched, or more."""
+    """Aligned and of RPC size at most: so many RPCs as extents are touched, or more."""
     plane = plan.plane(size=1 << 22, direct=True)
     touched = 0
     for program in plan.programs:
@@ -96,7 +96,7 @@ def test_direct_io_fills_the_flight(limit: int) -> None:
 
     def look(plane: SmallPlane) -> None:
         nonlocal highest
-        highest = max(highest, int(plane.tables.osc.channels.in_flight.max()))
+        highest = max(highest, int(plane.tables.osc.obds.in_flight.max()))
 
     plane = SmallPlane(1, lustre__max_rpcs_in_flight=limit)
     plane.add_files(1, 1, 16 * RPC, direct=True)

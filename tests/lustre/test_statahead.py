@@ -23,7 +23,7 @@ class Directory:
 
     def __init__(self, plane: SmallPlane, files: int = FILES, stripes: int = 1) -> None:
         self.plane = plane
-        self.number = plane.plane.add_names(np.zeros(1, np.int32))
+        self.number = plane.plane.namespace.add_names(np.zeros(1, np.int32))
         self.files = plane.add_files(files, stripes)
 
     def listing(self, order: Iterable[int] | None = None, names: int | None = None) -> list[Step]:
@@ -54,18 +54,18 @@ def nothing_is_left(plane: SmallPlane) -> bool:
     return bool(free and (ahead.mds.mdcs.in_flight == 0).all())
 
 
-def test_the_window_grows_from_2_with_each_hit_up_to_the_most() -> None:
+def test_the_entries_ahead_grow_from_2_with_each_hit_up_to_the_most() -> None:
     plane, seen = SmallPlane(1), []
 
     def look(plane: SmallPlane) -> None:
         listing = listing_of(plane)
         if listing.state == RUNNING:
-            seen.append((int(listing.window), int(listing.cached)))
+            seen.append((int(listing.ahead_max), int(listing.cached)))
 
     plane.run([Directory(plane).listing()], look)
-    windows = [window for window, _ in seen]
-    assert list(dict.fromkeys(windows)) == [2, 4, 8, 16, 32]
-    assert all(cached <= window for window, cached in seen)
+    most = [ahead for ahead, _ in seen]
+    assert list(dict.fromkeys(most)) == [2, 4, 8, 16, 32]
+    assert all(cached <= ahead for ahead, cached in seen)
     assert nothing_is_left(plane)
 
 
@@ -138,7 +138,7 @@ def test_the_thread_stops_where_too_few_names_are_looked_at() -> None:
     assert nothing_is_left(plane)
 
 
-def test_names_left_out_are_forgotten_far_behind_the_window() -> None:
+def test_names_left_out_are_forgotten_far_behind() -> None:
     plane = SmallPlane(1)
     directory = Directory(plane, 300)
     plane.run([directory.listing([i for i in range(300) if i % 3 < 2])])

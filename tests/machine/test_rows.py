@@ -221,7 +221,7 @@ FILES = 40
 
 def write_files(plane: SmallPlane, left: int) -> None:
     """Write some files when so few rows are left for what nodes cache of objects."""
-    plane.tables.cache.spare_views.counts[FREE] = left
+    plane.tables.cache.spare_osc_objects.counts[FREE] = left
     files = plane.add_files(FILES)
     writes = [Step(Op.WRITE, file, length=PAGE) for file in files]
     plane.run([[*writes, *(Step(Op.FSYNC, file) for file in files)]])
@@ -230,11 +230,11 @@ def write_files(plane: SmallPlane, left: int) -> None:
 @pytest.mark.parametrize("left", [0, 1, FILES - 1])
 def test_a_table_that_is_too_short_grows_before_the_event(left: int) -> None:
     plane = SmallPlane(1)
-    known = len(plane.tables.cache.views)
+    known = len(plane.tables.cache.osc_objects)
     write_files(plane, left)
-    grown = len(plane.tables.cache.views)
+    grown = len(plane.tables.cache.osc_objects)
     assert grown > known
-    assert plane.plane.free_rows()["PageCache.views"] == grown - (known - left) - FILES
+    assert plane.plane.free_rows()["PageCache.osc_objects"] == grown - (known - left) - FILES
     assert plane.served(StationKind.OST).sum() == FILES * PAGE
 
 
@@ -242,7 +242,7 @@ def test_a_component_that_takes_more_than_it_says_is_called_a_defect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(PageCache, "demands", lambda _: [])
-    words = r"an event took more rows of PageCache\.views than .* says .*\(demands\).* defect"
+    words = r"an event took more rows of PageCache\.osc_objects than .* says .*\(demands\).* defect"
     with pytest.raises(RuntimeError, match=words) as told:
         write_files(SmallPlane(1), FILES - 1)
     assert isinstance(told.value.__cause__, NoRowLeftError)

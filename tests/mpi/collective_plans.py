@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 from open_files import NUMBER, THETA, random_accesses
 
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
@@ -40,8 +41,7 @@ def collective_file(
     mpi = THETA.with_changes({"mpi.library": library}).mpi
     return CollectiveFile(
         number=NUMBER,
-        stripe_count=4,
-        stripe_size=stripe_size,
+        layout=Layout.striped(stripe_size, range(4)),
         communicator=everyone,
         aggregators=np.array(aggregators),
         hints=Hints(**hints),
@@ -146,7 +146,7 @@ Method = Callable[[Batch, CollectiveFile, Accesses, AccessCounts], None]
 
 def plan(method: Method, target: CollectiveFile, accesses: Accesses) -> Plan:
     """Make one collective call, and look at what it adds."""
-    counts = AccessCounts(target.stripe_count, target.stripe_size, len(target.aggregators))
+    counts = AccessCounts.of(target.layout, len(target.aggregators))
     batch = Batch(np.arange(RANKS))
     method(batch, target, accesses, counts)
     transfers = [
@@ -213,10 +213,10 @@ def stripes_of(given: set[int], stripe_size: int) -> dict[int, set[int]]:
 
 def rounds_by_hand(target: CollectiveFile, accesses: Accesses) -> Callable[[int], int]:
     """Return what tells in which round a stripe is written."""
-    first = min(accesses.offset.tolist(), default=0) // target.stripe_size
+    first = min(accesses.offset.tolist(), default=0) // target.layout.stripe_size
     buffers = 1
     if target.mpi.library == "romio":
-        buffers = max(1, target.hints.cb_buffer_size // target.stripe_size)
+        buffers = max(1, target.hints.cb_buffer_size // target.layout.stripe_size)
     return lambda stripe: (stripe - first) // (len(target.aggregators) * buffers)
 
 
@@ -227,6 +227,6 @@ def exchanged(target: CollectiveFile, accesses: Accesses) -> Counter[tuple[int, 
     for rank, start, stop in pieces_of(accesses):
         node = int(target.communicator.node[rank])
         for byte in range(start, stop):
-            stripe = byte // target.stripe_size
+            stripe = byte // target.layout.stripe_size
             amounts[node, stripe % len(target.aggregators), round_of(stripe)] += 1
     return amounts

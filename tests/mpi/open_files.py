@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sim.config.machine import load_machine
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.collectives import Collectives
 from sim.mpi.communicator import Communicator
@@ -40,9 +41,8 @@ def mpi_file(
 ) -> MpiFile:
     """Return a file that is not open yet."""
     machine = THETA.with_changes({"mpi.library": library})
-    return MpiFile(
-        NUMBER, stripe_count, stripe_size, communicator(ranks), Hints(**hints), machine, 1
-    )
+    layout = Layout.striped(stripe_size, range(stripe_count))
+    return MpiFile(NUMBER, layout, communicator(ranks), Hints(**hints), machine, 1)
 
 
 def target(
@@ -52,8 +52,9 @@ def target(
     of = communicator(ranks)
     mpi = THETA.with_changes({"mpi.library": library}).mpi
     costs = Collectives(mpi, of.nodes, of.size)
+    layout = Layout.striped(stripe_size, range(4))
     return CollectiveFile(
-        NUMBER, 4, stripe_size, of, np.arange(1), Hints(**hints), mpi, costs, inner_meeting=1
+        NUMBER, layout, of, np.arange(1), Hints(**hints), mpi, costs, inner_meeting=1
     )
 
 

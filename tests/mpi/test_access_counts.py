@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sim.lustre.striping import Layout
 from sim.mpi.stats import DirectionCounts
 
 
@@ -28,5 +29,5 @@ def test_a_rank_counts_once_however_often_it_calls():
 
 def test_runs_of_system_calls_count_each_call():
     counts = DirectionCounts()
-    counts.add_system(np.array([64, 10]), np.array([5, 2]), stripe_size=64)
+    counts.add_system(np.array([64, 10]), Layout.striped(64, range(4)), np.array([5, 2]))
     assert (counts.system, counts.stripe_sized, counts.system_bytes) == (7, 5, 340)

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from sim.config.errors import InputError
 from sim.engine.types import Indices
+from sim.lustre.striping import Layout
 from sim.mpi.aggregators import choose_aggregators, fit_to_stripes
-from sim.mpi.config_list import EVERYBODY, host_name, parse_config_list
+from sim.mpi.communicator import host_name
 from sim.mpi.hints import Hints
+from sim.mpi.known_hints import EVERYBODY, parse_config_list
 
 
 def blocks(nodes: int, ranks: int) -> Indices:
@@ -17,11 +19,13 @@ def blocks(nodes: int, ranks: int) -> Indices:
 
 
 def cray(node: Indices, hints: Hints, stripes: int) -> list[int]:
-    return choose_aggregators(node, hints, stripes, "cray").tolist()
+    return choose_aggregators(node, hints, Layout.striped(1, range(stripes)), "cray").tolist()
 
 
 def romio(node: Indices, hints: Hints, stripes: int, *, reading: bool = False) -> list[int]:
-    return choose_aggregators(node, hints, stripes, "romio", reading=reading).tolist()
+    return choose_aggregators(
+        node, hints, Layout.striped(1, range(stripes)), "romio", reading=reading
+    ).tolist()
 
 
 def test_512_ranks_of_theta_over_56_osts() -> None:
@@ -85,7 +89,12 @@ def test_a_list_that_leaves_nobody_is_refused() -> None:
     for library in ("cray", "romio"):
         for config_list in ("nid00009:4", "*:0"):
             with pytest.raises(InputError, match="among the job's, nid00000 to nid00007"):
-                choose_aggregators(blocks(8, 2), Hints(cb_config_list=config_list), 4, library)
+                choose_aggregators(
+                    blocks(8, 2),
+                    Hints(cb_config_list=config_list),
+                    Layout.striped(1, range(4)),
+                    library,
+                )
 
 
 _NODES = st.lists(st.integers(0, 6), min_size=1, max_size=40).map(

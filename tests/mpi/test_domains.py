@@ -11,33 +11,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 from open_files import of_pieces
 
+from sim.lustre.striping import Layout
 from sim.mpi.domains import (
     StripedDomains,
     cut,
     even_domains,
+    file_windows_of,
     requests_of,
     striped_domains,
     sum_by,
     union,
-    windows_of,
 )
 
 
 def test_a_stripe_object_has_one_writer_if_there_are_as_many_aggregators_as_objects():
-    domains = StripedDomains(stripe_size=10, aggregators=4, stripes_per_round=1, first=6)
+    domains = StripedDomains(
+        layout=Layout.striped(10, range(4)), aggregators=4, stripes_per_round=1, first=6
+    )
     stripes = np.arange(6, 30)
     assert (domains.domain_of(stripes) == stripes % 4).all()
     assert domains.round_of(stripes).tolist() == sorted([0, 1, 2, 3, 4, 5] * 4)
 
 
 def test_twice_as_many_aggregators_take_turns_with_the_stripes_of_an_object():
-    domains = StripedDomains(stripe_size=10, aggregators=8, stripes_per_round=1, first=0)
+    domains = StripedDomains(
+        layout=Layout.striped(10, range(4)), aggregators=8, stripes_per_round=1, first=0
+    )
     of_object_1 = np.arange(1, 40, 4)
     assert domains.domain_of(of_object_1).tolist() == [1, 5] * 5
 
 
 def test_rounds_of_several_stripes():
-    domains = StripedDomains(stripe_size=10, aggregators=2, stripes_per_round=3, first=4)
+    domains = StripedDomains(
+        layout=Layout.striped(10, range(4)), aggregators=2, stripes_per_round=3, first=4
+    )
     assert domains.round_of(np.arange(4, 18)).tolist() == [0] * 6 + [1] * 6 + [2] * 2
 
 
@@ -94,9 +101,9 @@ def test_even_domains_are_parts_of_about_one_size_in_buffers_of_one_size(drawn):
             if domains.domain[one] == position
         ]
         if own:
-            low = min(given_) + position * even - target.stripe_size / 2
+            low = min(given_) + position * even - target.layout.stripe_size / 2
             assert low <= min(own) or position == 0
-            assert max(own) < low + even + target.stripe_size or max(own) == max(given_)
+            assert max(own) < low + even + target.layout.stripe_size or max(own) == max(given_)
             starts = domains.start[domains.domain == position]
             assert starts[0] == min(own)
             assert (np.diff(starts) == target.hints.cb_buffer_size).all()
@@ -111,10 +118,10 @@ def test_runs_and_windows_cover_what_the_ranks_give(drawn):
     start, length = union(accesses.offset, accesses.length)
     assert (start[1:] > (start + length)[:-1]).all()
     domains = striped_domains(target, accesses)
-    windows = windows_of(start, length, domains)
+    windows = file_windows_of(start, length, domains)
     stripes = {}
     for byte in given_bytes(accesses):
-        stripes.setdefault(byte // target.stripe_size, set()).add(byte)
+        stripes.setdefault(byte // target.layout.stripe_size, set()).add(byte)
     assert windows.number.tolist() == sorted(stripes)
     for row, number in enumerate(windows.number.tolist()):
         own = stripes[number]
@@ -137,7 +144,7 @@ def test_filled_up_windows_leave_nothing_out(drawn):
     if not len(accesses.rank):
         return
     domains = striped_domains(target, accesses)
-    windows = windows_of(*union(accesses.offset, accesses.length), domains).filled_up(domains)
+    windows = file_windows_of(*union(accesses.offset, accesses.length), domains).filled_up(domains)
     given_ = given_bytes(accesses)
     assert windows.low[0] == min(given_)
     assert (windows.low[1:] == windows.high[:-1]).all()
@@ -153,7 +160,7 @@ def test_requests_add_up(drawn):
     requests = requests_of(accesses, striped_domains(target, accesses))
     size, pieces = Counter(), Counter()
     for rank, start, stop in pieces_of(accesses):
-        touched = [byte // target.stripe_size for byte in range(start, stop)]
+        touched = [byte // target.layout.stripe_size for byte in range(start, stop)]
         size.update((rank, stripe) for stripe in touched)
         pieces.update((rank, stripe) for stripe in set(touched))
     key = list(zip(requests.rank.tolist(), requests.window.tolist(), strict=True))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sim.config.errors import InputError
-from sim.mpi.variables import Displays, passed_over, read_displays
+from sim.mpi.known_hints import Displays, passed_over, read_displays
 
 
 def test_nothing_is_displayed_unless_asked() -> None:

@@ -30,12 +30,12 @@ from sim.plane.operations import Op
 
 def possible(target):
     """Tell whether a stripe fits into the collective buffer."""
-    return target.mpi.library == "cray" or target.hints.cb_buffer_size >= target.stripe_size
+    return target.mpi.library == "cray" or target.hints.cb_buffer_size >= target.layout.stripe_size
 
 
 def stripes_by_hand(target, given_):
     """Return all stripes from the first to the last given byte, as ranges within these."""
-    size = target.stripe_size
+    size = target.layout.stripe_size
     return [
         range(max(stripe * size, min(given_)), min((stripe + 1) * size, max(given_) + 1))
         for stripe in range(min(given_) // size, max(given_) // size + 1)
@@ -53,7 +53,7 @@ def test_holes_make_the_library_do_it_all_again_with_read_modify_write(drawn):
     again = stripes if len(whole) < len(stripes) else []
     expected = [[] for _ in target.aggregators]
     for stripe in [*whole, *again]:
-        own = expected[stripe[0] // target.stripe_size % len(expected)]
+        own = expected[stripe[0] // target.layout.stripe_size % len(expected)]
         own.append((stripe[0], stripe[-1] + 1))
     assert one.calls(Op.WRITE, Timer.RAW_WRITE) == expected
     read = [call for calls in one.calls(Op.READ, Timer.MODIFY_READ) for call in calls]
@@ -78,7 +78,7 @@ def test_forced_read_modify_write_reads_every_stripe_first(drawn):
     stripes = stripes_by_hand(target, given_) if given_ else []
     expected = [[] for _ in target.aggregators]
     for stripe in stripes:
-        own = expected[stripe[0] // target.stripe_size % len(expected)]
+        own = expected[stripe[0] // target.layout.stripe_size % len(expected)]
         own.append((stripe[0], stripe[-1] + 1))
     assert one.calls(Op.WRITE) == one.calls(Op.READ) == expected
     counts = one.counts.writes
@@ -128,7 +128,9 @@ def test_no_data_of_a_round_come_before_all_have_written_the_one_before(drawn):
             if step.meeting == INNER:
                 rounds.append(set())
             if step.kind is Op.WRITE:
-                rounds[-1] |= {round_of(start // target.stripe_size) for start, _ in step.calls}
+                rounds[-1] |= {
+                    round_of(start // target.layout.stripe_size) for start, _ in step.calls
+                }
         assert all(len(together) <= 1 for together in rounds)
 
 

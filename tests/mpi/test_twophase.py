@@ -36,10 +36,12 @@ def window_by_hand(target, given_, stripe):
     """Return the range that an aggregator takes a stripe to hold data in."""
     domain = stripe % len(target.aggregators)
     own = [
-        byte for byte in given_ if byte // target.stripe_size % len(target.aggregators) == domain
+        byte
+        for byte in given_
+        if byte // target.layout.stripe_size % len(target.aggregators) == domain
     ]
-    low = min(stripes_of(given_, target.stripe_size)[stripe])
-    return range(low, min((stripe + 1) * target.stripe_size, max(own) + 1))
+    low = min(stripes_of(given_, target.layout.stripe_size)[stripe])
+    return range(low, min((stripe + 1) * target.layout.stripe_size, max(own) + 1))
 
 
 @given(files_and_accesses())
@@ -49,7 +51,7 @@ def test_a_write_writes_what_is_given_and_the_holes_it_has_read_before(drawn):
     given_ = given_bytes(accesses)
     expected = [set() for _ in target.aggregators]
     modified = []
-    for stripe, own in stripes_of(given_, target.stripe_size).items():
+    for stripe, own in stripes_of(given_, target.layout.stripe_size).items():
         window = window_by_hand(target, given_, stripe)
         sieved = len(own) < len(window)
         sieved &= target.hints.romio_lustre_ds_in_coll is Switch.ENABLE
@@ -73,7 +75,7 @@ def test_a_write_is_counted(drawn):
     counts, given_ = one.counts.writes, given_bytes(accesses)
     calls = [stop - start for own in one.calls(Op.WRITE) for start, stop in own]
     assert (counts.system, counts.system_bytes) == (len(calls), sum(calls))
-    assert counts.stripe_sized == calls.count(target.stripe_size)
+    assert counts.stripe_sized == calls.count(target.layout.stripe_size)
     assert (counts.gaps, counts.gap_bytes) == gaps_between(given_)
     assert (counts.collective, counts.bytes) == (RANKS, accesses.bytes)
     assert counts.active.sum() == (RANKS if given_ else 0)
@@ -124,7 +126,9 @@ def test_other_ranks_wait_for_what_they_have_sent_and_for_nothing_else(drawn):
     begins: defaultdict[tuple[int, int], set[bool]] = defaultdict(set)
     for rank in set(range(RANKS)) - set(target.aggregators.tolist()):
         given_ = [piece for piece in pieces_of(accesses) if piece[0] == rank]
-        stripes = {byte // target.stripe_size for _, *ends in given_ for byte in range(*ends)}
+        stripes = {
+            byte // target.layout.stripe_size for _, *ends in given_ for byte in range(*ends)
+        }
         rounds = {round_of(stripe) for stripe in stripes}
         for turn in rounds:
             begins[int(target.communicator.node[rank]), turn].add(turn > min(rounds))
@@ -148,7 +152,7 @@ def test_data_of_a_round_come_before_it_is_written_and_rounds_follow_each_other(
                 turn = (step.transfers or [step.one_sent])[0].turn
                 assert turn > last
                 last = turn
-            stripes = {start // target.stripe_size for start, _ in step.calls}
+            stripes = {start // target.layout.stripe_size for start, _ in step.calls}
             rounds = {round_of(stripe) for stripe in stripes}
             if step.kind is Op.WRITE:
                 assert rounds == {turn}
@@ -185,7 +189,7 @@ def test_a_read_fetches_what_is_asked_for_in_one_call_a_window(drawn):
     assert counts.bytes == accesses.bytes
     if target.mpi.library == "cray":
         hulls = [[] for _ in calls]
-        for stripe, own in sorted(stripes_of(asked, target.stripe_size).items()):
+        for stripe, own in sorted(stripes_of(asked, target.layout.stripe_size).items()):
             hulls[stripe % len(hulls)].append((min(own), max(own) + 1))
         assert calls == hulls
         return

@@ -49,15 +49,15 @@ def assert_clean(plane: SmallPlane) -> None:
     """Nothing is dirty, nothing is under way, and all room has been given back."""
     tables = plane.tables
     cache = tables.cache
-    views = cache.views[rows_in_use(cache.spare_views)]
-    assert not views.unsent.any()
-    assert not views.outstanding.any()
+    osc_objects = cache.osc_objects[rows_in_use(cache.spare_osc_objects)]
+    assert not osc_objects.unsent.any()
+    assert not osc_objects.outstanding.any()
     assert not tables.cache.inodes.outstanding.any()
     assert not tables.osc.clients.dirty.any()
-    assert not tables.osc.channels.dirty.any()
-    assert not tables.osc.channels.in_flight.any()
-    assert not tables.osc.channels.pressing.any()
-    assert len(free(tables.cache.spare_windows)) == len(tables.cache.windows)
+    assert not tables.osc.obds.dirty.any()
+    assert not tables.osc.obds.in_flight.any()
+    assert not tables.osc.obds.pressing.any()
+    assert len(free(tables.cache.spare_osc_extents)) == len(tables.cache.osc_extents)
     assert len(free(tables.bulk.spare_rpcs)) == len(tables.bulk.rpcs)
     assert len(free(tables.network.spare_messages)) == len(tables.network.messages)
 
@@ -68,7 +68,7 @@ def test_every_byte_is_written_once(plan: Plan) -> None:
     plane = plan.plane()
     plane.run(plan.programs)
     # What has not been written yet is dirty.
-    dirty = int(plane.tables.osc.channels.dirty.sum())
+    dirty = int(plane.tables.osc.obds.dirty.sum())
     assert written_back(plane, plan) + dirty == plan.written() == plan.covered()
     plane.run(plan.synced())
     assert written_back(plane, plan) == plan.written()
@@ -121,10 +121,10 @@ def assert_cache_is_under_locks(plane: SmallPlane) -> None:
     with_client = [LockState.HELD, LockState.ASKED_BACK, LockState.FLUSHING]
     held = locks[np.isin(locks.state, with_client)]
     cached = np.zeros(plane.nodes, np.int64)
-    for view_id, start, stop in cached_runs(plane):
-        view = tables.cache.views[view_id]
-        cached[view.node] += stop - start
-        own = held[(held.resource == view["object"]) & (held.owner == view.node)]
+    for osc_object_id, start, stop in cached_runs(plane):
+        osc_object = tables.cache.osc_objects[osc_object_id]
+        cached[osc_object.node] += stop - start
+        own = held[(held.resource == osc_object["object"]) & (held.owner == osc_object.node)]
         at = start
         for lock in own[np.argsort(own.start)]:
             if lock.start <= at <= lock.end:
@@ -218,7 +218,7 @@ def test_what_is_dirty_stays_in_a_cache_that_is_too_small() -> None:
 
 
 def test_pages_that_are_on_their_way_are_not_asked_for_again() -> None:
-    """The first page of a window is on its way for 4 ms when six ask for the ninth."""
+    """The first page of an extent is on its way for 4 ms when six ask for the ninth."""
     plane = SmallPlane(1, 7, lustre__readahead=0, lustre__ost_read_rate="1 MB/s")
     plane.add_files(size=8 << 20)
     first = [Step(Op.READ, 0, 4 << 20, PAGE), Step(Op.READ, 0, 0, PAGE)]

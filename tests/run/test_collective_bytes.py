@@ -73,7 +73,9 @@ def write(on: Job, environment: dict[str, str], accesses: Accesses) -> tuple[Mpi
         environment, file_name="random", program={}, striping=striping, machine=machine
     )
     files = filesystem.allocate(1, striping)
-    file = MpiFile(files.first, 4, STRIPE, on.world, inforce.hints, machine, filesystem.meetings())
+    file = MpiFile(
+        files.first, files.layout(), on.world, inforce.hints, machine, filesystem.meetings()
+    )
     file.set_flags(filesystem.plane.files)
     batch = Batch(np.arange(RANKS))
     batch.add(Op.MARK)

@@ -14,7 +14,7 @@ from sim.config.scenario import Scenario
 from sim.results.programs.ior_report import ior_outcome
 from sim.run.fabric import fabric_of
 from sim.run.simulate import simulate
-from sim.workloads.ior.rows import reduce
+from sim.workloads.ior.outcome import reduce
 
 MIB = 1 << 20
 MACHINES = ("cori-knl", "cori-haswell")

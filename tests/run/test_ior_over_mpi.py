@@ -16,7 +16,7 @@ from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.ior.phases import PhaseRecord
+from sim.workloads.ior.outcome import PhaseRecord
 
 APIS = ("MPIIO", "HDF5", "NCMPI")
 

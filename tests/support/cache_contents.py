@@ -7,12 +7,14 @@ from small_plane import SmallPlane
 
 
 def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
-    """Return (view, start, stop) of every run of cached bytes."""
-    tables, extents = plane.tables, plane.tables.extents
+    """Return (osc_object, start, stop) of every run of cached bytes."""
+    tables, byte_lists = plane.tables, plane.tables.byte_lists
     runs = []
-    for view in rows_in_use(tables.cache.spare_views).tolist():
-        run = extents.order.heads[tables.cache.views.cached[view], 0]
+    for osc_object in rows_in_use(tables.cache.spare_osc_objects).tolist():
+        run = byte_lists.order.heads[tables.cache.osc_objects.cached[osc_object], 0]
         while run >= 0:
-            runs.append((view, int(extents.runs[run].start), int(extents.runs[run].stop)))
-            run = extents.order.next[run, 0]
+            runs.append(
+                (osc_object, int(byte_lists.runs[run].start), int(byte_lists.runs[run].stop))
+            )
+            run = byte_lists.order.next[run, 0]
     return runs

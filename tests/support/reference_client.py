@@ -2,7 +2,7 @@
 
 Slow and meant to be obviously right: the rules that the docstrings of ``sim.lustre.client``,
 ``osc`` and ``ldlm`` and of ``sim.node.page_cache`` state, over Python lists. Bytes and pages are
-bits of integers: one integer for what is cached of an object, and one for each window. The compiled
+bits of integers: one integer for what is cached of an object, and one for each extent. The compiled
 client has to agree with it on a machine (``SIMPLE``) whose network takes no time but for the
 latency of a small message, and whose other times and rates are binary fractions: sums of them are
 exact, so that the two agree to the last bit.
@@ -149,7 +149,7 @@ class Station:
 
 
 @dataclass(eq=False)
-class Window:
+class OscExtent:
     """The bytes of one aligned RPC's worth of an object that are dirty or on their way."""
 
     start: int  # where in the object it begins
@@ -209,7 +209,7 @@ class Return(NamedTuple):
 
 
 @dataclass(eq=False)
-class View:
+class OscObject:
     """An object as one node sees it."""
 
     node: Node
@@ -217,17 +217,17 @@ class View:
     osc: Osc
     inode: Inode
     cached: int = 0  # pages
-    windows: list[Window] = field(default_factory=list)  # in the order of the object
+    extents: list[OscExtent] = field(default_factory=list)  # in the order of the object
     readers: list[Reader] = field(default_factory=list)
     locks: list[ClientLock] = field(default_factory=list)
     returning: list[Return] = field(default_factory=list)  # the latest first
 
-    def add(self, window: Window) -> None:
-        bisect.insort(self.windows, window, key=lambda other: other.start)
+    def add(self, extent: OscExtent) -> None:
+        bisect.insort(self.extents, extent, key=lambda other: other.start)
 
-    def remove(self, window: Window) -> None:
-        """Take out a window that is done; locks can go below which nothing is on its way."""
-        self.windows.remove(window)
+    def remove(self, extent: OscExtent) -> None:
+        """Take out an extent that is done; locks can go below which nothing is on its way."""
+        self.extents.remove(extent)
         for lock, clean in list(self.returning):
             if not self.busy(lock):
                 self.returning.remove(Return(lock, clean))
@@ -235,24 +235,24 @@ class View:
 
     def busy(self, lock: Lock) -> bool:
         """Tell whether bytes below a lock are dirty or on their way."""
-        return any(window.overlaps(lock.start, lock.end + 1) for window in self.windows)
+        return any(extent.overlaps(lock.start, lock.end + 1) for extent in self.extents)
 
-    def dirty(self, urgency: int = CALM) -> list[Window]:
-        return [w for w in self.windows if w.state == DIRTY and w.urgency >= urgency]
+    def dirty(self, urgency: int = CALM) -> list[OscExtent]:
+        return [w for w in self.extents if w.state == DIRTY and w.urgency >= urgency]
 
     @property
     def unsent(self) -> int:
-        return sum(window.size for window in self.dirty())
+        return sum(extent.size for extent in self.dirty())
 
     @property
-    def outstanding(self) -> list[Window]:
-        return [window for window in self.windows if window.state != READING]
+    def outstanding(self) -> list[OscExtent]:
+        return [extent for extent in self.extents if extent.state != READING]
 
     def hurry(self, start: int, stop: int, urgency: int) -> None:
-        """Let dirty windows with bytes between two offsets go sooner."""
-        for window in self.dirty():
-            if window.overlaps(start, stop):
-                window.urgency = max(window.urgency, urgency)
+        """Let dirty extents with bytes between two offsets go sooner."""
+        for extent in self.dirty():
+            if extent.overlaps(start, stop):
+                extent.urgency = max(extent.urgency, urgency)
 
 
 @dataclass(eq=False)
@@ -263,7 +263,7 @@ class Inode:
     writing: list[tuple[int, int]] = field(default_factory=list)  # ranges of bytes
     range_free: list[Event] = field(default_factory=list)
     flushed: list[Event] = field(default_factory=list)  # who waits until nothing is dirty
-    views: list[View] = field(default_factory=list)
+    osc_objects: list[OscObject] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -272,11 +272,11 @@ class Node:
     cores: list[Station]
     callbacks: Station
     next_core: int = 0
-    views: dict[int, View] = field(default_factory=dict)
+    osc_objects: dict[int, OscObject] = field(default_factory=dict)
     inodes: dict[int, Inode] = field(default_factory=dict)
     oscs: dict[int, Osc] = field(default_factory=dict)
-    eviction: list[View] = field(default_factory=list)  # in the order of their coming
-    came: tuple[float, View | None] = (-1.0, None)  # when pages came last, and of which
+    eviction: list[OscObject] = field(default_factory=list)  # in the order of their coming
+    came: tuple[float, OscObject | None] = (-1.0, None)  # when pages came last, and of which
     evicted: float = -1.0  # when pages were evicted last
     coming: int = 0  # bytes on their way into its cache
 
@@ -286,13 +286,13 @@ class Node:
 
     @property
     def cached(self) -> int:
-        return PAGE * sum(view.cached.bit_count() for view in self.views.values())
+        return PAGE * sum(osc_object.cached.bit_count() for osc_object in self.osc_objects.values())
 
 
 class Work(NamedTuple):
     """Bytes of an object to be moved by RPCs; ``done`` is called after each with its size."""
 
-    view: View
+    osc_object: OscObject
     start: int
     stop: int
     write: bool
@@ -309,7 +309,7 @@ class Osc:
     grant: int
     dirty: int = 0  # bytes dirty or being written
     in_flight: int = 0
-    views: list[View] = field(default_factory=list)  # with unsent bytes, in turn
+    osc_objects: list[OscObject] = field(default_factory=list)  # with unsent bytes, in turn
     works: deque[Work] = field(default_factory=deque)
     waiters: deque[Event] = field(default_factory=deque)  # for room
     woken: float = -1.0  # when some of them were woken last
@@ -331,42 +331,48 @@ class Osc:
     def pump(self) -> None:
         """Start RPCs while there may be more in flight and there is something to send."""
         limit = self.client.machine.lustre.max_rpcs_in_flight
-        while self.in_flight < limit + any(view.dirty(PRESSING) for view in self.views):
-            view = self.view_to_write()
-            if view is not None:
-                self.write_back(view)
+        while self.in_flight < limit + any(
+            osc_object.dirty(PRESSING) for osc_object in self.osc_objects
+        ):
+            osc_object = self.osc_object_to_write()
+            if osc_object is not None:
+                self.write_back(osc_object)
             elif self.works:
                 self.move()
             else:
                 return
 
-    def view_to_write(self) -> View | None:
-        """Return the next view that makes an RPC; someone's wait for a lock goes before all."""
-        pressing = [view for view in self.views if view.dirty(PRESSING)]
+    def osc_object_to_write(self) -> OscObject | None:
+        """Return the next osc_object that makes an RPC; first those that lock holders wait for."""
+        pressing = [osc_object for osc_object in self.osc_objects if osc_object.dirty(PRESSING)]
         full = self.client.machine.lustre.rpc_size
         making = pressing or [
-            view for view in self.views if self.waiters or view.dirty(URGENT) or view.unsent >= full
+            osc_object
+            for osc_object in self.osc_objects
+            if self.waiters or osc_object.dirty(URGENT) or osc_object.unsent >= full
         ]
         return making[0] if making else None
 
-    def write_back(self, view: View) -> None:
-        """Send the most urgent window of a view with as many of those behind it as fit an RPC."""
-        urgency = max(window.urgency for window in view.dirty())
-        first = view.dirty(urgency)[0]
-        chosen: list[Window] = []
-        for window in view.dirty()[view.dirty().index(first) :]:
-            if sum(w.size for w in chosen) + window.size > self.client.machine.lustre.rpc_size:
+    def write_back(self, osc_object: OscObject) -> None:
+        """Send the most urgent extent, with as many of the dirty ones behind it as fit an RPC."""
+        urgency = max(extent.urgency for extent in osc_object.dirty())
+        first = osc_object.dirty(urgency)[0]
+        chosen: list[OscExtent] = []
+        for extent in osc_object.dirty()[osc_object.dirty().index(first) :]:
+            if sum(w.size for w in chosen) + extent.size > self.client.machine.lustre.rpc_size:
                 break
-            chosen.append(window)
-        for window in chosen:
-            window.state = WRITING
-        self.views.remove(view)
-        if view.unsent > 0:
-            self.views.append(view)
-        size = sum(window.size for window in chosen)
+            chosen.append(extent)
+        for extent in chosen:
+            extent.state = WRITING
+        self.osc_objects.remove(osc_object)
+        if osc_object.unsent > 0:
+            self.osc_objects.append(osc_object)
+        size = sum(extent.size for extent in chosen)
         partial = sum(self.client.partial(w.low, w.high, w.size) for w in chosen)
         written = self.client.written
-        self.client.start(self, view, first.low, size, partial, True, lambda: written(view, chosen))
+        self.client.start(
+            self, osc_object, first.low, size, partial, True, lambda: written(osc_object, chosen)
+        )
 
     def move(self) -> None:
         """Cut the next RPC from what is to be read or moved directly."""
@@ -379,7 +385,7 @@ class Osc:
         partial = self.client.partial(work.start, stop, size) if work.write else 0
         done = work.done
         self.client.start(
-            self, work.view, work.start, size, partial, work.write, lambda: done(size)
+            self, work.osc_object, work.start, size, partial, work.write, lambda: done(size)
         )
 
 
@@ -455,7 +461,7 @@ class Clients:
     def start(
         self,
         osc: Osc,
-        view: View,
+        osc_object: OscObject,
         low: int,
         size: int,
         partial: int,
@@ -465,7 +471,9 @@ class Clients:
         """Start a BRW RPC; ``done`` is called when its reply has come."""
         unit = low // self.machine.lustre.rpc_size
         node = osc.node
-        self.starts.append(RpcStart(self.clock.now, node.number, view.object, unit, size, write))
+        self.starts.append(
+            RpcStart(self.clock.now, node.number, osc_object.object, unit, size, write)
+        )
         osc.in_flight += 1
         core = node.cores[node.next_core]
         node.next_core = (node.next_core + 1) % len(node.cores)
@@ -500,79 +508,79 @@ class Clients:
 
     # --------------------------------------------------------------------------------- locks
 
-    def lock(self, view: View, mode: int, start: int, stop: int) -> Steps:
+    def lock(self, osc_object: OscObject, mode: int, start: int, stop: int) -> Steps:
         """Use a lock of the node that covers whole pages, or ask for one."""
         first, end = start // PAGE * PAGE, -(-stop // PAGE) * PAGE - 1
-        for own in reversed(view.locks):
+        for own in reversed(osc_object.locks):
             if own.serves(mode, first, end):
                 own.users += 1
                 return own
         own = ClientLock(mode)
-        view.locks.append(own)
-        manager = self.locks.setdefault(view.object, ServerLocks(self.clock))
+        osc_object.locks.append(own)
+        manager = self.locks.setdefault(osc_object.object, ServerLocks(self.clock))
         yield self.clock.timeout(self.latency)
-        yield self.serve_request(view)
-        own.lock = manager.enqueue(Request(view.node.number, mode, first, end))
-        self.clock.process(self.answer_blocking(view, own, own.lock))
+        yield self.serve_request(osc_object)
+        own.lock = manager.enqueue(Request(osc_object.node.number, mode, first, end))
+        self.clock.process(self.answer_blocking(osc_object, own, own.lock))
         at_once = own.lock.granted.triggered
         yield own.lock.granted
         yield self.clock.timeout(self.latency)
         if not at_once:
-            yield self.callback(view)
+            yield self.callback(osc_object)
         own.held = True
         return own
 
-    def serve_request(self, view: View) -> Event:
+    def serve_request(self, osc_object: OscObject) -> Event:
         """Let a thread of the OSS turn to a small request."""
         seconds = self.machine.lustre.oss_request_time
-        return self.request_threads[view.osc.ost].serve(seconds, view.node.number)
+        return self.request_threads[osc_object.osc.ost].serve(seconds, osc_object.node.number)
 
-    def callback(self, view: View) -> Event:
+    def callback(self, osc_object: OscObject) -> Event:
         """Let the node's thread handle a callback."""
-        return view.node.callbacks.serve(self.machine.nodes.lock_thread_time)
+        return osc_object.node.callbacks.serve(self.machine.nodes.lock_thread_time)
 
-    def answer_blocking(self, view: View, own: ClientLock, lock: Lock) -> Steps:
+    def answer_blocking(self, osc_object: OscObject, own: ClientLock, lock: Lock) -> Steps:
         """Let no more of the node use a lock that another wants; give it up if nobody does."""
         yield lock.blocking
         if own.held:
             yield self.clock.timeout(self.latency)
-            yield self.callback(view)
+            yield self.callback(osc_object)
             own.blocked = True
             if own.users == 0:
-                self.give_up(view, own, lock)
+                self.give_up(osc_object, own, lock)
         own.blocked = True  # else the news comes with the grant
 
-    def release(self, view: View, own: ClientLock) -> None:
+    def release(self, osc_object: OscObject, own: ClientLock) -> None:
         own.users -= 1
         if own.users == 0 and own.blocked and own.lock is not None:
-            self.give_up(view, own, own.lock)
+            self.give_up(osc_object, own, own.lock)
 
-    def give_up(self, view: View, own: ClientLock, lock: Lock) -> None:
+    def give_up(self, osc_object: OscObject, own: ClientLock, lock: Lock) -> None:
         """Write back what is dirty below a lock, at once; return the lock when that is done."""
         stop = lock.end + 1
-        view.locks.remove(own)
-        self.flushed += sum(w.size for w in view.outstanding if w.overlaps(lock.start, stop))
-        view.hurry(lock.start, stop, PRESSING)
+        osc_object.locks.remove(own)
+        self.flushed += sum(w.size for w in osc_object.outstanding if w.overlaps(lock.start, stop))
+        osc_object.hurry(lock.start, stop, PRESSING)
         clean = self.clock.event()
-        if view.busy(lock):
-            view.returning.insert(0, Return(lock, clean))
-            view.osc.pump()
+        if osc_object.busy(lock):
+            osc_object.returning.insert(0, Return(lock, clean))
+            osc_object.osc.pump()
         else:
             clean.succeed()
-        self.clock.process(self.return_lock(view, lock, clean))
+        self.clock.process(self.return_lock(osc_object, lock, clean))
 
-    def return_lock(self, view: View, lock: Lock, clean: Event) -> Steps:
+    def return_lock(self, osc_object: OscObject, lock: Lock, clean: Event) -> Steps:
         """Drop what is cached below a lock that has been given up, and return it."""
         yield clean
         stop = lock.end + 1
-        last = view.cached.bit_length() if lock.end == EOF else stop // PAGE
-        below = view.cached & span(lock.start // PAGE, last)
+        last = osc_object.cached.bit_length() if lock.end == EOF else stop // PAGE
+        below = osc_object.cached & span(lock.start // PAGE, last)
         if below:
-            view.cached &= ~below
+            osc_object.cached &= ~below
             yield self.clock.timeout(0)  # one by one, through the tree's lock
         yield self.clock.timeout(self.latency)
-        yield self.serve_request(view)
-        self.locks[view.object].cancel(lock)
+        yield self.serve_request(osc_object)
+        self.locks[osc_object.object].cancel(lock)
 
     # --------------------------------------------------------------------------------- calls
 
@@ -603,16 +611,16 @@ class Clients:
             node.inodes[number] = Inode(simpy.Resource(self.clock))
         return node.inodes[number]
 
-    def view(self, node: Node, number: int, object_id: int) -> View:
-        if object_id not in node.views:
+    def osc_object(self, node: Node, number: int, object_id: int) -> OscObject:
+        if object_id not in node.osc_objects:
             file, inode = self.files[number], self.inode(node, number)
             osc = node.oscs[file.osts[object_id - file.first]]
-            view = View(node, object_id, osc, inode)
-            node.views[object_id] = view
-            inode.views.append(view)
-        return node.views[object_id]
+            osc_object = OscObject(node, object_id, osc, inode)
+            node.osc_objects[object_id] = osc_object
+            inode.osc_objects.append(osc_object)
+        return node.osc_objects[object_id]
 
-    def move_directly(self, view: View, start: int, size: int, write: bool) -> Steps:
+    def move_directly(self, osc_object: OscObject, start: int, size: int, write: bool) -> Steps:
         """Hand bytes to the OSC, and wait until all have been moved."""
         left, moved = [size], self.clock.event()
 
@@ -621,8 +629,8 @@ class Clients:
             if left[0] == 0:
                 moved.succeed()
 
-        view.osc.works.append(Work(view, start, start + size, write, done))
-        view.osc.pump()
+        osc_object.osc.works.append(Work(osc_object, start, start + size, write, done))
+        osc_object.osc.pump()
         yield moved
 
     # --------------------------------------------------------------------------------- writes
@@ -636,36 +644,36 @@ class Clients:
             yield inode.range_free[-1]
         inode.writing.append((start, start + length))
         for object_id, offset, size, _ in self.chunks(number, start, length):
-            view = self.view(rank.node, number, object_id)
-            lock = yield from self.lock(view, PW, offset, offset + size)
+            osc_object = self.osc_object(rank.node, number, object_id)
+            lock = yield from self.lock(osc_object, PW, offset, offset + size)
             if self.files[number].direct:
-                yield from self.move_directly(view, offset, size, True)
+                yield from self.move_directly(osc_object, offset, size, True)
             else:
-                yield from self.fill_partial_pages(view, offset, offset + size)
+                yield from self.fill_partial_pages(osc_object, offset, offset + size)
                 for low, high in self.pieces(offset, offset + size):
-                    yield from self.write_piece(rank, view, low, high)
-            self.release(view, lock)
+                    yield from self.write_piece(rank, osc_object, low, high)
+            self.release(osc_object, lock)
         inode.writing.remove((start, start + length))
         waiting, inode.range_free = inode.range_free, []
         for event in waiting:
             event.succeed()
 
-    def fill_partial_pages(self, view: View, start: int, stop: int) -> Steps:
+    def fill_partial_pages(self, osc_object: OscObject, start: int, stop: int) -> Steps:
         """Read the pages that bytes within the file have only a part of, one after the other."""
         ends = [place // PAGE * PAGE for place in (start, stop) if place % PAGE]
         while ends:
-            asked, missing = self.ask_for_pages(view, ends[0], ends[0] + PAGE)
+            asked, missing = self.ask_for_pages(osc_object, ends[0], ends[0] + PAGE)
             self.misses += asked
             if missing:
                 reader = Reader([missing], self.clock.event())
-                view.readers.insert(0, reader)
+                osc_object.readers.insert(0, reader)
                 yield reader.come
                 continue
             ends.pop(0)
 
-    def write_piece(self, rank: Rank, view: View, low: int, high: int) -> Steps:
+    def write_piece(self, rank: Rank, osc_object: OscObject, low: int, high: int) -> Steps:
         """Copy bytes into the cache once there is room for them; then they are dirty."""
-        osc, size = view.osc, high - low
+        osc, size = osc_object.osc, high - low
         if osc.woken == self.clock.now:
             self.excuses.add("a writer that comes at the instant at which others are woken")
         while not osc.reserve(size):
@@ -674,38 +682,38 @@ class Clients:
             osc.pump()
             yield room
         yield rank.core.serve(size / self.machine.nodes.write_copy_rate)
-        osc.dirty -= size - self.soil(view, low, high)  # dirty before: they had their room
+        osc.dirty -= size - self.soil(osc_object, low, high)  # dirty before: they had their room
         osc.pump()
 
-    def soil(self, view: View, low: int, high: int) -> int:
+    def soil(self, osc_object: OscObject, low: int, high: int) -> int:
         """Let bytes be dirty; return how many were not."""
         rpc_size = self.machine.lustre.rpc_size
         start = low // rpc_size * rpc_size
-        window = next((w for w in view.dirty() if w.start == start), None)
-        if window is None:
-            window = Window(start, DIRTY, 0)
-            view.add(window)
-        added = span(low - start, high - start) & ~window.bits
-        if window.bits and window.has_holes and added.bit_count() < high - low:
-            self.excuses.add("a write over part of what is dirty in a window with holes")
-        window.bits |= added
-        if view.inode.flushed:
-            view.hurry(low, high, URGENT)
-        if view not in view.osc.views:
-            view.osc.views.append(view)
-        self.cache(view, pages(low, high))
+        extent = next((w for w in osc_object.dirty() if w.start == start), None)
+        if extent is None:
+            extent = OscExtent(start, DIRTY, 0)
+            osc_object.add(extent)
+        added = span(low - start, high - start) & ~extent.bits
+        if extent.bits and extent.has_holes and added.bit_count() < high - low:
+            self.excuses.add("a write over part of what is dirty in an extent with holes")
+        extent.bits |= added
+        if osc_object.inode.flushed:
+            osc_object.hurry(low, high, URGENT)
+        if osc_object not in osc_object.osc.osc_objects:
+            osc_object.osc.osc_objects.append(osc_object)
+        self.cache(osc_object, pages(low, high))
         return added.bit_count()
 
-    def written(self, view: View, windows: list[Window]) -> None:
+    def written(self, osc_object: OscObject, extents: list[OscExtent]) -> None:
         """Let what an RPC has written be clean; its OST promises to take more."""
-        osc, lustre = view.osc, self.machine.lustre
-        osc.dirty -= sum(window.size for window in windows)
+        osc, lustre = osc_object.osc, self.machine.lustre
+        osc.dirty -= sum(extent.size for extent in extents)
         wish = lustre.max_dirty - osc.dirty - osc.grant
         osc.grant += max(min(wish, lustre.grant_chunk), 0)
-        for window in windows:
-            view.remove(window)
-        if not any(other.outstanding for other in view.inode.views):
-            waiting, view.inode.flushed = view.inode.flushed, []
+        for extent in extents:
+            osc_object.remove(extent)
+        if not any(other.outstanding for other in osc_object.inode.osc_objects):
+            waiting, osc_object.inode.flushed = osc_object.inode.flushed, []
             for event in waiting:
                 event.succeed()
         room = lustre.max_dirty - osc.dirty
@@ -717,14 +725,14 @@ class Clients:
     def fsync(self, rank: Rank, number: int) -> Steps:
         """Write back; then, one rank of the node after another: MDS_SYNC, and all OST_SYNCs."""
         node, file, inode = rank.node, self.files[number], self.inode(rank.node, number)
-        if any(view.outstanding for view in inode.views):
+        if any(osc_object.outstanding for osc_object in inode.osc_objects):
             inode.flushed.insert(0, self.clock.event())
             flushed = inode.flushed[0]
             for object_id in range(file.first, file.first + len(file.osts)):
-                view = node.views.get(object_id)
-                if view is not None and view.unsent > 0:
-                    view.hurry(0, EOF, URGENT)
-                    view.osc.pump()
+                osc_object = node.osc_objects.get(object_id)
+                if osc_object is not None and osc_object.unsent > 0:
+                    osc_object.hurry(0, EOF, URGENT)
+                    osc_object.osc.pump()
             yield flushed
         with inode.mutex.request() as turn:
             yield turn
@@ -748,16 +756,25 @@ class Clients:
         yield rank.core.serve(self.machine.nodes.call_time)
         self.note_order(rank, start, length)
         for object_id, offset, size, here in self.chunks(number, start, length):
-            view = self.view(rank.node, number, object_id)
-            lock = yield from self.lock(view, PR, offset, offset + size)
+            osc_object = self.osc_object(rank.node, number, object_id)
+            lock = yield from self.lock(osc_object, PR, offset, offset + size)
             if self.files[number].direct:
-                yield from self.move_directly(view, offset, size, False)
+                yield from self.move_directly(osc_object, offset, size, False)
             else:
-                yield from self.read_chunk(rank, number, view, offset, size, here, start + length)
-            self.release(view, lock)
+                yield from self.read_chunk(
+                    rank, number, osc_object, offset, size, here, start + length
+                )
+            self.release(osc_object, lock)
 
     def read_chunk(
-        self, rank: Rank, number: int, view: View, offset: int, size: int, here: int, end: int
+        self,
+        rank: Rank,
+        number: int,
+        osc_object: OscObject,
+        offset: int,
+        size: int,
+        here: int,
+        end: int,
     ) -> Steps:
         """Ask for the pages of a chunk and beyond; copy each piece when its pages have come.
 
@@ -776,8 +793,8 @@ class Clients:
             limit = self.asked_at_once(rank, number, at, here + size, end, sure)
             gone = False
             for low, high in self.pieces(start, min(stop, start + limit - at)):
-                gone |= self.are_gone(view, low, min(high, rank.ahead_done - here + offset))
-                asked, _ = self.ask_for_pages(view, low, high)
+                gone |= self.are_gone(osc_object, low, min(high, rank.ahead_done - here + offset))
+                asked, _ = self.ask_for_pages(osc_object, low, high)
                 self.count_misses(asked)
             if gone:
                 rank.striding, rank.ahead, rank.ahead_done = False, 0, 0
@@ -787,65 +804,65 @@ class Clients:
         limit = ask(offset, False)
         self.read_beyond(rank, number, here + size, end, limit)
         for low, high in self.pieces(offset, stop):
-            asked, missing = self.ask_for_pages(view, low, high)
+            asked, missing = self.ask_for_pages(osc_object, low, high)
             self.count_misses(asked)
             if asked and high < stop:  # evicted since, or too far to be asked for before
                 ask(high, True)
             if missing:
                 reader = Reader([missing], self.clock.event())
-                view.readers.insert(0, reader)
+                osc_object.readers.insert(0, reader)
                 yield reader.come
             yield rank.core.serve((high - low) / self.machine.nodes.read_copy_rate)
 
-    def are_gone(self, view: View, low: int, high: int) -> bool:
+    def are_gone(self, osc_object: OscObject, low: int, high: int) -> bool:
         """Tell whether the first page that is not cached is not on its way either."""
-        absent = pages(low, high) & ~view.cached if low < high else 0
+        absent = pages(low, high) & ~osc_object.cached if low < high else 0
         start = ((absent & -absent).bit_length() - 1) * PAGE
-        reading = [w for w in view.windows if w.state == READING]
+        reading = [w for w in osc_object.extents if w.state == READING]
         return absent > 0 and not any(w.overlaps(start, start + PAGE) for w in reading)
 
     def count_misses(self, size: int) -> None:
         self.misses += size
         self.hits -= size
 
-    def ask_for_pages(self, view: View, low: int, high: int) -> tuple[int, int]:
+    def ask_for_pages(self, osc_object: OscObject, low: int, high: int) -> tuple[int, int]:
         """Ask for what is not cached of a piece, from the first such page to the last.
 
         Returns the bytes asked for, none if all those pages are on their way already; and the
         pages. They count at the node until they have come.
         """
-        absent = pages(low, high) & ~view.cached
+        absent = pages(low, high) & ~osc_object.cached
         if not absent:
             return 0, 0
         first, stop = (absent & -absent).bit_length() - 1, absent.bit_length()
         wanted = span(first, stop)
         start, end = first * PAGE, stop * PAGE
-        reading = [w for w in view.windows if w.state == READING]
+        reading = [w for w in osc_object.extents if w.state == READING]
         covering = [w for w in reading if w.low <= start and end <= w.high]
         rpc_size = self.machine.lustre.rpc_size
         origin = start // rpc_size * rpc_size
         if covering:
             return 0, wanted
-        window = Window(origin, READING, span(start - origin, end - origin))
-        view.add(window)
-        view.node.coming += window.size
-        done = self.arrived(view, window)
-        view.osc.works.append(Work(view, start, end, False, done))
-        view.osc.pump()
+        extent = OscExtent(origin, READING, span(start - origin, end - origin))
+        osc_object.add(extent)
+        osc_object.node.coming += extent.size
+        done = self.arrived(osc_object, extent)
+        osc_object.osc.works.append(Work(osc_object, start, end, False, done))
+        osc_object.osc.pump()
         return min(high, end) - max(low, start), wanted
 
-    def arrived(self, view: View, window: Window) -> Callable[[int], None]:
-        """Return what happens when a window has been read."""
+    def arrived(self, osc_object: OscObject, extent: OscExtent) -> Callable[[int], None]:
+        """Return what happens when an extent has been read."""
 
         def done(_: int) -> None:
-            view.node.coming -= window.size
-            come = pages(window.low, window.high)
-            self.cache(view, come)
-            view.remove(window)
-            for reader in list(view.readers):
+            osc_object.node.coming -= extent.size
+            come = pages(extent.low, extent.high)
+            self.cache(osc_object, come)
+            osc_object.remove(extent)
+            for reader in list(osc_object.readers):
                 reader.missing[0] &= ~come
                 if not reader.missing[0]:
-                    view.readers.remove(reader)
+                    osc_object.readers.remove(reader)
                     reader.come.succeed()
 
         return done
@@ -870,7 +887,7 @@ class Clients:
         """Return up to where in the file a reader asks for pages that stands at ``at``.
 
         To the end of its call, beyond ``sure`` as far as the budget of its node allows; or to that
-        of its window, which begins at a whole step; down to a boundary between the largest RPCs,
+        of its extent, which begins at a whole step; down to a boundary between the largest RPCs,
         if there is one between. A small file is read whole.
         """
         size, lustre = self.files[number].size, self.machine.lustre
@@ -882,9 +899,9 @@ class Clients:
         if rank.ahead and not rank.striding:
             if size <= SMALL_FILE:
                 return size
-            window = min(rank.length + rank.ahead, lustre.readahead)
+            extent = min(rank.length + rank.ahead, lustre.readahead)
             start = end - rank.length
-            limit = max(limit, min(start - start % lustre.readahead_step + window, size))
+            limit = max(limit, min(start - start % lustre.readahead_step + extent, size))
         boundary = limit // LARGEST_RPC * LARGEST_RPC
         return boundary if boundary > max(rank.ahead_done, at) else limit
 
@@ -918,40 +935,42 @@ class Clients:
     def ask_ahead(self, rank: Rank, number: int, at: int, limit: int) -> bool:
         """Ask for pages ahead; say False at the first without a lock."""
         for object_id, offset, size, here in self.chunks(number, at, max(limit - at, 0)):
-            view = rank.node.views.get(object_id)
+            osc_object = rank.node.osc_objects.get(object_id)
             for low, high in self.pieces(offset, offset + size):
-                if view is None or not any(own.serves(PR, low, high - 1) for own in view.locks):
+                if osc_object is None or not any(
+                    own.serves(PR, low, high - 1) for own in osc_object.locks
+                ):
                     return False
-                asked, _ = self.ask_for_pages(view, low, high)
+                asked, _ = self.ask_for_pages(osc_object, low, high)
                 self.read_ahead += asked
                 rank.ahead_done = here + high - offset
         return True
 
     # ---------------------------------------------------------------------------------- cache
 
-    def cache(self, view: View, some: int) -> None:
+    def cache(self, osc_object: OscObject, some: int) -> None:
         """Put pages into the cache; drop clean ones if the node has too many.
 
-        Those of the view that has been in the cache longest go at once; what is dirty of it stays,
-        and it is the last then.
+        The osc_object that has been in the cache longest loses all its clean pages at once; its
+        dirty ones stay, and it is the last then.
         """
-        if not some & ~view.cached:
+        if not some & ~osc_object.cached:
             return
-        view.cached |= some
-        node = view.node
-        if view not in node.eviction:
-            node.eviction.append(view)
+        osc_object.cached |= some
+        node = osc_object.node
+        if osc_object not in node.eviction:
+            node.eviction.append(osc_object)
         full = self.machine.nodes.memory // 2
-        came, node.came = node.came, (self.clock.now, view)
-        at_once = came[0] == self.clock.now and came[1] is not view
+        came, node.came = node.came, (self.clock.now, osc_object)
+        at_once = came[0] == self.clock.now and came[1] is not osc_object
         if at_once and (node.cached > full or node.evicted == self.clock.now):
             self.excuses.add("pages of two objects that come at the same instant and do not fit")
         for old in list(node.eviction):
             if node.cached <= full:
                 return
             kept = 0
-            for window in old.outstanding:
-                kept |= pages(window.low, window.high)
+            for extent in old.outstanding:
+                kept |= pages(extent.low, extent.high)
             self.evicted += (old.cached & ~kept).bit_count() * PAGE
             node.evicted = self.clock.now
             old.cached &= kept

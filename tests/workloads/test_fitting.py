@@ -15,7 +15,7 @@ from sim.workloads.fitting.distributions import fit_sizes
 from sim.workloads.fitting.proposal import propose
 from sim.workloads.kernels.draws import draw
 from sim.workloads.skeleton.kernel import read_kernel
-from sim.workloads.trace.block import ListedTrace, TraceFile, TraceOp, make_block
+from sim.workloads.trace import ListedTrace, TraceFile, TraceOp, make_block
 
 MIB = 2**20
 

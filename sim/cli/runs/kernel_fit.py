@@ -38,7 +38,7 @@ def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
     from sim.config.errors import InputError
     from sim.results.fit_text import format_fit, format_skeleton
     from sim.workloads.fitting.proposal import kernel_name, propose
-    from sim.workloads.trace_opening import open_trace
+    from sim.workloads.replay.kernel import open_trace
 
     if output is not None:
         if not output.endswith((".yaml", ".yml")):

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.findings.replay_report import ReplayReport
     from sim.run.result import Result
-    from sim.workloads.darshan_log.facts import Facts
-    from sim.workloads.darshan_log.log import DarshanLog
-    from sim.workloads.darshan_log.nodes import Shape
-    from sim.workloads.darshan_log.place import Place
-    from sim.workloads.darshan_log.reconstruction import Reconstruction
+    from sim.workloads.darshan.facts import Facts
+    from sim.workloads.darshan.log import DarshanLog
+    from sim.workloads.darshan.place import Place, Shape
+    from sim.workloads.darshan.reconstruction import Reconstruction
 
 _CHANGES = {
     "machine": "--machine",
@@ -76,9 +75,9 @@ class LogReplay:
         InputError
             If the log cannot be read, or something that was typed cannot be.
         """
-        from sim.workloads.darshan_log.facts import facts_of
-        from sim.workloads.darshan_log.log import read_log
-        from sim.workloads.darshan_log.ran import where_it_ran
+        from sim.workloads.darshan.facts import facts_of
+        from sim.workloads.darshan.log import read_log
+        from sim.workloads.darshan.place import where_it_ran
 
         facts = facts_of(recorded)
         log = read_log(path)
@@ -96,7 +95,7 @@ class LogReplay:
     def run(self, *, record: bool) -> ReplayReport:
         """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
         from sim.findings.replay_report import replay_report
-        from sim.workloads.darshan_log.reconstruction import reconstruct
+        from sim.workloads.darshan.reconstruction import reconstruct
 
         change = self.change
         jobs = [self._scenario(self._recorded_job(), ())]
@@ -115,7 +114,7 @@ class LogReplay:
 
     def where(self) -> str:
         """Say where the job ran, and where it is replayed; first of all if that is unknown."""
-        from sim.workloads.darshan_log.facts import fitted_rates
+        from sim.workloads.darshan.facts import fitted_rates
 
         place, shape = self.place, self.shape
         nodes = f"nodes x ranks on each: {shape.nodes:,} x {shape.ppn:,} ({shape.why})"
@@ -129,7 +128,7 @@ class LogReplay:
 
     def slow_sentences(self) -> list[str]:
         """Say which OSSs and OSTs were slow by the log."""
-        from sim.workloads.darshan_log.slow_parts import slow_sentences
+        from sim.workloads.darshan.slow_parts import slow_sentences
 
         lustre = self._lustre if self.place.known else None
         return slow_sentences(self.log, lustre, self.facts.rates)
@@ -175,7 +174,7 @@ class LogReplay:
     def _what_if_job(self) -> dict[str, Any]:
         """Return the job with its changes."""
         from sim.config.machine import load_machine
-        from sim.workloads.darshan_log.nodes import dealt_to
+        from sim.workloads.darshan.place import dealt_to
 
         job = dict(self.job)
         job["machine"] = job["machine"] or self.place.machine
@@ -202,7 +201,7 @@ class LogReplay:
 
         Where a pattern of one of them fits a file, those behind it do not.
         """
-        from sim.workloads.darshan_log.evidence import as_hints, hints_shown
+        from sim.workloads.darshan.inference import as_hints, hints_shown
 
         inside = variables_of(inherited(), None, ()).get("MPICH_MPIIO_HINTS")
         layers = (typed, inside, self.facts.hints, as_hints(hints_shown(self.log)))
@@ -223,7 +222,7 @@ class LogReplay:
 
     def _slow(self) -> dict[str, float]:
         """Return the OSTs and OSSs that are known to have been slow."""
-        from sim.workloads.darshan_log.facts import slowed_parts
+        from sim.workloads.darshan.facts import slowed_parts
 
         return slowed_parts(self.facts, self.log, self._lustre)
 

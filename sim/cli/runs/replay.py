@@ -89,7 +89,7 @@ def replay(
 ) -> None:
     """Replay a log or a trace and print what came of it."""
     from sim.cli.runs.running import check_keep, in_turn, run_and_print, save_result
-    from sim.workloads.darshan_log.facts import check_no_facts
+    from sim.workloads.darshan.facts import check_no_facts
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
@@ -210,8 +210,8 @@ def _table_scenario(
     """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
     from sim.config.machine import DEFAULT_MACHINE, load_machine
     from sim.config.scenario import Workload
-    from sim.workloads.darshan_log.nodes import dealt_to
-    from sim.workloads.trace_opening import open_trace
+    from sim.workloads.darshan.place import dealt_to
+    from sim.workloads.replay.kernel import open_trace
 
     machine = job["machine"] or DEFAULT_MACHINE
     trace = open_trace(path, files)

@@ -9,7 +9,7 @@ import click
 from sim.cli import options
 
 if TYPE_CHECKING:
-    from sim.workloads.trace.block import Trace
+    from sim.workloads.trace import Trace
 
 _TRACE = "TRACE"
 
@@ -46,8 +46,9 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
 
     from sim.archive.files import check_writable, replacing, write_whole
     from sim.results.progress import ProgressBar
-    from sim.workloads.trace.writing import check_table_name, side_table_text, write_table
-    from sim.workloads.trace_opening import open_trace
+    from sim.workloads.replay.kernel import open_trace
+    from sim.workloads.replay.side_table import side_table_text
+    from sim.workloads.replay.table import check_table_name, write_table
     from topology.text import format_count
 
     beside = f"{target}.files.yaml"
@@ -78,8 +79,8 @@ def summary(source: str, files: str | None, recorded: tuple[str, ...], as_json: 
     """Print what TRACE (CSV, Parquet or a Darshan log) amounts to."""
     from sim.results.progress import ProgressBar
     from sim.results.trace_text import format_summary, format_summary_json
-    from sim.workloads.trace_opening import open_trace
-    from sim.workloads.trace_summary import summarise
+    from sim.workloads.replay.kernel import open_trace
+    from sim.workloads.replay.summary import summarise
 
     with ProgressBar() as progress:
         progress.say("read")

@@ -8,20 +8,19 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.forms import Forms, form_options
+from sim.cli.findings import Findings, Study, study_options
 from sim.cli.job import describe, described
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
     from sim.studies.explain.explanation import Explanation
-    from sim.telling.answer import Answer, Picture
+    from sim.telling.answer import Picture
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -44,62 +43,52 @@ help: other striping, hints, nodes, hardware. Of several jobs also without each 
 @described
 @options.changes
 @options.recorded
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@form_options
-@click.option("--jobs", type=Whole(min=1), help="Processes to run in.  [default: one a processor]")
+@study_options(plots=True)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def explain(
     context: click.Context,
     /,
     *,
+    study: Study,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
-    as_json: bool,
-    plots: str | None,
-    html: str | None,
-    jobs: int | None,
     arguments: tuple[str, ...],
     **job: Any,
-) -> None:
+) -> Findings:
     """Run the command with the options as click has read them."""
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
+    from functools import cache
+
+    from sim.studies.explain.explained_run import explained_run
     from sim.studies.explain.explanation import explain as explain_run
+    from sim.studies.explain.explanation_page import explanation_page
     from sim.studies.explain.explanation_text import explanation_document, format_explanation
-    from sim.telling.data import json_text
 
     scenario = _scenario(context, assignments, job, arguments, recorded)
-    forms = Forms(plots, html)
-    forms.check()
-    with ProgressBar("runs") as progress:
-        explanation = explain_run(scenario, jobs=jobs or processors(), progress=progress)
-    if as_json:
-        click.echo(json_text(explanation_document(explanation)), nl=False)
-    else:
-        click.echo(format_explanation(explanation), nl=False)
-    if forms.asked:
-        from sim.studies.explain.explained_run import explained_run
-
-        run = explained_run(explanation)
-        forms.draw(lambda: _pictures(explanation, run))
-        forms.write(lambda: _page(explanation, run))
+    explanation = study.run(
+        lambda progress: explain_run(scenario, jobs=study.processes, progress=progress)
+    )
+    run = cache(lambda: explained_run(explanation))  # made once, and only if somebody wants it
+    return Findings(
+        text=lambda: format_explanation(explanation),
+        document=lambda: explanation_document(explanation),
+        table=lambda: explanation.to_pandas().to_csv(index=False),
+        pictures=lambda: _pictures(explanation, run),
+        page=lambda: explanation_page(explanation, run(), typed_command()),
+    )
 
 
-def _pictures(explanation: Explanation, run: Result | JobsResult) -> Iterator[Picture]:
+def _pictures(
+    explanation: Explanation, run: Callable[[], Result | JobsResult]
+) -> Iterator[Picture]:
     """Yield the pictures of the answers, then those of the run."""
     from sim.results.pictures.album import pictures_of, pictures_of_jobs
     from sim.run.jobs import JobsResult
     from sim.studies.explain.explanation_plot import explanation_pictures
 
     yield from explanation_pictures(explanation)
-    yield from pictures_of_jobs(run) if isinstance(run, JobsResult) else pictures_of(run)
-
-
-def _page(explanation: Explanation, run: Result | JobsResult) -> Answer:
-    from sim.studies.explain.explanation_page import explanation_page
-
-    return explanation_page(explanation, run, typed_command())
+    made = run()
+    yield from pictures_of_jobs(made) if isinstance(made, JobsResult) else pictures_of(made)
 
 
 def _scenario(

@@ -9,16 +9,14 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.plot import kind_of_plot, plot_option
-from sim.cli.study.watched import watched
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from sim.config.workload_mix import WorkloadMix
+    from sim.config.workload_mix import MixJob, WorkloadMix
     from sim.studies.plan.plan import Plan
     from sim.studies.plan.plan_faults import MixFaults
     from sim.studies.plan.plan_sensitivity import MixSensitivity
-    from sim.telling.answer import Answer
 
 
 _HELP = """\
@@ -64,13 +62,6 @@ class _Studies(NamedTuple):
     metavar="PATH=NUMBER",
     help="What one more costs, as in lustre.osts=60000; of a rate 10^9 bytes/s. May be repeated.",
 )
-@click.option(
-    "--repeat",
-    type=Whole(min=1),
-    default=1,
-    show_default=True,
-    help="Run each job with so many seeds: that of the mix and those that follow.",
-)
 @click.option("--sensitivity", is_flag=True, help="How much depends on each value of the hardware.")
 @click.option(
     "--value",
@@ -108,62 +99,49 @@ class _Studies(NamedTuple):
     "(docs/faults.md). May be repeated.",
 )
 @click.option("--failed", help="Of --faults: numbers of parts.  [default: 0,1,2,4]")
-@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
-@click.option(
-    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+@click.option("--seed", type=Whole(min=0), help="In place of the mix's own.")
+@study_options(
+    repeat="Run each job with so many seeds: that of the mix and those that follow.", store=True
 )
-@plot_option
-@click.option("--html", metavar="FILE", help="Also write a page with it: one file for a browser.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
 @click.argument("name", metavar="MIX")
-@click.pass_context
 def plan(
-    context: click.Context,
-    /,
     *,
+    study: Study,
     name: str,
-    plot: str | None,
-    html: str | None,
-    store: str | None,
-    as_json: bool,
+    seed: int | None,
     assignments: tuple[str, ...],
     **asked: Any,
-) -> None:
+) -> Findings:
     """Plan, and print the answer."""
-    from sim.archive.files import check_writable, make_folder
     from sim.studies.plan.plan_answer import plan_answer
-    from sim.telling.data import document_of, json_text
-    from sim.telling.text import text_of
 
-    _check(asked, plot)
-    mix = _mix(name, assignments)
-    for path, option in ((plot, "--plot"), (html, "--html")):
-        if path is not None:
-            check_writable(path, option)
-    if store is not None:
-        make_folder(store, "--store")
-    made = _run(mix, asked, {"jobs": asked["jobs"], "store": store})
-    answer = plan_answer(mix, typed_command(), *made[1:])
-    click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
-    _write(answer, plot, html)
-    if answer.failed:
-        context.exit(1)
+    _check(asked, study)
+    made = _run(_mix(name, assignments, seed), asked, study)
+    answer = plan_answer(made.mix, typed_command(), *made[1:])
+    return findings_of(answer, lambda: _table(made))
 
 
-def _mix(name: str, assignments: Sequence[str]) -> WorkloadMix:
-    """Return the mix, on its machine with the changes that were typed."""
+def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
+    """Return the mix, on its machine with the changes that were typed, and with the seed."""
     from sim.config.changes import parse_changes
     from sim.config.workload_mix import load_mix
 
     mix = load_mix(name)
-    if not assignments:
-        return mix
-    machine = mix.machine.with_changes(parse_changes(assignments))
-    return mix.model_copy(update={"machine": machine})
+    changes: dict[str, Any] = {}
+    if assignments:
+        changes["machine"] = mix.machine.with_changes(parse_changes(assignments))
+    if seed is not None:
+        changes["seed"] = seed
+        changes["jobs"] = tuple(_with_seed(job, seed) for job in mix.jobs)
+    return mix.model_copy(update=changes)
 
 
-def _check(asked: dict[str, Any], plot: str | None) -> None:
+def _with_seed(job: MixJob, seed: int) -> MixJob:
+    return job.model_copy(update={"run": job.run.model_copy(update={"seed": seed})})
+
+
+def _check(asked: dict[str, Any], study: Study) -> None:
     """Raise InputError if options do not go together."""
     from sim.config.errors import InputError
 
@@ -176,15 +154,18 @@ def _check(asked: dict[str, Any], plot: str | None) -> None:
         given = [typed.get(other, other) for other in others if asked[other]]
         if given and not asked[flag]:
             raise InputError(f"--{given[0]} belongs to --{flag}; right would be both")
-    if plot is not None:
-        kind_of_plot(plot)
-        if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
+    if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
+        if study.plot is not None:
             raise InputError(
-                f"--plot {plot} with several studies: it draws one; right would be --html"
+                f"--plot {study.plot} with several studies: it draws one; right would be --html"
+            )
+        if study.csv is not None:
+            raise InputError(
+                f"--csv {study.csv} with several studies: it has one; right would be --json"
             )
 
 
-def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Studies:
+def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
     from sim.studies.axes import parse_axes
     from sim.studies.plan.plan import plan as make_plan
@@ -192,19 +173,20 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
     from sim.studies.plan.plan_sensitivity import RUNS
     from sim.studies.plan.plan_sensitivity import sensitivity as measure
 
+    where: dict[str, Any] = {"jobs": study.jobs, "store": study.store}
     plain = not (asked["sensitivity"] or asked["faults"])
     numbers = NUMBERS if asked["failed"] is None else _numbers(asked["failed"])
     axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
     bounds, width = _ranges(asked["ranges"])
     made_plan = made_sensitivity = made_faults = None
     if axes or plain:
-        made_plan = watched(
+        made_plan = study.run_kept(
             lambda tell: make_plan(
-                mix, axes, costs=costs, repeat=asked["repeat"], progress=tell, **where
+                mix, axes, costs=costs, repeat=study.repeat, progress=tell, **where
             )
         )
     if asked["sensitivity"]:
-        made_sensitivity = watched(
+        made_sensitivity = study.run_kept(
             lambda tell: measure(
                 mix,
                 asked["values"],
@@ -217,12 +199,12 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], where: dict[str, Any]) -> _Stu
             )
         )
     if asked["faults"]:
-        made_faults = watched(
+        made_faults = study.run_kept(
             lambda tell: plan_faults(
                 mix,
                 asked["sentences"],
                 numbers=numbers,
-                repeat=asked["repeat"],
+                repeat=study.repeat,
                 progress=tell,
                 **where,
             )
@@ -288,20 +270,8 @@ def _numbers(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _write(answer: Answer, plot: str | None, html: str | None) -> None:
-    """Write the files that are asked for; tell them."""
-    from sim.archive.files import replacing
-    from sim.telling.drawing import figures
-
-    if plot is not None:
-        from sim.telling.svg import save_figure
-
-        _, first = next(figures(answer))
-        with replacing(plot, "--plot") as draft:
-            save_figure(first, draft, kind_of_plot(plot))
-        click.echo(f"xc40io: drew {plot}", err=True)
-    if html is not None:
-        from sim.telling.page import write_page
-
-        write_page(answer, html, "--html")
-        click.echo(f"xc40io: wrote {html}", err=True)
+def _table(made: _Studies) -> str:
+    """Return the one table of what was asked for, as CSV."""
+    (found,) = (one for one in made[1:] if one is not None)
+    text: str = found.to_pandas().to_csv(index=False)
+    return text

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.plot import kind_of_plot, plot_option
+from sim.cli.face import typed_command
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.stream import StreamScenario
-    from sim.studies.stream.stream_draws import Draws
 
 _HELP = """\
 Run a stream of jobs: a scenario with a queue, or a table of what accounting knows of jobs.
@@ -65,76 +65,38 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
     metavar="N",
     help="Let a rank stand for several where there are more.",
 )
-@click.option(
-    "--jobs", "processes", type=Whole(min=1), help="Processes.  [default: one a processor]"
-)
-@click.option("--csv", "table", metavar="FILE", help="Write a row for each job.")
-@plot_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@study_options()
 @options.changes
 @click.argument("subject", metavar="NAME|FILE")
 def stream(
     *,
+    study: Study,
     subject: str,
     draws: int,
     alone: bool,
-    processes: int | None,
-    table: str | None,
-    plot: str | None,
-    as_json: bool,
     assignments: tuple[str, ...],
     **given: Any,
-) -> None:
+) -> Findings:
     """Run a stream and print what came of it."""
     import time
 
-    from sim.archive.files import check_writable
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
+    from sim.studies.stream.stream_answer import stream_answer, stream_csv
     from sim.studies.stream.stream_draws import run_stream
-    from sim.studies.stream.stream_table import stream_document
-    from sim.studies.stream.stream_text import format_stream
-    from sim.telling.data import json_text
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)
-    if plot is not None:
-        kind_of_plot(plot)
-    for path, option in ((table, "--csv"), (plot, "--plot")):
-        if path is not None:
-            check_writable(path, option)
-    with ProgressBar() as progress:
-        found = run_stream(
-            scenario,
-            draws=draws,
-            alone=alone,
-            processes=processes or processors(),
-            progress=progress,
-        )
+    found = study.run(
+        lambda progress: run_stream(
+            scenario, draws=draws, alone=alone, processes=study.processes, progress=progress
+        ),
+        counted="bytes",
+    )
     wall = time.perf_counter() - began
-    if as_json:
-        document = stream_document(found) | {"wall_seconds": wall}
-        click.echo(json_text(document), nl=False)
-    else:
-        click.echo(f"{format_stream(found)}# Wall time: {wall:.2f} s")
-    _write(found, table, plot)
-
-
-def _write(found: Draws, table: str | None, plot: str | None) -> None:
-    """Write the files that are asked for; tell them."""
-    from sim.archive.files import replacing, write_whole
-
-    if table is not None:
-        from sim.studies.stream.stream_table import stream_csv
-
-        write_whole(table, stream_csv(found), "--csv")
-        click.echo(f"xc40io: wrote {table}", err=True)
-    if plot is not None:
-        from sim.studies.stream.stream_plot import draw_stream
-
-        with replacing(plot, "--plot") as draft:
-            draw_stream(draft, kind_of_plot(plot), found.first)
-        click.echo(f"xc40io: drew {plot}", err=True)
+    told = findings_of(stream_answer(found, typed_command()), lambda: stream_csv(found))
+    return told._replace(
+        text=lambda: f"{told.text()}# Wall time: {wall:.2f} s\n",
+        document=lambda: told.document() | {"wall_seconds": wall},
+    )
 
 
 def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:

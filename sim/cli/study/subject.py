@@ -49,7 +49,7 @@ def is_kept(name: str) -> bool:
 def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> None:
     """Raise InputError if --recorded was typed beside what is no log."""
     if recorded:
-        from sim.workloads.darshan_log.facts import check_no_facts
+        from sim.workloads.darshan.facts import check_no_facts
 
         check_no_facts(recorded, subject)
 

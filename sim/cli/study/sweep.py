@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
+from sim.cli.face import typed_command
+from sim.cli.findings import Findings, Study, study_options
 from sim.cli.job import describe, described
-from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.study.subject import typed_options
-from sim.cli.study.watched import watched
 from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from sim.config.scenario import Scenario
-    from sim.studies.sweep.sweep import Sweep
+    from sim.studies.axes import Axis
 
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
 _HELP = """\
@@ -55,32 +58,20 @@ command does only what is missing.
     help="A field and the values that it takes. May be repeated: all combinations are run.",
 )
 @click.option(
-    "--repeat",
-    type=Whole(min=1),
-    default=1,
-    show_default=True,
-    help="Run each with so many seeds: --seed and those that follow.",
-)
-@click.option(
     "--sample",
     type=Whole(min=1),
     metavar="N",
     help="N points of a Latin hypercube, drawn by the seed, in place of all combinations.",
 )
-@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
 @click.option(
     "--scheduler",
     metavar="ADDRESS|FILE",
     help="Run on the workers of this scheduler of Dask: tcp://HOST:PORT, or its file.",
 )
 @click.option(
-    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
-)
-@click.option(
     "--out", metavar="DIR", help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json."
 )
-@plot_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@study_options(repeat="Run each with so many seeds: --seed and those that follow.", store=True)
 @options.changes
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
@@ -88,49 +79,81 @@ def sweep(
     context: click.Context,
     /,
     *,
+    study: Study,
     kernel: str | None,
     over: tuple[str, ...],
-    repeat: int,
     sample: int | None,
-    jobs: int | None,
     scheduler: str | None,
-    store: str | None,
     out: str | None,
-    plot: str | None,
-    as_json: bool,
     assignments: tuple[str, ...],
     arguments: tuple[str, ...],
     **job: Any,
-) -> None:
+) -> Findings:
     """Run all and print the table."""
-    from sim.archive.files import check_writable, make_folder
     from sim.studies.axes import parse_axes
-    from sim.studies.sweep.sweep_plot import check_plot
-    from sim.studies.sweep.sweep_text import format_sweep, sweep_document, title_of
-    from sim.telling.data import json_text
 
     axes = parse_axes(over)
     scenario = _scenario(context, kernel, assignments, job, arguments)
-    if plot is not None:
-        kind_of_plot(plot)
-        check_writable(plot, "--plot")
+    if scheduler is not None:
+        _check_scheduler(scheduler, study.jobs)
+    return swept(scenario, axes, study, sample=sample, scheduler=scheduler, out=out)
+
+
+def swept(
+    scenario: Scenario,
+    axes: tuple[Axis, ...],
+    study: Study,
+    *,
+    sample: int | None = None,
+    scheduler: str | None = None,
+    out: str | None = None,
+) -> Findings:
+    """Run a scenario for all combinations of values, or a sample of them.
+
+    Raises
+    ------
+    InputError
+        If that cannot be, or what is asked for cannot be written: before anything is run.
+    """
+    from sim.studies.sweep.sweep import sweep as run_all
+    from sim.studies.sweep.sweep_page import sweep_page, sweep_pictures
+    from sim.studies.sweep.sweep_plot import check_plot
+    from sim.studies.sweep.sweep_tables import check_out, write_sweep
+    from sim.studies.sweep.sweep_text import format_sweep, sweep_document, title_of
+
+    study.check()
+    if study.plot is not None:
         check_plot(axes, sampled=sample is not None)
     if out is not None:
-        from sim.studies.sweep.sweep_tables import check_out
-
         check_out(out)
-    if store is not None:
-        make_folder(store, "--store")
-    if scheduler is not None:
-        _check_scheduler(scheduler, jobs)
-    where = {"jobs": jobs, "scheduler": scheduler, "store": store}
-    done = _run(scenario, axes, repeat=repeat, sample=sample, **where)
+    done = study.run_kept(
+        lambda tell: run_all(
+            scenario,
+            axes,
+            repeat=study.repeat,
+            sample=sample,
+            jobs=study.jobs,
+            scheduler=scheduler,
+            store=study.store,
+            progress=tell,
+        )
+    )
     title = title_of(scenario)
-    document = json_text(sweep_document(title, done))
-    click.echo(document if as_json else format_sweep(title, done), nl=False)
-    _write(done, title, document, out, plot)
-    if any(True for _ in done.failures()):
-        context.exit(1)
+
+    def files() -> Iterable[Path]:
+        from sim.telling.data import json_text
+
+        return write_sweep(done, out, json_text(sweep_document(title, done))) if out else ()
+
+    return Findings(
+        text=lambda: format_sweep(title, done),
+        document=lambda: sweep_document(title, done),
+        table=lambda: done.to_pandas().to_csv(index=False),
+        pictures=lambda: sweep_pictures(title, done),
+        page=lambda: sweep_page(title, done, typed_command()),
+        files=files,
+        status=1 if any(True for _ in done.failures()) else 0,
+    )
 
 
 def _check_scheduler(scheduler: str, jobs: int | None) -> None:
@@ -144,30 +167,6 @@ def _check_scheduler(scheduler: str, jobs: int | None) -> None:
             "the two"
         )
     check_scheduler(scheduler)
-
-
-def _run(scenario: Scenario, axes: Any, **asked: Any) -> Sweep:
-    """Run the sweep; say what is kept if it is interrupted, and what there is to say."""
-    from sim.studies.sweep.sweep import sweep as run_all
-
-    return watched(lambda tell: run_all(scenario, axes, progress=tell, **asked))
-
-
-def _write(done: Sweep, title: str, document: str, out: str | None, plot: str | None) -> None:
-    """Write the files that are asked for; tell them."""
-    from sim.archive.files import replacing
-
-    if out is not None:
-        from sim.studies.sweep.sweep_tables import write_sweep
-
-        for path in write_sweep(done, out, document):
-            click.echo(f"xc40io: wrote {path}", err=True)
-    if plot is not None:
-        from sim.studies.sweep.sweep_plot import draw_sweep
-
-        with replacing(plot, "--plot") as draft:
-            draw_sweep(draft, kind_of_plot(plot), title, done)
-        click.echo(f"xc40io: drew {plot}", err=True)
 
 
 def _scenario(

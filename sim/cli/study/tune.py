@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.face import INTERRUPTED
+from sim.cli.face import INTERRUPTED, typed_command
+from sim.cli.findings import Findings, Study, study_options, tell_runs
 from sim.cli.job import describe, described
-from sim.cli.plot import kind_of_plot, plot_option
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -71,19 +70,11 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
     show_default=True,
     help="Runs, as 60, or seconds, as 120s; with seconds the answer depends on the computer.",
 )
-@click.option(
-    "--repeat",
-    type=Whole(min=1),
-    default=3,
-    show_default=True,
-    help="Seeds with which the best settings are run: --seed and those that follow.",
+@study_options(
+    repeat="Seeds with which the best settings are run: --seed and those that follow.",
+    seeds=3,
+    store=True,
 )
-@click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
-@click.option(
-    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
-)
-@plot_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @options.changes
 @options.recorded
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
@@ -92,27 +83,20 @@ def tune(
     context: click.Context,
     /,
     *,
+    study: Study,
     allow: str | None,
     at_most: tuple[str, ...],
     over: tuple[str, ...],
     objective: Any,
     budget: str,
-    repeat: int,
-    jobs: int | None,
-    store: str | None,
-    plot: str | None,
-    as_json: bool,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
     arguments: tuple[str, ...],
     **job: Any,
-) -> int:
+) -> Findings:
     """Search, and print what was found."""
     from pathlib import Path
 
-    from sim.archive.files import check_writable, make_folder
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
     from sim.studies.axes import parse_axes
     from sim.studies.simulations import Simulations
     from sim.studies.store import Store
@@ -127,20 +111,19 @@ def tune(
         "over": parse_axes(over),
         "objective": objective,
         "budget": Budget.parse(budget),
-        "repeat": repeat,
+        "repeat": study.repeat,
     }
-    if plot is not None:
-        kind_of_plot(plot)
-        check_writable(plot, "--plot")
-    if store is not None:
-        make_folder(store, "--store")
     scenario = _scenario(context, assignments, job, arguments, recorded)
-    kept = Store(None if store is None else Path(store))
-    with ProgressBar("runs") as progress:
-        simulations = Simulations(jobs or processors(), kept, progress)
-        found = _search(Tuner(scenario, simulations=simulations, **asked))
-    _print(scenario, found, plot, as_json=as_json)
-    return 0 if found.finished else INTERRUPTED
+    kept = Store(None if study.store is None else Path(study.store))
+    found = study.run(
+        lambda progress: _search(
+            Tuner(scenario, simulations=Simulations(study.processes, kept, progress), **asked)
+        )
+    )
+    tell_runs(found)
+    if not found.finished:
+        click.echo("xc40io: interrupted; what follows is the best so far", err=True)
+    return _findings(scenario, found)
 
 
 def _search(tuner: Tuner) -> Tuning:
@@ -153,29 +136,23 @@ def _search(tuner: Tuner) -> Tuning:
         return tuner.found()
 
 
-def _print(scenario: Scenario, found: Tuning, plot: str | None, *, as_json: bool) -> None:
-    """Print what was found, and draw it."""
-    from sim.archive.files import replacing
+def _findings(scenario: Scenario, found: Tuning) -> Findings:
+    """Return what was found in all its forms."""
     from sim.studies.sweep.sweep_text import title_of
+    from sim.studies.tune.tune_page import tuning_page
+    from sim.studies.tune.tune_plot import tuning_figure
     from sim.studies.tune.tune_text import format_tuning, tuning_document
-    from sim.telling.data import json_text
+    from sim.telling.answer import Picture
 
-    for note in found.notes:
-        click.echo(f"xc40io: {note}", err=True)
-    click.echo(
-        f"xc40io: {found.simulated} runs simulated, {found.recalled} known from before", err=True
-    )
-    if not found.finished:
-        click.echo("xc40io: interrupted; what follows is the best so far", err=True)
     title = f"Tune {title_of(scenario)}"
-    document = tuning_document(title, found)
-    click.echo(json_text(document) if as_json else format_tuning(title, found), nl=False)
-    if plot is not None:
-        from sim.studies.tune.tune_plot import draw_tuning
-
-        with replacing(plot, "--plot") as draft:
-            draw_tuning(draft, kind_of_plot(plot), title, found)
-        click.echo(f"xc40io: drew {plot}", err=True)
+    return Findings(
+        text=lambda: format_tuning(title, found),
+        document=lambda: tuning_document(title, found),
+        table=lambda: found.to_pandas().to_csv(index=False),
+        pictures=lambda: [Picture("landscape", lambda: tuning_figure(title, found))],
+        page=lambda: tuning_page(title, found, typed_command()),
+        status=0 if found.finished else INTERRUPTED,
+    )
 
 
 def _scenario(

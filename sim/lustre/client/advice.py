@@ -5,11 +5,11 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
-from sim.lustre.osc.channels import may_pump
-from sim.node.page_cache import find_view, inode_of, view_of
+from sim.lustre.osc.obds import may_pump
+from sim.node.page_cache import find_osc_object, inode_of, osc_object_of
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend, chunk_at
+from sim.plane.files import Backend, chunk_at, most_chunks, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge
 from sim.plane.registry import performs
@@ -28,16 +28,15 @@ def lock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
     program = ldlm.programs.rows[program_id]
     operation = ldlm.programs.operations[program.op]
     if program.phase == _REACHED:
-        file = ldlm.files.rows[operation.file]
-        if not may_ask(ldlm, file.stripe_count):
+        if not may_ask(ldlm, object_count(ldlm.files, operation.file)):
             return FULL
         program.inode = inode_of(ldlm.cache, operation.file, program.node)
         program.phase = _LOCKED
         program.since = now
         program.pending = 0
-        for object_id in range(file.first_object, file.first_object + file.stripe_count):
-            view_id = view_of(ldlm.cache, object_id, program.node, program.inode)
-            if not join_group(ldlm, program_id, view_id, operation.group, now):
+        for object_id in objects_of(ldlm.files, operation.file):
+            osc_object_id = osc_object_of(ldlm.cache, object_id, program.node, program.inode)
+            if not join_group(ldlm, program_id, osc_object_id, operation.group, now):
                 program.pending += 1
         if program.pending > 0:
             return GONE
@@ -53,12 +52,13 @@ def lock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
 def unlock_group(ldlm: Ldlm, program_id: int, now: float) -> float:
     """Release the lock of the group; the node's last user of it gives it up."""
     program = ldlm.programs.rows[program_id]
-    file = ldlm.files.rows[ldlm.programs.operations[program.op].file]
-    if not may_pump(ldlm.osc, file.stripe_count):  # the last user of a lock writes back below it
+    file_id = ldlm.programs.operations[program.op].file
+    # The last user of a lock writes back below it.
+    if not may_pump(ldlm.osc, object_count(ldlm.files, file_id)):
         return FULL
-    for object_id in range(file.first_object, file.first_object + file.stripe_count):
-        view_id = find_view(ldlm.cache, object_id, program.node)
-        leave_group(ldlm, view_id, program.group, now)
+    for object_id in objects_of(ldlm.files, file_id):
+        osc_object_id = find_osc_object(ldlm.cache, object_id, program.node)
+        leave_group(ldlm, osc_object_id, program.group, now)
     program.group = 0
     program.op += 1
     return GO_ON
@@ -74,8 +74,7 @@ def lock_ahead(ldlm: Ldlm, program_id: int, now: float) -> float:
     """
     program = ldlm.programs.rows[program_id]
     operation = ldlm.programs.operations[program.op]
-    file = ldlm.files.rows[operation.file]
-    chunks = operation.length // file.stripe_size + 2
+    chunks = most_chunks(ldlm.files, operation.file, operation.length)
     if not may_ask(ldlm, operation.count * chunks):
         return FULL
     program.inode = inode_of(ldlm.cache, operation.file, program.node)
@@ -83,12 +82,12 @@ def lock_ahead(ldlm: Ldlm, program_id: int, now: float) -> float:
         start = operation.offset + call * operation.stride
         stop = start + operation.length
         while start < stop:
-            chunk = chunk_at(file, start)
+            chunk = chunk_at(ldlm.files, operation.file, start)
             size = min(stop - start, chunk.left)
-            view_id = view_of(ldlm.cache, chunk.object_id, program.node, program.inode)
+            osc_object_id = osc_object_of(ldlm.cache, chunk.object_id, program.node, program.inode)
             first = chunk.offset // PAGE * PAGE
             last = -(-(chunk.offset + size) // PAGE) * PAGE - 1
-            ask_ahead(ldlm, view_id, first, last, now)
+            ask_ahead(ldlm, osc_object_id, first, last, now)
             start += size
     program.op += 1
     return GO_ON

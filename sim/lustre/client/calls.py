@@ -15,7 +15,6 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
-from sim.lustre.client.pieces import stripe_left
 from sim.lustre.client.ranges import leave_range, take_range
 from sim.lustre.client.readahead import Readahead, note_order
 from sim.lustre.client.reads import read_chunk
@@ -31,16 +30,16 @@ from sim.lustre.client.states import (
 from sim.lustre.client.writes import expect_piece, write_chunk
 from sim.lustre.ldlm import Ldlm, ask, match, release
 from sim.lustre.locks import MODE_PR, MODE_PW
-from sim.lustre.osc.channels import Osc
+from sim.lustre.osc.obds import Osc
 from sim.lustre.osc.rpcs import submit
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
-from sim.node.page_cache import PageCache, go_to_inode, go_to_view
+from sim.node.page_cache import PageCache, go_to_inode, go_to_osc_object
 from sim.node.pages import expect_cached
 from sim.node.system_calls import enter_call
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend, Files, chunk_at
+from sim.plane.files import Backend, Files, chunk_of_call, object_count
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, charge_reply
 from sim.plane.registry import before_program, performs
@@ -104,7 +103,7 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
     nodes = client.osc.brw.nodes
     if step == 0:
         prefetch(client.programs.operations, program.op)
-        prefetch(client.cache.views, program.view_id)
+        prefetch(client.cache.osc_objects, program.osc_object_id)
         prefetch(client.cache.inodes, program.inode)
         prefetch(client.programs.waits[program_id], _COPY)
         prefetch(client.programs.waits[program_id], _MEMORY)
@@ -112,9 +111,9 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
         prefetch(nodes.network.stations, nodes.memory + program.node)
     elif step == 1:
         prefetch(client.files.rows, client.programs.operations[program.op].file)
-        expect_piece(client.osc, program.view_id)
+        expect_piece(client.osc, program.osc_object_id)
     elif step == 2:
-        expect_cached(client.cache, program.view_id)
+        expect_cached(client.cache, program.osc_object_id)
 
 
 @outlined
@@ -135,7 +134,7 @@ def _begin_call(client: Client, program_id: int, now: float) -> float:
     if operation.kind == _WRITE:
         return _begin_write(client, program_id, now)
     # Asked before the order is noted: a call that is begun again must not widen it twice.
-    if not may_send(client.requests, client.files.rows[operation.file].stripe_count):
+    if not may_send(client.requests, object_count(client.files, operation.file)):
         return FULL
     start = start_of_call(client.programs, program_id)
     note_order(client.readahead, program_id, start, operation.length)
@@ -162,12 +161,11 @@ def _next_chunk(client: Client, program_id: int, now: float) -> float:
     program = client.programs.rows[program_id]
     if program.done == program.length:
         return _end_call(client.cache, program_id, now)
-    file = client.files.rows[client.programs.operations[program.op].file]
     start = start_of_call(client.programs, program_id) + program.done
-    chunk = chunk_at(file, start)
-    go_to_view(client.cache, program_id, chunk.object_id)
+    chunk = chunk_of_call(client.files, client.programs.operations[program.op].file, start)
+    go_to_osc_object(client.cache, program_id, chunk.object_id)
     program.offset = chunk.offset
-    program.left = min(program.length - program.done, stripe_left(file, chunk.left))
+    program.left = min(program.length - program.done, chunk.left)
     program.done += program.left
     return _lock(client, program_id, now)
 
@@ -211,7 +209,7 @@ def _move_directly(osc: Osc, program_id: int, now: float) -> float:
         osc,
         program_id,
         -1,
-        program.view_id,
+        program.osc_object_id,
         program.offset,
         program.left,
         osc.programs.operations[program.op].kind,

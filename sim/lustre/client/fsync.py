@@ -10,16 +10,16 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.queue import take_turn
 from sim.lustre.mds import Mds
-from sim.lustre.osc.channels import Osc, channel_of, may_pump
+from sim.lustre.osc.obds import Osc, may_pump, obd_of
 from sim.lustre.osc.rpcs import pump
-from sim.lustre.osc.windows import raise_urgency
+from sim.lustre.osc.urgency import raise_urgency
 from sim.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
-from sim.node.page_cache import find_view, inode_of
-from sim.node.windows import URGENT
+from sim.node.osc_extents import URGENT
+from sim.node.page_cache import find_osc_object, inode_of
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, charge_reply, pass_on, wait_for
 from sim.plane.registry import performs
@@ -45,7 +45,7 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
     if program.phase == _REACHED:
-        if not may_pump(mds.osc, mds.files.rows[operation.file].stripe_count):
+        if not may_pump(mds.osc, object_count(mds.files, operation.file)):
             return FULL
         program.inode = inode_of(mds.cache, operation.file, program.node)
         program.phase = _FLUSHED
@@ -69,11 +69,11 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
         send(mds.requests, program_id, MDS_SYNC, station, service, operation.file, now)
         return GONE
     if program.phase == _MDS_SYNCED:
-        if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
+        if not may_send(mds.requests, object_count(mds.files, operation.file)):
             return FULL
         charge_reply(mds.programs, program_id)
         program.phase = _OSTS_SYNCED  # the wait goes on: MDS and OSTs are charged as one
-        mds.programs.stats[_OST_SYNCS] += mds.files.rows[operation.file].stripe_count
+        mds.programs.stats[_OST_SYNCS] += object_count(mds.files, operation.file)
         send_to_objects(mds.requests, program_id, OST_SYNC, operation.file, now)
         return GONE
     charge_reply(mds.programs, program_id)
@@ -106,10 +106,8 @@ def await_write_back(osc: Osc, program_id: int) -> None:
 @outlined
 def begin_write_back(osc: Osc, file_id: int, node: int, now: float) -> None:
     """Have all dirty pages of a file on a node written back; ``may_pump`` says if there is room."""
-    file = osc.files.rows[file_id]
-    for i in range(file.stripe_count):
-        object_id = file.first_object + i
-        view_id = find_view(osc.cache, object_id, node)
-        if view_id >= 0 and osc.cache.views[view_id].unsent > 0:
-            raise_urgency(osc, view_id, 0, _END_OF_OBJECT, URGENT)
-            pump(osc, channel_of(osc, view_id), now)
+    for object_id in objects_of(osc.files, file_id):
+        osc_object_id = find_osc_object(osc.cache, object_id, node)
+        if osc_object_id >= 0 and osc.cache.osc_objects[osc_object_id].unsent > 0:
+            raise_urgency(osc, osc_object_id, 0, _END_OF_OBJECT, URGENT)
+            pump(osc, obd_of(osc, osc_object_id), now)

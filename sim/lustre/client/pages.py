@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
-from sim.lustre.client.pieces import next_window
-from sim.lustre.osc.channels import Osc
+from sim.lustre.osc.obds import Osc
 from sim.lustre.osc.rpcs import submit
-from sim.lustre.osc.windows import keep_from_cancel
+from sim.lustre.osc.urgency import keep_from_cancel
+from sim.node.osc_extents import READING, add_extent, extent_end, first_extent
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached
-from sim.node.windows import READING, add_window, first_window
 from sim.plane.operations import Op
 
 _READ = int(Op.READ)
@@ -18,23 +17,23 @@ _READ = int(Op.READ)
 
 @outlined
 def ask_for_pages(
-    osc: Osc, program_id: int, view_id: int, offset: int, stop: int, stat: int, now: float
+    osc: Osc, program_id: int, osc_object_id: int, offset: int, stop: int, stat: int, now: float
 ) -> int:
-    """Ask for the pages from ``offset`` to ``stop``, or to the end of their window, if need be.
+    """Ask for the pages from ``offset`` to ``stop``, at most to the end of their extent, if needed.
 
     Counts what it has asked for as ``stat``; returns how many of the bytes are not in the cache.
     """
-    stop = min(stop, next_window(osc.cache, offset))
+    stop = min(stop, extent_end(osc.cache, offset))
     first, last = offset // PAGE * PAGE, -(-stop // PAGE) * PAGE
-    first, last = not_cached(osc.cache, view_id, first, last)
+    first, last = not_cached(osc.cache, osc_object_id, first, last)
     if first == last:
         return 0
     missing = min(stop, last) - max(offset, first)
-    if not _are_coming(osc.cache, view_id, first, last):
-        window_id = add_window(osc.cache, view_id, first, last - first, READING)
-        osc.cache.nodes[osc.cache.views[view_id].node].coming += last - first
-        keep_from_cancel(osc, view_id, first, last)
-        submit(osc, -1, window_id, view_id, first, last - first, _READ, now)
+    if not _are_coming(osc.cache, osc_object_id, first, last):
+        extent_id = add_extent(osc.cache, osc_object_id, first, last - first, READING)
+        osc.cache.nodes[osc.cache.osc_objects[osc_object_id].node].coming += last - first
+        keep_from_cancel(osc, osc_object_id, first, last)
+        submit(osc, -1, extent_id, osc_object_id, first, last - first, _READ, now)
         # The program enters them into the file's tree itself, with its next copy.
         osc.programs.rows[program_id].entering += last - first
         osc.programs.stats[stat] += missing
@@ -42,24 +41,24 @@ def ask_for_pages(
 
 
 @outlined
-def are_gone(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
+def are_gone(cache: PageCache, osc_object_id: int, offset: int, stop: int) -> bool:
     """Tell whether pages that were asked for are neither in the cache nor on their way.
 
-    Of those from ``offset`` to ``stop``, or to the end of their window, the first that is not in
+    Of those from ``offset`` to ``stop``, or to the end of their extent, the first that is not in
     the cache tells.
     """
-    stop = min(stop, next_window(cache, offset))
-    first, last = not_cached(cache, view_id, offset // PAGE * PAGE, -(-stop // PAGE) * PAGE)
-    return first < last and not _are_coming(cache, view_id, first, first + PAGE)
+    stop = min(stop, extent_end(cache, offset))
+    first, last = not_cached(cache, osc_object_id, offset // PAGE * PAGE, -(-stop // PAGE) * PAGE)
+    return first < last and not _are_coming(cache, osc_object_id, first, first + PAGE)
 
 
 @outlined
-def _are_coming(cache: PageCache, view_id: int, offset: int, stop: int) -> bool:
-    """Tell whether a request for pages of one window is on its way."""
-    window_id = first_window(cache, view_id, offset)
-    while window_id >= 0 and cache.windows[window_id].place <= offset:
-        window = cache.windows[window_id]
-        if window.state == READING and window.high >= stop:
+def _are_coming(cache: PageCache, osc_object_id: int, offset: int, stop: int) -> bool:
+    """Tell whether a request for pages of one extent is on its way."""
+    extent_id = first_extent(cache, osc_object_id, offset)
+    while extent_id >= 0 and cache.osc_extents[extent_id].place <= offset:
+        extent = cache.osc_extents[extent_id]
+        if extent.state == READING and extent.high >= stop:
             return True
-        window_id = window.next
+        extent_id = extent.next
     return False

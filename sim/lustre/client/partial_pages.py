@@ -12,7 +12,7 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import ask_for_pages
-from sim.lustre.osc.channels import Osc
+from sim.lustre.osc.obds import Osc
 from sim.node.readers import wait_for_bytes
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
@@ -44,7 +44,7 @@ def _ask_for_page(osc: Osc, program_id: int, page: int, now: float) -> bool:
     chunk = start_of_call(osc.programs, program_id) + program.done - program.left
     if chunk + page - program.offset >= file.end:
         return False
-    if ask_for_pages(osc, program_id, program.view_id, page, page + PAGE, _MISSES, now) == 0:
+    if ask_for_pages(osc, program_id, program.osc_object_id, page, page + PAGE, _MISSES, now) == 0:
         return False
     program.entering = 0  # it enters the file's tree with the others of the chunk
     wait_for_bytes(osc.cache, program_id, page, page + PAGE, now)

@@ -15,15 +15,15 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import ask_for_pages
-from sim.lustre.client.pieces import piece_of, stripe_left
 from sim.lustre.client.states import PIECE_WANTED
 from sim.lustre.ldlm import covering
 from sim.lustre.locks import MODE_PR
-from sim.lustre.osc.channels import Osc
-from sim.node.page_cache import PageCache, find_view
+from sim.lustre.osc.obds import Osc
+from sim.node.osc_extents import piece_of
+from sim.node.page_cache import PageCache, find_osc_object
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
-from sim.plane.files import Files, chunk_at
+from sim.plane.files import Files, chunk_of_call
 from sim.plane.programs import Programs
 from sim.plane.site import Site
 
@@ -132,7 +132,7 @@ def asked_at_once(readahead: Readahead, program_id: int, here: int, left: int) -
 
 @outlined
 def _in_budget(readahead: Readahead, program_id: int, here: int, end: int) -> int:
-    """Return how far of its call up to ``end`` a reader may ask for pages at ``here``.
+    """Return up to where in its call (to ``end``) a reader at ``here`` may ask for pages.
 
     Up to the next boundary between the largest RPCs whatever the others of its node have on its
     way; beyond that the budget holds for a call as it does for what is read ahead of one (Lustre
@@ -160,9 +160,8 @@ def read_ahead(readahead: Readahead, program_id: int, limit: int, now: float) ->
         at = end
     if at < limit:
         size = granted(readahead, program.node, limit - at)
-        beyond = (
-            at + size
-        ) % readahead.alignment  # a window that grew across a boundary ends there
+        # A window that grew across a boundary ends there.
+        beyond = (at + size) % readahead.alignment
         size -= beyond if beyond < size else 0
         if not _ask_ahead(readahead.osc, program_id, at, at + size, now):
             return
@@ -173,14 +172,14 @@ def read_ahead(readahead: Readahead, program_id: int, limit: int, now: float) ->
 
 @outlined
 def granted(readahead: Readahead, node: int, size: int) -> int:
-    """Return how many of ``size`` bytes a reader may read ahead, for all that its node does."""
+    """Return how many of ``size`` bytes a reader may read ahead within the budget of its node."""
     left = readahead.limit - readahead.cache.nodes[node].coming
     return min(size, left) if left >= min(size, readahead.alignment) else 0
 
 
 @outlined
 def _read_ahead_in_strides(osc: Osc, program_id: int, left: int, now: float) -> None:
-    """Ask for what a program that reads in equal strides reads with its next calls.
+    """Ask for the pages of the next calls of a program that reads in equal strides.
 
     ``left`` are the bytes that it may ask for; what lies between them does not count.
     """
@@ -201,17 +200,19 @@ def _read_ahead_in_strides(osc: Osc, program_id: int, left: int, now: float) -> 
 def _ask_ahead(osc: Osc, program_id: int, at: int, limit: int, now: float) -> bool:
     """Ask for pages of a file ahead of their use; False where the node has no lock for them."""
     program = osc.programs.rows[program_id]
-    file = osc.files.rows[osc.programs.operations[program.op].file]
+    file_id = osc.programs.operations[program.op].file
     while at < limit:
-        chunk = chunk_at(file, at)
-        view_id = find_view(osc.cache, chunk.object_id, program.node)
+        chunk = chunk_of_call(osc.files, file_id, at)
+        osc_object_id = find_osc_object(osc.cache, chunk.object_id, program.node)
         offset = chunk.offset
-        left = min(stripe_left(file, chunk.left), limit - at)
-        size = piece_of(osc.cache, offset, left)
+        size = piece_of(osc.cache, offset, min(chunk.left, limit - at))
         # Read-ahead asks for no lock: the call that reads there does.
-        if view_id < 0 or covering(osc, view_id, MODE_PR, offset, offset + size - 1) < 0:
+        if (
+            osc_object_id < 0
+            or covering(osc, osc_object_id, MODE_PR, offset, offset + size - 1) < 0
+        ):
             return False
-        ask_for_pages(osc, program_id, view_id, offset, offset + size, _AHEAD, now)
+        ask_for_pages(osc, program_id, osc_object_id, offset, offset + size, _AHEAD, now)
         at += size
         program.ahead_done = at
     return True

@@ -9,7 +9,6 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.lustre.client.pages import are_gone, ask_for_pages
-from sim.lustre.client.pieces import next_window, piece_of
 from sim.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
 from sim.lustre.client.states import (
     CHUNK_WANTED,
@@ -18,13 +17,15 @@ from sim.lustre.client.states import (
     MOVED,
     PIECE_WANTED,
 )
-from sim.lustre.osc.channels import Osc, may_read
+from sim.lustre.osc.obds import Osc, may_read
 from sim.node.copying import copy_pages
+from sim.node.osc_extents import extent_end, piece_of
 from sim.node.readers import wait_for_pages
 from sim.node.tree import READ_TURNS, enter_tree, leave_tree
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
+from sim.plane.files import object_count
 
 _HITS, _MISSES = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES)
 
@@ -61,7 +62,7 @@ def _begin_chunk(readahead: Readahead, program_id: int, now: float) -> float:
 def _ask_for_chunk(
     readahead: Readahead, program_id: int, offset: int, left: int, now: float
 ) -> int:
-    """Ask for pages of the ``left`` last bytes of the chunk; what is asked for was no hit.
+    """Ask for the pages of the last ``left`` bytes of the chunk; those asked for are cache misses.
 
     Returns up to where in the file pages are asked for at this time. That is no further than the
     call if pages are gone that had been read ahead.
@@ -75,9 +76,9 @@ def _ask_for_chunk(
     missed = readahead.programs.stats[_MISSES]
     while offset < stop:
         if offset < asked_before:
-            gone = gone or are_gone(readahead.cache, program.view_id, offset, asked_before)
-        ask_for_pages(readahead.osc, program_id, program.view_id, offset, stop, _MISSES, now)
-        offset = next_window(readahead.cache, offset)
+            gone = gone or are_gone(readahead.cache, program.osc_object_id, offset, asked_before)
+        ask_for_pages(readahead.osc, program_id, program.osc_object_id, offset, stop, _MISSES, now)
+        offset = extent_end(readahead.cache, offset)
     readahead.programs.stats[_HITS] -= readahead.programs.stats[_MISSES] - missed
     if gone:
         begin_anew(readahead, program_id)
@@ -100,7 +101,9 @@ def _read_piece(readahead: Readahead, program_id: int, now: float) -> float:
     program.later -= program.left
     stop = offset + program.left
     missed = readahead.programs.stats[_MISSES]
-    missing = ask_for_pages(readahead.osc, program_id, program.view_id, offset, stop, _MISSES, now)
+    missing = ask_for_pages(
+        readahead.osc, program_id, program.osc_object_id, offset, stop, _MISSES, now
+    )
     asked = readahead.programs.stats[_MISSES] - missed
     readahead.programs.stats[_HITS] -= asked
     if asked > 0:  # not asked for yet, or evicted since: so may be what follows
@@ -116,8 +119,9 @@ def _read_piece(readahead: Readahead, program_id: int, now: float) -> float:
 def _may_read(readahead: Readahead, program_id: int, size: int) -> bool:
     """Tell whether there are rows for a program to ask for so many bytes in one event."""
     programs = readahead.programs
-    file = readahead.files.rows[programs.operations[programs.rows[program_id].op].file]
-    return may_read(readahead.osc, size + readahead.alignment, file.stripe_count)
+    file_id = programs.operations[programs.rows[program_id].op].file
+    objects = object_count(readahead.files, file_id)
+    return may_read(readahead.osc, size + readahead.alignment, objects)
 
 
 @outlined

@@ -13,10 +13,10 @@ from sim.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
 from sim.lustre.locks import EOF, MODE_PW
 from sim.lustre.mds import Mds, ask_mds
 from sim.lustre.requests import PUNCH, may_send, send_to_objects
-from sim.node.page_cache import inode_of, view_of
+from sim.node.page_cache import inode_of, osc_object_of
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_count, object_end, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, charge_reply
 from sim.plane.registry import performs
@@ -37,7 +37,7 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
     if program.phase == _REACHED:
-        if not may_ask(mds.ldlm, mds.files.rows[operation.file].stripe_count):
+        if not may_ask(mds.ldlm, object_count(mds.files, operation.file)):
             return FULL
         program.since = now
         program.phase = _DRIVEN_AWAY
@@ -45,7 +45,7 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
         if program.pending > 0:
             return GONE
     if program.phase == _DRIVEN_AWAY:
-        if not may_send(mds.requests, mds.files.rows[operation.file].stripe_count):
+        if not may_send(mds.requests, object_count(mds.files, operation.file)):
             return FULL
         file = mds.files.rows[operation.file]
         file.end = operation.offset
@@ -69,16 +69,12 @@ def _drive_away(ldlm: Ldlm, program_id: int, now: float) -> None:
     """Ask for a lock from the new end of a file on, on every object where the node has none."""
     program = ldlm.programs.rows[program_id]
     operation = ldlm.programs.operations[program.op]
-    file = ldlm.files.rows[operation.file]
     inode_id = inode_of(ldlm.cache, operation.file, program.node)
-    row = operation.offset // (file.stripe_size * file.stripe_count)
-    beyond = operation.offset - row * file.stripe_size * file.stripe_count
     program.pending = 0
-    for i in range(file.stripe_count):
-        # The new end may lie before, within or behind this object's part of its row of stripes.
-        inside = min(max(beyond - i * file.stripe_size, 0), file.stripe_size)
-        start = (row * file.stripe_size + inside) // PAGE * PAGE
-        view_id = view_of(ldlm.cache, file.first_object + i, program.node, inode_id)
-        if covering(ldlm.osc, view_id, MODE_PW, start, EOF) < 0:
+    for i in range(object_count(ldlm.files, operation.file)):
+        start = object_end(ldlm.files, operation.file, i, operation.offset) // PAGE * PAGE
+        object_id = object_of(ldlm.files, operation.file, i)
+        osc_object_id = osc_object_of(ldlm.cache, object_id, program.node, inode_id)
+        if covering(ldlm.osc, osc_object_id, MODE_PW, start, EOF) < 0:
             program.pending += 1
-            ask_to_drive_away(ldlm, program_id, view_id, start, EOF, now)
+            ask_to_drive_away(ldlm, program_id, osc_object_id, start, EOF, now)

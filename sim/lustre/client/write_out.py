@@ -10,11 +10,11 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.lustre.client.fsync import await_write_back, begin_write_back
 from sim.lustre.mds import Mds
-from sim.lustre.osc.channels import may_pump
+from sim.lustre.osc.obds import may_pump
 from sim.node.page_cache import find_inode
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_count
 from sim.plane.operations import Op
 from sim.plane.programs import charge
 from sim.plane.registry import performs
@@ -40,7 +40,7 @@ def write_out(mds: Mds, program_id: int, now: float) -> float:
         return GO_ON
     if program.call < operation.count:
         file_id = operation.file + program.call
-        if not may_pump(mds.osc, mds.files.rows[file_id].stripe_count):
+        if not may_pump(mds.osc, object_count(mds.files, file_id)):
             return FULL
         begin_write_back(mds.osc, file_id, program.node, now)
         program.call += 1

@@ -14,12 +14,12 @@ from sim.engine.prefetch import prefetch
 from sim.engine.queue import join
 from sim.lustre.brw import charge_queue
 from sim.lustre.client.partial_pages import ask_for_partial_page
-from sim.lustre.client.pieces import piece_of
 from sim.lustre.client.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
-from sim.lustre.osc.channels import Osc, channel_of, may_read
 from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
+from sim.lustre.osc.obds import Osc, may_read, obd_of
 from sim.lustre.osc.rpcs import pump
 from sim.node.copying import copy_pages
+from sim.node.osc_extents import piece_of
 from sim.node.tree import WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
@@ -42,7 +42,7 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
 
 @outlined
 def _begin_chunk(osc: Osc, program_id: int, now: float) -> float:
-    """Have what was in pages that the chunk writes in part; then write it."""
+    """Read the pages that the chunk overwrites in part; then write it."""
     program = osc.programs.rows[program_id]
     if program.offset % PAGE == 0 and (program.offset + program.left) % PAGE == 0:
         return _write_piece(osc, program_id, now)
@@ -56,21 +56,21 @@ def _begin_chunk(osc: Osc, program_id: int, now: float) -> float:
 
 @outlined
 def _charge_room(osc: Osc, program_id: int, now: float) -> None:
-    """Charge a program's wait for room among the dirty pages, which RPCs before it have made."""
+    """Charge a program's wait for room among the dirty pages to the RPCs that made the room."""
     charge(osc.programs, program_id, _CACHE, now)
     program = osc.programs.rows[program_id]
-    channel_id = channel_of(osc, program.view_id)
-    charge_queue(osc.brw, program_id, channel_id, 1, now - program.since)
+    obd_id = obd_of(osc, program.osc_object_id)
+    charge_queue(osc.brw, program_id, obd_id, 1, now - program.since)
 
 
 @outlined
-def expect_piece(osc: Osc, view_id: int) -> None:
-    """Have what is to become dirty pages of a view fetched."""
-    view = osc.cache.views[view_id]
-    prefetch(osc.channels, channel_of(osc, view_id))
-    prefetch(osc.cache.windows, view.window)
-    prefetch(osc.cache.windows, view.dirty_window)
-    prefetch(osc.cache.extents.order.heads, view.cached)
+def expect_piece(osc: Osc, osc_object_id: int) -> None:
+    """Prefetch the rows that a write into an osc_object will need."""
+    osc_object = osc.cache.osc_objects[osc_object_id]
+    prefetch(osc.obds, obd_of(osc, osc_object_id))
+    prefetch(osc.cache.osc_extents, osc_object.extent)
+    prefetch(osc.cache.osc_extents, osc_object.dirty_extent)
+    prefetch(osc.cache.byte_lists.order.heads, osc_object.cached)
 
 
 @outlined
@@ -78,13 +78,13 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
     """Copy an RPC's worth of the chunk into the page cache, once there is room for it."""
     program = osc.programs.rows[program_id]
     piece = piece_of(osc.cache, program.offset, program.left)
-    channel_id = channel_of(osc, program.view_id)
-    if not reserve_room(osc, channel_id, piece):
+    obd_id = obd_of(osc, program.osc_object_id)
+    if not reserve_room(osc, obd_id, piece):
         program.phase = ROOM_FREED
         program.since = now
-        # That somebody waits makes the OSC send what does not fill an RPC (_view_to_write).
-        join(osc.channels[channel_id].waiters, osc.programs.rows, program_id)
-        pump(osc, channel_id, now)
+        # That somebody waits makes the OSC send what does not fill an RPC (_osc_object_to_write).
+        join(osc.obds[obd_id].waiters, osc.programs.rows, program_id)
+        pump(osc, obd_id, now)
         return GONE
     program.phase = COPIED_IN
     entered = enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
@@ -99,11 +99,11 @@ def _mark_dirty(osc: Osc, program_id: int, now: float) -> float:
     program = osc.programs.rows[program_id]
     piece = piece_of(osc.cache, program.offset, program.left)
     leave_tree(osc.cache, program_id)
-    channel_id = channel_of(osc, program.view_id)
-    again = dirty_pages(osc, program.view_id, program.offset, piece)
+    obd_id = obd_of(osc, program.osc_object_id)
+    again = dirty_pages(osc, program.osc_object_id, program.offset, piece)
     if again > 0:  # dirty before: they had their room
-        release_room(osc, channel_id, again)
-    pump(osc, channel_id, now)
+        release_room(osc, obd_id, again)
+    pump(osc, obd_id, now)
     program.offset += piece
     program.left -= piece
     if program.left > 0:

@@ -27,9 +27,9 @@ RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
         ("unit", "i8"),  # where in the object it lies, in sizes of an RPC
         ("bytes", "i4"),
         ("partial", "i4"),  # bytes in RAID stripes that it writes in part
-        ("channel", "i4"),
+        ("obd", "i4"),
         ("program", "i4"),  # who waits for it, or -1
-        ("windows", "i4"),  # its first window, or -1
+        ("extents", "i4"),  # its first extent, or -1
         ("object", "i4"),
         ("message", "i4"),  # with which it goes on after the block I/O
         ("next", "i4"),  # in the line of the disk array
@@ -117,10 +117,10 @@ def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
     network = bulk.network
     message_id = take(network.spare_messages)
     message = network.messages[message_id]
-    channel_id = bulk.rpcs[rpc_id].channel
+    obd_id = bulk.rpcs[rpc_id].obd
     message.owner = rpc_id
-    message.node = channel_id // bulk.osts
-    message.server = bulk.server_of[channel_id % bulk.osts]
+    message.node = obd_id // bulk.osts
+    message.server = bulk.server_of[obd_id % bulk.osts]
     message.bytes = size
     message.stage = stage
     message.position = 0
@@ -132,7 +132,7 @@ def new_message(bulk: BulkRpcs, rpc_id: int, size: int, stage: int) -> int:
 
 @outlined
 def mark_sent(bulk: BulkRpcs, rpc_id: int, offset: int, in_flight: int) -> None:
-    """Note of an RPC that is sent what only its record needs."""
+    """Note the columns that only the record of an RPC needs, when it is sent."""
     marks = bulk.marks[rpc_id]
     marks.offset = offset
     marks.in_flight = in_flight
@@ -155,13 +155,13 @@ def mark_routed(bulk: BulkRpcs, message_id: int, now: float) -> None:
 
 @outlined
 def add_rpc(bulk: BulkRpcs, message_id: int, now: float) -> None:
-    """Record an RPC of which the client has the reply, or all of the data."""
+    """Record an RPC when the client has the reply, or all of the data."""
     message = bulk.network.messages[message_id]
     rpc, marks = bulk.rpcs[message.owner], bulk.marks[message.owner]
     recorder = bulk.recorder
     row = recorder.rpcs[next_row(recorder.spare_rpcs, len(recorder.rpcs))]
-    row.node = rpc.channel // bulk.osts
-    row.ost = rpc.channel % bulk.osts
+    row.node = rpc.obd // bulk.osts
+    row.ost = rpc.obd % bulk.osts
     row.object = rpc.object
     row.write = rpc.write
     row.in_flight = marks.in_flight

@@ -17,8 +17,7 @@ from sim.engine.compiled import inlined
 from sim.engine.component import Component
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Floats, Indices, Integers
-from sim.network.aries import Aries, enter_aries
-from sim.network.peers import MINIMAL, VALIANT
+from sim.network.aries import MINIMAL, VALIANT, Aries, enter_aries
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 from topology import candidate_routes
@@ -130,6 +129,24 @@ class Lnet(Component):
             first_oss=site.nodes,
             control_latency=control_latency(site.machine),
         )
+
+    @property
+    def routers(self) -> int:
+        """How many LNET routers there are."""
+        return self.queued.shape[1]
+
+    def aries_interfaces(self) -> list[int]:
+        """Return the stations of the routers' interfaces to Aries."""
+        return [first + i for first in (self.lnet_in, self.lnet_out) for i in range(self.routers)]
+
+    def stations_of(self, router: int) -> list[int]:
+        """Return all stations of a router."""
+        links = np.arange(self.ib_links) + router * self.ib_links
+        return [
+            *(self.lnet_in + router, self.lnet_out + router),
+            *(self.ib_out + links).tolist(),
+            *(self.ib_in + links).tolist(),
+        ]
 
 
 def control_latency(machine: Machine) -> float:

@@ -26,24 +26,24 @@ from sim.lustre.brw import (
     travel,
 )
 from sim.lustre.net.bulk import add_rpc
-from sim.lustre.osc.channels import Osc, channel_of
 from sim.lustre.osc.dirty import release_room, wake_waiters
-from sim.lustre.osc.windows import lower_urgency, window_done
+from sim.lustre.osc.obds import Osc, obd_of
+from sim.lustre.osc.urgency import extent_done, lower_urgency
 from sim.lustre.server.disks import partial_bytes
 from sim.lustre.server.journal import note_write
 from sim.node.nodes import expect_thread
-from sim.node.page_cache import PageCache, list_view, unlist_view
-from sim.node.pages import add_cached
-from sim.node.readers import served_readers
-from sim.node.windows import (
+from sim.node.osc_extents import (
     CALM,
     PRESSING,
     URGENT,
     dirty_from,
-    drop_window,
+    drop_extent,
     first_dirty,
-    write_window,
+    write_extent,
 )
+from sim.node.page_cache import PageCache, list_osc_object, unlist_osc_object
+from sim.node.pages import add_cached
+from sim.node.readers import served_readers
 from sim.plane.causes import Cause
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import charge, wake
@@ -56,123 +56,123 @@ _CACHE, _TRANSFER = int(Cause.CACHE), int(Cause.TRANSFER)
 def submit(
     osc: Osc,
     program: int,
-    window: int,
-    view_id: int,
+    extent: int,
+    osc_object_id: int,
     offset: int,
     size: int,
     write: int,
     now: float,
 ) -> None:
-    """Queue ``size`` bytes from ``offset`` of a view's object to be moved.
+    """Queue ``size`` bytes from ``offset`` of an osc_object's object to be moved.
 
-    They are for a program that waits for them (O_DIRECT), or fill a window that is being read;
+    They are for a program that waits for them (O_DIRECT), or fill an extent that is being read;
     the other of the two is -1.
     """
-    channel_id = channel_of(osc, view_id)
+    obd_id = obd_of(osc, osc_object_id)
     work_id = take(osc.spare_works)
     work = osc.works[work_id]
     work.offset = offset
     work.left = size
     work.program = program
-    work.window = window
-    work.object = osc.cache.views[view_id].object
+    work.extent = extent
+    work.object = osc.cache.osc_objects[osc_object_id].object
     work.write = write
-    join(osc.channels[channel_id].works, osc.works, work_id)
-    pump(osc, channel_id, now)
+    join(osc.obds[obd_id].works, osc.works, work_id)
+    pump(osc, obd_id, now)
 
 
 @outlined
-def pump(osc: Osc, channel_id: int, now: float) -> None:
+def pump(osc: Osc, obd_id: int, now: float) -> None:
     """Start RPCs while the OSC may have more in flight and has something to send."""
-    channel = osc.channels[channel_id]
+    obd = osc.obds[obd_id]
     while True:
-        limit = osc.rpcs_in_flight + (1 if channel.pressing > 0 else 0)
-        if channel.in_flight >= limit:
+        limit = osc.rpcs_in_flight + (1 if obd.pressing > 0 else 0)
+        if obd.in_flight >= limit:
             return
-        view_id, previous = _view_to_write(osc, channel_id)
-        if view_id >= 0:
-            _write_back(osc, channel_id, view_id, previous, now)
-        elif channel.works.head >= 0:
-            _send_work(osc, channel_id, now)
+        osc_object_id, previous = _osc_object_to_write(osc, obd_id)
+        if osc_object_id >= 0:
+            _write_back(osc, obd_id, osc_object_id, previous, now)
+        elif obd.works.head >= 0:
+            _send_work(osc, obd_id, now)
         else:
             return
 
 
 @outlined
-def _view_to_write(osc: Osc, channel_id: int) -> tuple[int, int]:
-    """Return the next view that makes an RPC, and the one before it in the list; or -1."""
-    channel = osc.channels[channel_id]
-    starving = channel.waiters.head >= 0
+def _osc_object_to_write(osc: Osc, obd_id: int) -> tuple[int, int]:
+    """Return the next osc_object that makes an RPC, and the one before it in the list; or -1."""
+    obd = osc.obds[obd_id]
+    starving = obd.waiters.head >= 0
     previous = -1
-    view_id = channel.views.head
-    while view_id >= 0:
-        view = osc.cache.views[view_id]
-        if channel.pressing > 0:  # nothing else goes before those that lock holders wait for
-            makes_rpc = view.pressing > 0
+    osc_object_id = obd.osc_objects.head
+    while osc_object_id >= 0:
+        osc_object = osc.cache.osc_objects[osc_object_id]
+        if obd.pressing > 0:  # nothing else goes before those that lock holders wait for
+            makes_rpc = osc_object.pressing > 0
         else:
-            makes_rpc = starving or view.urgent > 0 or view.unsent >= osc.cache.rpc_size
+            makes_rpc = starving or osc_object.urgent > 0 or osc_object.unsent >= osc.cache.rpc_size
         if makes_rpc:
-            return view_id, previous
-        previous = view_id
-        view_id = view.next
+            return osc_object_id, previous
+        previous = osc_object_id
+        osc_object_id = osc_object.next
     return -1, -1
 
 
 @outlined
-def _next_to_go(cache: PageCache, view_id: int) -> int:
-    """Return the dirty window of a view that goes next."""
-    view = cache.views[view_id]
+def _next_to_go(cache: PageCache, osc_object_id: int) -> int:
+    """Return the dirty extent of an osc_object that goes next."""
+    osc_object = cache.osc_objects[osc_object_id]
     wanted = CALM
-    if view.pressing > 0:
+    if osc_object.pressing > 0:
         wanted = PRESSING
-    elif view.urgent > 0:
+    elif osc_object.urgent > 0:
         wanted = URGENT
-    window_id = first_dirty(cache, view_id)
-    while cache.windows[window_id].urgency < wanted:
-        window_id = dirty_from(cache, cache.windows[window_id].next)
-    return window_id
+    extent_id = first_dirty(cache, osc_object_id)
+    while cache.osc_extents[extent_id].urgency < wanted:
+        extent_id = dirty_from(cache, cache.osc_extents[extent_id].next)
+    return extent_id
 
 
 @outlined
-def _write_back(osc: Osc, channel_id: int, view_id: int, previous: int, now: float) -> None:
-    """Fill an RPC with dirty windows of a view and send it."""
-    view = osc.cache.views[view_id]
-    channel = osc.channels[channel_id]
-    first = _next_to_go(osc.cache, view_id)
+def _write_back(osc: Osc, obd_id: int, osc_object_id: int, previous: int, now: float) -> None:
+    """Fill an RPC with dirty extents of an osc_object and send it."""
+    osc_object = osc.cache.osc_objects[osc_object_id]
+    obd = osc.obds[obd_id]
+    first = _next_to_go(osc.cache, osc_object_id)
     last = -1
     size = 0
     partial = 0
-    window_id = first
-    while window_id >= 0 and size < osc.cache.rpc_size:
-        window = osc.cache.windows[window_id]
-        if size + window.bytes > osc.cache.rpc_size:
+    extent_id = first
+    while extent_id >= 0 and size < osc.cache.rpc_size:
+        extent = osc.cache.osc_extents[extent_id]
+        if size + extent.bytes > osc.cache.rpc_size:
             break
-        lower_urgency(osc, channel_id, window_id)
-        write_window(osc.cache, window_id)
+        lower_urgency(osc, obd_id, extent_id)
+        write_extent(osc.cache, extent_id)
         if last >= 0:
-            osc.cache.windows[last].next_of_rpc = window_id
-        last = window_id
-        size += window.bytes
-        partial += partial_bytes(osc.brw.disks, window.low, window.high, window.bytes)
-        window_id = window.next
+            osc.cache.osc_extents[last].next_of_rpc = extent_id
+        last = extent_id
+        size += extent.bytes
+        partial += partial_bytes(osc.brw.disks, extent.low, extent.high, extent.bytes)
+        extent_id = extent.next
         if size < osc.cache.rpc_size:
-            window_id = dirty_from(osc.cache, window_id)
-    view.unsent -= size
-    # A view with more to send goes to the end of the line: objects of an OST take turns.
-    unlist_view(osc.cache, channel.views, view_id, previous)
-    if view.unsent > 0:
-        list_view(osc.cache, channel.views, view_id)
-    low = osc.cache.windows[first].low
-    channel.in_flight += 1
-    flying, object_id = channel.in_flight, view.object
-    start_rpc(osc.brw, channel_id, -1, first, object_id, low, size, partial, 1, flying, now)
+            extent_id = dirty_from(osc.cache, extent_id)
+    osc_object.unsent -= size
+    # An osc_object with more to send goes to the end of the line: objects of an OST take turns.
+    unlist_osc_object(osc.cache, obd.osc_objects, osc_object_id, previous)
+    if osc_object.unsent > 0:
+        list_osc_object(osc.cache, obd.osc_objects, osc_object_id)
+    low = osc.cache.osc_extents[first].low
+    obd.in_flight += 1
+    flying, object_id = obd.in_flight, osc_object.object
+    start_rpc(osc.brw, obd_id, -1, first, object_id, low, size, partial, 1, flying, now)
 
 
 @outlined
-def _send_work(osc: Osc, channel_id: int, now: float) -> None:
+def _send_work(osc: Osc, obd_id: int, now: float) -> None:
     """Cut the next RPC from the bytes that wait to be read or moved directly; send it."""
-    channel = osc.channels[channel_id]
-    work_id = channel.works.head
+    obd = osc.obds[obd_id]
+    work_id = obd.works.head
     work = osc.works[work_id]
     rpc_size = osc.cache.rpc_size
     size = min(work.left, rpc_size - work.offset % rpc_size)
@@ -180,25 +180,25 @@ def _send_work(osc: Osc, channel_id: int, now: float) -> None:
     if work.write:
         partial = partial_bytes(osc.brw.disks, work.offset, work.offset + size, size)
     # Read all of the row that the RPC needs before it is given back.
-    program, window, object_id, write = work.program, work.window, work.object, work.write
+    program, extent, object_id, write = work.program, work.extent, work.object, work.write
     offset = work.offset
     work.offset += size
     work.left -= size
     if work.left == 0:
-        pop(channel.works, osc.works)
+        pop(obd.works, osc.works)
         give(osc.spare_works, work_id)
-    channel.in_flight += 1
+    obd.in_flight += 1
     start_rpc(
         osc.brw,
-        channel_id,
+        obd_id,
         program,
-        window,
+        extent,
         object_id,
         offset,
         size,
         partial,
         write,
-        channel.in_flight,
+        obd.in_flight,
         now,
     )
 
@@ -223,27 +223,27 @@ def expect_rpc_message(osc: Osc, message_id: int, step: int) -> None:
     elif message.stage in LAST_STAGES:
         rpc = osc.brw.bulk.rpcs[message.owner]
         if step == 1:
-            prefetch(osc.channels, rpc.channel)
+            prefetch(osc.obds, rpc.obd)
             prefetch(osc.files.objects, rpc.object)
-            expect_thread(osc.brw.nodes, rpc.channel // osc.osts)
+            expect_thread(osc.brw.nodes, rpc.obd // osc.osts)
             if rpc.program >= 0:
                 prefetch(osc.programs.rows, rpc.program)
             else:
-                prefetch(osc.cache.windows, rpc.windows)
+                prefetch(osc.cache.osc_extents, rpc.extents)
         elif rpc.program < 0:
-            prefetch(osc.cache.views, osc.cache.windows[rpc.windows].view_id)
-            if osc.channels[rpc.channel].waiters.head >= 0:
-                prefetch(osc.programs.rows, osc.channels[rpc.channel].waiters.head)
+            prefetch(osc.cache.osc_objects, osc.cache.osc_extents[rpc.extents].osc_object_id)
+            if osc.obds[rpc.obd].waiters.head >= 0:
+                prefetch(osc.programs.rows, osc.obds[rpc.obd].waiters.head)
 
 
 @outlined
 def _expect_more(osc: Osc, rpc_id: int) -> None:
-    """Have what the rows name fetched that have come for the end of an RPC."""
+    """Prefetch the rows that the fetched rows of an ending RPC name."""
     rpc = osc.brw.bulk.rpcs[rpc_id]
-    view = osc.cache.views[osc.cache.windows[rpc.windows].view_id]
-    prefetch(osc.cache.inodes, view.inode)
-    prefetch(osc.cache.windows, view.dirty_window)
-    waiter = osc.channels[rpc.channel].waiters.head
+    osc_object = osc.cache.osc_objects[osc.cache.osc_extents[rpc.extents].osc_object_id]
+    prefetch(osc.cache.inodes, osc_object.inode)
+    prefetch(osc.cache.osc_extents, osc_object.dirty_extent)
+    waiter = osc.obds[rpc.obd].waiters.head
     if waiter >= 0:
         prefetch(osc.programs.operations, osc.programs.rows[waiter].op)
         prefetch(osc.programs.waits[waiter], _CACHE)
@@ -256,15 +256,15 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
     rpc = osc.brw.bulk.rpcs[rpc_id]
     if rpc.program < 0:
         _expect_more(osc, rpc_id)
-    channel_id = rpc.channel
-    channel = osc.channels[channel_id]
-    channel.in_flight -= 1
+    obd_id = rpc.obd
+    obd = osc.obds[obd_id]
+    obd.in_flight -= 1
     remember_life(osc.brw, rpc_id, message_id, now)
-    if osc.programs.recorder.on and rpc.write and rpc.windows >= 0:
-        osc.brw.bulk.marks[rpc_id].pieces = _pieces(osc.cache, rpc.windows)
+    if osc.programs.recorder.on and rpc.write and rpc.extents >= 0:
+        osc.brw.bulk.marks[rpc_id].pieces = _pieces(osc.cache, rpc.extents)
     if rpc.write:
         written = now - osc.brw.lnet.control_latency  # the reply took that long
-        note_write(osc.files, rpc.object, channel_id, rpc.bytes, written)
+        note_write(osc.files, rpc.object, obd_id, rpc.bytes, written)
     if rpc.program >= 0:  # direct I/O
         program = osc.programs.rows[rpc.program]
         program.pending -= rpc.bytes
@@ -281,23 +281,23 @@ def _finish_rpc(osc: Osc, message_id: int, now: float) -> float:
     # The rows are given back before the OSC takes rows for its next RPCs.
     give(osc.network.spare_messages, message_id)
     give(osc.brw.bulk.spare_rpcs, rpc_id)
-    pump(osc, channel_id, now)
+    pump(osc, obd_id, now)
     return GONE
 
 
 @outlined
 def _pieces(cache: PageCache, first: int) -> int:
-    """Return in how many pieces the bytes of an RPC lie, at most; ``first`` is its first window."""
+    """Return in how many pieces the bytes of an RPC lie, at most; ``first`` is its first extent."""
     pieces = 0
     stop = -1
-    window_id = first
-    while window_id >= 0:
-        window = cache.windows[window_id]
-        pieces += window.pieces
-        if window.low == stop:  # it goes on where the one before it ends
+    extent_id = first
+    while extent_id >= 0:
+        extent = cache.osc_extents[extent_id]
+        pieces += extent.pieces
+        if extent.low == stop:  # it goes on where the one before it ends
             pieces -= 1
-        stop = window.high
-        window_id = window.next_of_rpc
+        stop = extent.high
+        extent_id = extent.next_of_rpc
     return pieces
 
 
@@ -305,22 +305,22 @@ def _pieces(cache: PageCache, first: int) -> int:
 def _written(osc: Osc, message_id: int, now: float) -> None:
     """Mark the pages of a write-back as clean; wake those who waited for that or for room."""
     rpc = osc.brw.bulk.rpcs[osc.network.messages[message_id].owner]
-    channel = osc.channels[rpc.channel]
-    release_room(osc, rpc.channel, rpc.bytes)
+    obd = osc.obds[rpc.obd]
+    release_room(osc, rpc.obd, rpc.bytes)
     # The reply renews the grant, up to what the OSC may have dirty.
-    wish = osc.max_dirty - channel.dirty - channel.grant
-    channel.grant += max(min(wish, osc.grant_chunk), 0)
-    window_id = rpc.windows
-    while window_id >= 0:
-        window = osc.cache.windows[window_id]
-        after = window.next_of_rpc  # read, as the next line, before the row is given back
-        view_id, low, high = window.view_id, window.low, window.high
-        view = osc.cache.views[view_id]
-        view.outstanding -= window.bytes
-        inode = osc.cache.inodes[view.inode]
-        inode.outstanding -= window.bytes
-        drop_window(osc.cache, window_id)
-        window_done(osc, view_id, low, high, now)
+    wish = osc.max_dirty - obd.dirty - obd.grant
+    obd.grant += max(min(wish, osc.grant_chunk), 0)
+    extent_id = rpc.extents
+    while extent_id >= 0:
+        extent = osc.cache.osc_extents[extent_id]
+        after = extent.next_of_rpc  # read, as the next line, before the row is given back
+        osc_object_id, low, high = extent.osc_object_id, extent.low, extent.high
+        osc_object = osc.cache.osc_objects[osc_object_id]
+        osc_object.outstanding -= extent.bytes
+        inode = osc.cache.inodes[osc_object.inode]
+        inode.outstanding -= extent.bytes
+        drop_extent(osc.cache, extent_id)
+        extent_done(osc, osc_object_id, low, high, now)
         if inode.outstanding == 0:
             program_id = inode.flush_head
             inode.flush_head = -1
@@ -328,22 +328,22 @@ def _written(osc: Osc, message_id: int, now: float) -> None:
                 charge_rpc(osc.brw, program_id, message_id, now)
                 wake(osc.programs, program_id, now)
                 program_id = osc.programs.rows[program_id].next
-        window_id = after
-    wake_waiters(osc, rpc.channel, now)
+        extent_id = after
+    wake_waiters(osc, rpc.obd, now)
 
 
 @outlined
 def _read(osc: Osc, message_id: int, now: float) -> None:
     """Put what a read RPC has brought into the cache; wake the readers that have all they want."""
     rpc = osc.brw.bulk.rpcs[osc.network.messages[message_id].owner]
-    window = osc.cache.windows[rpc.windows]
-    view_id = window.view_id
-    add_cached(osc.cache, view_id, window.low, window.high)
-    low, high = window.low, window.high  # read before the row is given back
-    osc.cache.nodes[osc.cache.views[view_id].node].coming -= high - low
-    drop_window(osc.cache, rpc.windows)
-    window_done(osc, view_id, low, high, now)
-    program_id = served_readers(osc.cache, view_id, low, high)
+    extent = osc.cache.osc_extents[rpc.extents]
+    osc_object_id = extent.osc_object_id
+    add_cached(osc.cache, osc_object_id, extent.low, extent.high)
+    low, high = extent.low, extent.high  # read before the row is given back
+    osc.cache.nodes[osc.cache.osc_objects[osc_object_id].node].coming -= high - low
+    drop_extent(osc.cache, rpc.extents)
+    extent_done(osc, osc_object_id, low, high, now)
+    program_id = served_readers(osc.cache, osc_object_id, low, high)
     while program_id >= 0:
         charge(osc.programs, program_id, _TRANSFER, now)
         charge_rpc(osc.brw, program_id, message_id, now)

@@ -173,6 +173,17 @@ class Disks(Component):
             alone=site.background.read == site.background.write == 0.0,
         )
 
+    def serve_in_turn(self) -> None:
+        """Promise nothing from now on: each RPC has the array when its turn comes."""
+        self.alone = 0
+
+    def waiting(self, ost: int) -> int:
+        """Return how many RPCs wait at the array of an OST."""
+        count, row = 0, int(self.arrays.waiting["head"][ost])
+        while row >= 0:
+            count, row = count + 1, int(self.bulk.rpcs.next[row])
+        return count
+
     def pending(self) -> int:
         """Return the most events that can be pending: two an array.
 
@@ -278,7 +289,7 @@ def block_io(disks: Disks, message_id: int, now: float) -> float:
     """
     rpc_id = disks.network.messages[message_id].owner
     rpc = disks.bulk.rpcs[rpc_id]
-    ost = rpc.channel % disks.osts
+    ost = rpc.obd % disks.osts
     array = disks.arrays[ost]
     rpc.message = message_id
     rpc.arrived = now
@@ -306,7 +317,7 @@ def block_io(disks: Disks, message_id: int, now: float) -> float:
 
 @outlined
 def _find_neighbours(disks: Disks, ost: int, rpc_id: int) -> None:
-    """Note how far before a read that comes the next other lies, and tell the next one after it."""
+    """Note the gap before an arriving read, and its gap before the next read in the object."""
     rpc = disks.bulk.rpcs[rpc_id]
     array = disks.arrays[ost]
     for step in range(_REACH + 1):
@@ -400,7 +411,7 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
 
 @outlined
 def backlog(disks: Disks, ost: int, now: float) -> float:
-    """Return for how many seconds an array is busy with what it has, and with what waits there.
+    """Return the seconds until an array has served its present request and all that wait.
 
     What waits is reckoned by its bytes: where heads will move is known only when it begins.
     """
@@ -410,7 +421,7 @@ def backlog(disks: Disks, ost: int, now: float) -> float:
 
 @inlined
 def transfer_seconds(disks: Disks, ost: int, write: int, work: float) -> float:
-    """Return how long an array is busy with a bulk RPC that is as much work as so many bytes."""
+    """Return the seconds that an array is busy with a bulk RPC; ``work`` is in bytes."""
     return disks.overhead[write, ost] + work * disks.seconds[write, ost]
 
 
@@ -437,7 +448,7 @@ def move_share(disks: Disks, ost: int) -> float:
 
 @inlined
 def moving_heads(disks: Disks, size: int) -> int:
-    """Return how many heads move to that many bytes elsewhere: as many as they have chunks."""
+    """Return how many heads move for a request of so many bytes: one for each chunk."""
     return min(-(-size // disks.raid_chunk), disks.raid_stripe // disks.raid_chunk)
 
 

@@ -125,7 +125,7 @@ def is_committed(journals: Journals, object_id: int, now: float) -> bool:
 
 @outlined
 def object_committed(journals: Journals, object_id: int, now: float) -> float:
-    """Return when to ask again whether what the fsync of an object waits for is durable.
+    """Return when to look again whether the data that an fsync of an object waits for is durable.
 
     ``now`` if it is. Else the end of a commit: of one that takes it in, or of the one under way.
     Only then does the next begin, and how long that takes depends on the load then.
@@ -149,14 +149,14 @@ def object_committed(journals: Journals, object_id: int, now: float) -> float:
 
 
 @inlined
-def note_write(files: Files, object_id: int, channel: int, size: int, when: float) -> None:
+def note_write(files: Files, object_id: int, obd: int, size: int, when: float) -> None:
     """Note when a write of an object was complete, and whether another node had written it."""
     lustre_object = files.objects[object_id]
     lustre_object.fresh += size
     lustre_object.written = max(lustre_object.written, when)
-    if lustre_object.writer >= 0 and lustre_object.writer != channel:
+    if lustre_object.writer >= 0 and lustre_object.writer != obd:
         lustre_object.shared = 1
-    lustre_object.writer = channel
+    lustre_object.writer = obd
 
 
 @outlined

@@ -1,7 +1,8 @@
-"""The calls of a job as the layers of Darshan see them: of POSIX, and of MPI-IO above it."""
+"""The calls of a job as Darshan's layers see them: of POSIX, of MPI-IO above it, and by DXT."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from sim.engine.types import Indices, Integers
 from sim.plane.library_calls import ALONE, LibraryOp
 from sim.plane.operations import Op
+from sim.workloads.darshan.counters import Numbers
 
 LAYER_CALL = np.dtype(
     [
@@ -42,12 +44,23 @@ _LAYER_OP[Op.FSYNC] = LibraryOp.SYNC
 _LAYER_OP[Op.STAT] = STAT
 
 
+def moving(op: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Tell which calls move data."""
+    moves: npt.NDArray[np.bool_] = (op == LibraryOp.READ) | (op == LibraryOp.WRITE)
+    return moves
+
+
 def posix_calls(calls: npt.NDArray[Any], ranks: Indices, began: float) -> Calls:
     """Return the calls of POSIX: what programs really did, aggregators among them.
 
-    ``calls``: ``CALL`` records of the recording. ``ranks``: int32 (programs,): the rank of each
-    program, or -1 if it is not of this job. ``began``: when the job began, in seconds since the
-    simulation did.
+    Parameters
+    ----------
+    calls
+        ``CALL`` records of the recording.
+    ranks
+        int32 (programs,): the rank of each program, or -1 if it is not of this job.
+    began
+        When the job began, in seconds since the simulation did.
 
     Returns
     -------
@@ -57,24 +70,17 @@ def posix_calls(calls: npt.NDArray[Any], ranks: Indices, began: float) -> Calls:
     """
     op = _LAYER_OP[calls["op"]]
     found = calls[(op >= 0) & (calls["file"] >= 0) & (ranks[calls["program"]] >= 0)]
-    made = _plain(found, ranks, began)
-    return _sorted(made)
+    return _sorted(_plain(found, ranks, began))
 
 
 def mpi_calls(
     calls: npt.NDArray[Any], parts: npt.NDArray[Any], ranks: Indices, began: float
 ) -> Calls:
-    """Return the calls of MPI-IO: what the ranks asked for.
+    """Return the calls of MPI-IO, what the ranks asked for: ``LAYER_CALL`` records.
 
     A call lasts from the begin of the first operation that it made its rank do to the end of the
-    last one.
-
-    ``calls`` and ``ranks`` and ``began``: as :func:`posix_calls` takes them. ``parts``:
-    ``LIBRARY_CALL`` records: what the calls asked for, rank by rank.
-
-    Returns
-    -------
-    LAYER_CALL records (calls,)
+    last one. ``parts`` are ``LIBRARY_CALL`` records: what the calls asked for, rank by rank; the
+    others are as :func:`posix_calls` takes them.
     """
     mine = calls[ranks[calls["program"]] >= 0]
     single = mine[(mine["tag"] == ALONE) & (_LAYER_OP[mine["op"]] >= 0)]
@@ -133,3 +139,34 @@ def _key(records: npt.NDArray[Any], programs: int) -> Integers:
 def _sorted(made: Calls) -> Calls:
     ordered: Calls = made[np.lexsort((made["end"], made["rank"], made["file"]))]
     return ordered
+
+
+SEGMENT = np.dtype([("offset", "i8"), ("length", "i8"), ("start", "f8"), ("end", "f8")])
+"""A read or a write: bytes, and seconds since the job began."""
+
+_NUMBERS = (("rank", "i8"), ("shared", "i8"))
+HEAD = np.dtype([("id", "u8"), *_NUMBERS, ("host", "S64"), ("writes", "i8"), ("reads", "i8")])
+"""What stands before the segments of a file and rank: its writes, then its reads."""
+
+
+def segments_of(calls: Calls, identity: Numbers, hosts: Sequence[str]) -> Iterator[bytes]:
+    """Yield DXT's records of a layer, one for each file and rank that read or wrote.
+
+    ``identity``, uint64 (files,), are the numbers by which the log knows files, ``hosts`` the names
+    of the ranks' nodes.
+    """
+    moved = calls[moving(calls["op"])]
+    reads = moved["op"] == LibraryOp.READ
+    moved = moved[np.lexsort((moved["start"], reads, moved["rank"], moved["file"]))]
+    key = moved["file"].astype(np.int64) * len(hosts) + moved["rank"]
+    bounds: Integers = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(moved))
+    segments = np.zeros(len(moved), SEGMENT)
+    segments["offset"], segments["length"] = moved["offset"], moved["bytes"]
+    segments["start"], segments["end"] = moved["start"], moved["end"]
+    head = np.zeros(1, HEAD)
+    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        part = moved[first:stop]
+        writes = int((part["op"] == LibraryOp.WRITE).sum())
+        number, rank = identity[part["file"][0]], int(part["rank"][0])
+        head[0] = (number, rank, 0, hosts[rank].encode(), writes, len(part) - writes)
+        yield head.tobytes() + segments[first:stop].tobytes()

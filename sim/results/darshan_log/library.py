@@ -8,16 +8,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sim.config.errors import FailureError
-from sim.results.darshan_log.job import JobHead, Mount
-from sim.results.darshan_log.lustre import Layout
 from sim.results.darshan_log.records import Records
-from sim.workloads.darshan_log.counters import Numbers
-from sim.workloads.darshan_log.libdarshan import need_libdarshan
+from sim.workloads.darshan.counters import Numbers
+from sim.workloads.darshan.log import Layout, need_libdarshan
+
+
+class Mount(NamedTuple):
+    """A file system: its path, and its type."""
+
+    path: str
+    kind: str
+
+
+class JobHead(NamedTuple):
+    """The head of a log."""
+
+    user: int
+    number: int  # of the job
+    ranks: int
+    begin: float  # seconds since 1970
+    end: float
+    metadata: Mapping[str, str]  # what else Darshan notes, by name
+    command: str  # what was run
+    mounts: Sequence[Mount]  # the file systems
+
 
 _WRITING = """
 struct name_reference { void *record; char links[128]; };
@@ -33,23 +52,21 @@ void darshan_log_close(void *);
 """What the header of pydarshan leaves out. The links of a name are those of a hash table; where all
 are zero, the table has one entry."""
 
+_COMPONENT = {  # of a plain striped file: the only component, which covers it all
+    "STRIPE_PATTERN": 0,  # LLAPI_LAYOUT_RAID0
+    "FLAGS": 0x10,  # LCME_FL_INIT: its objects are there
+    "EXT_END": -1,
+}
 _ZLIB = 0  # DARSHAN_ZLIB_COMP
 _COMMAND_LIMIT = 2000  # bytes; command and mounts share 3015 (DARSHAN_EXE_LEN)
 _METADATA_LIMIT = 1023  # DARSHAN_JOB_METADATA_LEN - 1
 _PATH_LIMIT = 255  # of a mount
 
-_PREFIX = {"POSIX": "POSIX_", "MPI-IO": "MPIIO_"}
-
 
 class LogFile:
-    """A log that is being written; its parts in the order of the methods.
+    """A log that is being written, its parts in the order of the methods.
 
-    Parameters
-    ----------
-    path
-        Where.
-    partial
-        Modules that lack something.
+    ``partial`` are modules that lack something.
     """
 
     def __init__(self, path: Path, partial: Iterable[str] = ()) -> None:
@@ -105,12 +122,11 @@ class LogFile:
             self._check(self._library.darshan_log_put_namehash(self._log, reference))
 
     def put_counters(self, module: str, records: Records, identity: Numbers) -> None:
-        """Write the records of POSIX or MPI-IO.
+        """Write the records of ``POSIX`` or ``MPI-IO``, maybe none.
 
-        ``module``: ``POSIX`` or ``MPI-IO``. ``records``: maybe none. ``identity``: uint64 (files,):
-        the number by which the log knows each file.
+        ``identity``, uint64 (files,), are the numbers by which the log knows files.
         """
-        prefix = _PREFIX[module]
+        prefix = f"{module.replace('-', '')}_"
         names = self._backend.counter_names(module), self._backend.fcounter_names(module)
         layout = [("id", "u8"), ("rank", "i8")]
         table = np.zeros(
@@ -133,7 +149,8 @@ class LogFile:
             # The library takes the OSTs to follow the components in memory.
             raw = self._structs.new("char[]", width + 8 * len(layout.osts))
             component = self._structs.cast("struct darshan_lustre_component *", raw)
-            counters = layout.component()
+            own = {"STRIPE_SIZE": layout.size, "STRIPE_COUNT": len(layout.osts)}
+            counters = own | _COMPONENT
             for column, name in enumerate(names):
                 component.counters[column] = counters.get(name.removeprefix("LUSTRE_COMP_"), 0)
             osts = self._structs.cast("int64_t *", raw + width)

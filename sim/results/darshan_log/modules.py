@@ -1,15 +1,24 @@
-"""What POSIX and MPI-IO have in common in Darshan: most counters, and how they come about."""
+"""The modules POSIX, of what reached the file system, and MPI-IO, of what the ranks asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 
 import numpy as np
 
+from sim.engine.types import Integers
 from sim.plane.library_calls import LibraryOp
-from sim.results.darshan_log.groups import Groups, Mask, frequent
-from sim.results.darshan_log.layers import STAT, Calls
-from sim.results.darshan_log.records import Records, Values, bins, named, share
+from sim.results.darshan_log.layers import STAT, Calls, moving
+from sim.results.darshan_log.records import (
+    Groups,
+    Mask,
+    Records,
+    Values,
+    bins,
+    frequent,
+    share,
+)
 
 Counting = Callable[[Groups], dict[str, Values]]
 """Returns counters of each record from its calls."""
@@ -19,11 +28,10 @@ WAYS = (("READ", "BYTES_READ", LibraryOp.READ), ("WRITE", "BYTES_WRITTEN", Libra
 
 
 def records_of(calls: Calls, ranks: int, count: Counting, count_frequent: Counting) -> Records:
-    """Return the records of a layer.
+    """Return the records of a layer from ``LAYER_CALL`` records, sorted by file, rank and end.
 
-    ``calls``: ``LAYER_CALL`` records, sorted by file, rank and end. ``ranks``: of the job.
-    ``count``: counts what the calls of a record did, one after the other. ``count_frequent``:
-    counts their most frequent values, to which a shared record has those of all ranks.
+    ``count`` counts what the calls of a record did, one after the other, ``count_frequent`` their
+    most frequent values, of which a shared record has those of all ranks.
     """
     file, rank = calls["file"].astype(np.int64), calls["rank"].astype(np.int64)
     new = np.append(True, (file[1:] != file[:-1]) | (rank[1:] != rank[:-1]))[: len(calls)]
@@ -43,13 +51,13 @@ def common_counters(groups: Groups, size_prefix: str) -> dict[str, Values]:
     counters: dict[str, Values] = {}
     for what, bytes_moved, kind in WAYS:
         mine = op == kind
-        slowest = groups.slowest(mine)
+        seconds, size = groups.slowest(mine)
         counters |= bins(
             groups.calls["bytes"][mine], groups.of[mine], groups.count, size_prefix.format(what)
         )
         counters[bytes_moved] = groups.total("bytes", mine)
-        counters[f"MAX_{what}_TIME_SIZE"] = slowest.bytes
-        counters[f"F_MAX_{what}_TIME"] = slowest.seconds
+        counters[f"MAX_{what}_TIME_SIZE"] = size
+        counters[f"F_MAX_{what}_TIME"] = seconds
     counters["RW_SWITCHES"] = _switches(groups)
     return counters | _times(groups) | _of_shared(groups.count)
 
@@ -57,13 +65,7 @@ def common_counters(groups: Groups, size_prefix: str) -> dict[str, Values]:
 def frequent_sizes(groups: Groups) -> dict[str, Values]:
     """Return the most frequent sizes, reads and writes together."""
     moves = moving(groups.calls["op"])
-    return named(frequent(groups.of[moves], groups.calls["bytes"][moves], groups.count), "ACCESS")
-
-
-def moving(op: Values) -> Mask:
-    """Tell which calls move data."""
-    moves: Mask = (op == LibraryOp.READ) | (op == LibraryOp.WRITE)
-    return moves
+    return frequent("ACCESS", groups.of[moves], groups.calls["bytes"][moves], groups.count)
 
 
 def _switches(groups: Groups) -> Values:
@@ -99,4 +101,108 @@ def _of_shared(count: int) -> dict[str, Values]:
         counters[f"F_{name}_RANK_TIME"] = np.zeros(count)
     for name in ("TIME", "BYTES"):
         counters[f"F_VARIANCE_RANK_{name}"] = np.zeros(count)
+    return counters
+
+
+MEMORY_ALIGNMENT = 8
+"""Bytes to which Darshan takes buffers to be aligned unless told otherwise."""
+
+
+def posix_records(calls: Calls, ranks: int, alignment: Integers) -> Records:
+    """Return the records of the POSIX module from ``LAYER_CALL`` records of a job of ``ranks``.
+
+    ``alignment``, int64 (files,), are bytes to which accesses should be aligned: the file's stripe.
+    """
+    return records_of(calls, ranks, partial(_count_posix, alignment=alignment), _frequent_in_posix)
+
+
+def _count_posix(groups: Groups, alignment: Integers) -> dict[str, Values]:
+    """Return all counters but the most frequent values."""
+    op = groups.calls["op"]
+    counters = common_counters(groups, "SIZE_{}_")
+    for name, kind in (
+        ("OPENS", LibraryOp.OPEN),
+        ("READS", LibraryOp.READ),
+        ("WRITES", LibraryOp.WRITE),
+        ("FSYNCS", LibraryOp.SYNC),
+        ("STATS", STAT),
+    ):
+        counters[name] = groups.number(op == kind)
+    for (what, _, kind), furthest in zip(WAYS, ("READ", "WRITTEN"), strict=True):
+        mine = op == kind
+        offset, before = _places(groups, mine)
+        of = groups.of[mine]
+        counters[f"MAX_BYTE_{furthest}"] = groups.furthest(mine)
+        counters[f"SEQ_{what}S"] = np.bincount(of[offset > before], minlength=groups.count)
+        counters[f"CONSEC_{what}S"] = np.bincount(of[offset == before + 1], minlength=groups.count)
+    return counters | _alignments(groups, alignment)
+
+
+def _alignments(groups: Groups, alignment: Integers) -> dict[str, Values]:
+    """Return what files are aligned to, and how many calls are not."""
+    moves = moving(groups.calls["op"])
+    first = np.searchsorted(groups.of, np.arange(groups.count))
+    unaligned = groups.calls["offset"] % np.maximum(alignment[groups.calls["file"]], 1) != 0
+    return {
+        "MEM_ALIGNMENT": np.full(groups.count, MEMORY_ALIGNMENT),
+        "FILE_ALIGNMENT": alignment[groups.calls["file"][first]],
+        "FILE_NOT_ALIGNED": groups.number(moves & unaligned),
+    }
+
+
+def _frequent_in_posix(groups: Groups) -> dict[str, Values]:
+    """Return the most frequent sizes and gaps."""
+    of, gaps = [], []
+    for _, _, kind in WAYS:
+        mine = groups.calls["op"] == kind
+        offset, before = _places(groups, mine, by_rank=True)
+        ahead = (before > 0) & (offset > before)
+        of.append(groups.of[mine])
+        gaps.append(np.where(ahead, offset - before - 1, 0))
+    strides = frequent("STRIDE", np.concatenate(of), np.concatenate(gaps), groups.count)
+    return frequent_sizes(groups) | strides
+
+
+def _places(groups: Groups, which: Mask, *, by_rank: bool = False) -> tuple[Integers, Integers]:
+    """Return where some calls began, and the last byte that the one before touched.
+
+    That is the one before of the same rank and file, even ``by_rank`` where a record is about all
+    ranks; before the first it is 0, as Darshan has it. Both are int64 (calls,), in bytes.
+    """
+    calls = groups.calls[which]
+    offset, last = calls["offset"], calls["offset"] + calls["bytes"] - 1
+    follows = groups.follows(which)
+    if by_rank:
+        rank = calls["rank"]
+        follows = follows & np.append(False, rank[1:] == rank[:-1])[: len(rank)]
+    return offset, np.where(follows, np.append(0, last[:-1])[: len(last)], 0)
+
+
+def mpiio_records(calls: Calls, ranks: int, hinted: Collection[int]) -> Records:
+    """Return the records of the MPI-IO module from ``LAYER_CALL`` records of a job of ``ranks``.
+
+    ``hinted`` are the numbers of files that the program opens with hints of its own.
+    """
+    return records_of(calls, ranks, partial(_count_mpiio, hinted=hinted), frequent_sizes)
+
+
+def _count_mpiio(groups: Groups, hinted: Collection[int]) -> dict[str, Values]:
+    """Return all counters but the most frequent sizes.
+
+    A file view is counted where a rank must have set one: if it asked for several pieces at once.
+    """
+    calls = groups.calls
+    op, together = calls["op"], calls["collective"] > 0
+    opens = op == LibraryOp.OPEN
+    counters = common_counters(groups, "SIZE_{}_AGG_")
+    counters["COLL_OPENS"] = groups.number(opens & together)
+    counters["INDEP_OPENS"] = groups.number(opens & ~together)
+    for what, _, kind in WAYS:
+        counters[f"COLL_{what}S"] = groups.number((op == kind) & together)
+        counters[f"INDEP_{what}S"] = groups.number((op == kind) & ~together)
+    counters["MODE"] = np.zeros(groups.count, np.int64)
+    counters["MODE"][groups.of[opens]] = calls["mode"][opens]  # of several, that of the last open
+    counters["SYNCS"] = groups.number(op == LibraryOp.SYNC)
+    counters["HINTS"] = groups.number(opens & np.isin(calls["file"], list(hinted)))
+    counters["VIEWS"] = (groups.number(calls["pieces"] > 1) > 0).astype(np.int64)
     return counters

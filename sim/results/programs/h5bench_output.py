@@ -12,14 +12,14 @@ from sim.results.programs.kernel_answer import rows_table
 from sim.results.programs.output import Output, OutputFile
 from sim.run.result import Result
 from sim.telling.text import blocks_text
-from sim.workloads.h5bench.outcome import (
+from sim.workloads.h5bench.benchmarks import (
     FinishedBenchmark,
     H5benchOutcome,
+    Pattern,
     PatternTimes,
+    Stress,
     StressTimes,
 )
-from sim.workloads.h5bench.pattern import Pattern
-from sim.workloads.h5bench.stress import Stress
 
 _WORDS = {
     "write": ("write", ""),

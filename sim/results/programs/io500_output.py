@@ -9,12 +9,10 @@ from sim.config.errors import InputError
 from sim.results.programs.output import Output, OutputFile
 from sim.results.programs.surroundings import moment
 from sim.run.result import Result
-from sim.workloads.io500.hashes import hash_of_pairs
-from sim.workloads.io500.ini import format_ini
-from sim.workloads.io500.options import SECTIONS
+from sim.workloads.io500.checks import invalid_settings
+from sim.workloads.io500.ini import SECTIONS, format_ini
 from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.rules import invalid_settings
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.settings import Settings, hash_of_pairs
 
 VERSION = "io500-sc25+xc40io"
 """IO500's version whose output this is; the part behind ``+`` says who made it."""

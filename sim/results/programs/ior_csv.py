@@ -13,9 +13,8 @@ from sim.results.programs.output import OutputFile
 from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.workloads.ior.options import CALLS_OPTION, call_file
-from sim.workloads.ior.outcome import FinishedTest
+from sim.workloads.ior.outcome import FinishedTest, PhaseRecord
 from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.phases import PhaseRecord
 
 _TITLES = (
     "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),"

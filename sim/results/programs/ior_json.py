@@ -20,10 +20,9 @@ from sim.results.programs.ior_report import (
 )
 from sim.results.programs.surroundings import FileSystem
 from sim.telling.data import json_text
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import file_name
+from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, summarise
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.phases import Removal
-from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 
 def format_json(report: IorReport) -> str:

@@ -16,7 +16,7 @@ from sim.results.programs.mpiio_report import mpiio_blocks, mpiio_data
 from sim.results.programs.output import Output, OutputFile
 from sim.results.run_json import simulator_document
 from sim.run.result import Result
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import file_name
 from sim.workloads.ior.options import RANKS_OPTION, STATUS_OPTION, SUMMARY_OPTION
 from sim.workloads.ior.outcome import FinishedTest
 from sim.workloads.ior.parameters import Access

@@ -8,10 +8,8 @@ from datetime import datetime
 from sim.config.errors import InputError
 from sim.results.programs.surroundings import FileSystem, file_system_of, moment
 from sim.run.result import Result
-from sim.workloads.ior.outcome import FinishedTest, IorOutcome
+from sim.workloads.ior.outcome import FinishedTest, IorOutcome, IorRow, Removal, reduce
 from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.phases import Removal
-from sim.workloads.ior.rows import IorRow, reduce
 
 VERSION = "4.1.0+xc40io"
 """IOR's version whose output this is; the part behind ``+`` says who made it."""

@@ -14,10 +14,9 @@ from sim.results.programs.ior_report import (
     options_section,
 )
 from sim.results.programs.surroundings import FileSystem
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import file_name
+from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, Stonewall, summarise
 from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.phases import Removal, Stonewall
-from sim.workloads.ior.rows import IorRow, IorSummary, summarise
 
 # The Results table: title, width of the column, dashes under the title. Cells take ten places and
 # then always a space (the latency two), even if a number needs more.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sim.engine.types import Indices, Integers
-from sim.mpi.config_list import host_name
+from sim.mpi.communicator import host_name
 from sim.mpi.hints import InForce
-from sim.mpi.variables import CRAY_DEFAULTS, ROMIO_DEFAULTS, STATISTICS_DEFAULTS
+from sim.mpi.known_hints import CRAY_DEFAULTS, ROMIO_DEFAULTS, STATISTICS_DEFAULTS
 
 _SHOWN = (  # name of the hint, attribute that holds it; both libraries
     ("cb_buffer_size", "cb_buffer_size"),

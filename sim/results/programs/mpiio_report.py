@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sim.mpi.config_list import host_name
+from sim.mpi.communicator import host_name
+from sim.mpi.known_hints import read_displays
 from sim.mpi.record import MpiRecord
 from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
-from sim.mpi.variables import read_displays
 from sim.results.programs.mpiio_hints import format_aggregators, format_hints, format_settings
 from sim.results.programs.mpiio_stats import Direction, stats_text, timers_text
 
@@ -26,7 +26,7 @@ def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -
     a file of its own, the first rank's stands for all.
 
     ``records``: of the files, in the order in which they were opened. ``environment``: environment
-    variables of the job, which say what is printed (:class:`~sim.mpi.variables.Displays`).
+    variables of the job, which say what is printed (:class:`~sim.mpi.known_hints.Displays`).
     """
     displays = read_displays(environment)
     blocks = []

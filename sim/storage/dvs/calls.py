@@ -13,7 +13,7 @@ from sim.plane.calls import begin_call, call_is_due, clip_to_file, drop_call, st
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
-from sim.plane.files import Backend, chunk_at
+from sim.plane.files import Backend, chunk_at, object_count, object_of, stripe_end
 from sim.plane.operations import Op
 from sim.plane.programs import REFUSED, charge, charge_reply, wait_for
 from sim.plane.recorder import record_span
@@ -86,18 +86,17 @@ def _next_parts(dvs: Dvs, program_id: int, now: float) -> float:
         drop_call(dvs.programs, program_id, program.length, now)
         program.calls += 1 if program.length > 0 else 0
         return GO_ON
-    file = dvs.files.rows[operation.file]
     start = start_of_call(dvs.programs, program_id) + program.done
     stop = min(
         start + program.length - program.done,
-        (start // file.stripe_size + DVS_PARTS) * file.stripe_size,
+        stripe_end(dvs.files, operation.file, start, DVS_PARTS),
     )
     program.phase = _MOVED
     program.since = now
     program.pending = stop - start  # the last block of these wakes it
     program.done += stop - start
     while start < stop:
-        chunk = chunk_at(file, start)
+        chunk = chunk_at(dvs.files, operation.file, start)
         size = min(stop - start, chunk.left)
         submit(dvs, program_id, chunk.object_id, start, size, operation.kind, now)
         start += size
@@ -123,8 +122,8 @@ def metadata(dvs: Dvs, program_id: int, now: float) -> float:
     if operation.kind != _FSYNC:
         charge(dvs.programs, program_id, _METADATA, now)
         return GO_ON
-    file = dvs.files.rows[operation.file]
-    seconds = dvs.servers[dvs.files.objects[file.first_object].ost].sync_time
+    first = object_of(dvs.files, operation.file, 0)
+    seconds = dvs.servers[dvs.files.objects[first].ost].sync_time
     dvs.programs.waits[program_id, _SYNC] += now - program.since + seconds
     record_span(dvs.programs.recorder, program_id, _SYNC, program.since, now + seconds)
     dvs.programs.behind[program_id, _STORE] += seconds
@@ -137,7 +136,7 @@ def _ask(dvs: Dvs, program_id: int, kind: int, now: float) -> float:
     program = dvs.programs.rows[program_id]
     operation = dvs.programs.operations[program.op]
     file = dvs.files.rows[operation.file]
-    asked = file.stripe_count if kind == _FSYNC else 1
+    asked = object_count(dvs.files, operation.file) if kind == _FSYNC else 1
     if not may_send(dvs.requests, asked):
         return FULL
     if kind in (_UNLINK, _TRUNCATE):
@@ -147,7 +146,8 @@ def _ask(dvs: Dvs, program_id: int, kind: int, now: float) -> float:
     program.phase = _ANSWERED
     program.since = now
     wait_for(dvs.programs, program_id, asked, now)
-    for object_id in range(file.first_object, file.first_object + asked):
+    for index in range(asked):
+        object_id = object_of(dvs.files, operation.file, index)
         server = dvs.files.objects[object_id].ost
         station = dvs.server_requests + server
         service = dvs.servers[server].open_time

@@ -56,7 +56,7 @@ BLOCK = np.dtype(
 
 
 class Dvs(Component):
-    """The service nodes behind DVS, and the clients' parts that talk to them.
+    """The service nodes behind DVS, and the DVS clients of the compute nodes.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Dvs(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what the parts of a call take that a client sends together."""
+        """Return the rows for the parts of a call that a client sends together."""
         if not len(self.mounts):
             return []
         under_way = int(self.servers.blocks_in_flight.max())

@@ -17,9 +17,9 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.engine.queue import join, pop
+from sim.node.byte_lists import add_bytes, cut_bytes
 from sim.node.copying import copy_pages
-from sim.node.extents import add_bytes, cut_bytes
-from sim.node.page_cache import inode_of, view_of
+from sim.node.page_cache import inode_of, osc_object_of
 from sim.node.pages import add_cached, drop_cached
 from sim.node.tree import READ_TURNS, WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.calls import (
@@ -33,7 +33,7 @@ from sim.plane.calls import (
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import GO_ON, GONE
-from sim.plane.files import Backend
+from sim.plane.files import Backend, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_ahead, charge_to, wake
 from sim.plane.registry import performs
@@ -99,11 +99,11 @@ def _next_call(ssds: Ssds, program_id: int, now: float) -> float:
     """Begin the next call of the run."""
     program = ssds.programs.rows[program_id]
     operation = ssds.programs.operations[program.op]
-    file = ssds.files.rows[operation.file]
     program.inode = inode_of(ssds.cache, operation.file, program.node)
     # The tree is the kernel's for all files; what keeps its lock is the file system's own work.
     ssds.cache.inodes[program.inode].tree_page = ssds.limits.tree_page
-    program.view_id = view_of(ssds.cache, file.first_object, program.node, program.inode)
+    object_id = object_of(ssds.files, operation.file, 0)
+    program.osc_object_id = osc_object_of(ssds.cache, object_id, program.node, program.inode)
     begin_call(ssds.programs, program_id, now)
     if now >= ssds.rows[program.node].lost_at:
         lose(ssds, program.node, now)
@@ -172,14 +172,18 @@ def _next_piece(ssds: Ssds, program_id: int, now: float) -> float:
 
 @outlined
 def _move_past_cache(ssds: Ssds, program_id: int, kind: int, now: float) -> float:
-    """Move a piece by direct I/O; pages that a write goes past are dropped, dirty or not."""
+    """Move a piece by direct I/O; a write drops the cached pages of its range, dirty or not."""
     program = ssds.programs.rows[program_id]
     if kind == _WRITE:
         start, stop = program.offset, program.offset + program.left
         take_room(ssds, program_id)
-        drop_cached(ssds.cache, program.view_id, start // PAGE * PAGE, -(-stop // PAGE) * PAGE)
-        dirty = ssds.cache.views[program.view_id].dirty
-        count_dirty(ssds, program.view_id, -cut_bytes(ssds.cache.extents, dirty, start, stop))
+        drop_cached(
+            ssds.cache, program.osc_object_id, start // PAGE * PAGE, -(-stop // PAGE) * PAGE
+        )
+        dirty = ssds.cache.osc_objects[program.osc_object_id].dirty
+        count_dirty(
+            ssds, program.osc_object_id, -cut_bytes(ssds.cache.byte_lists, dirty, start, stop)
+        )
         _lengthen(ssds.programs, program_id)
     program.phase = _MOVED
     program.since = now
@@ -213,16 +217,16 @@ def _copy_in(ssds: Ssds, program_id: int, now: float) -> float:
 def _make_dirty(ssds: Ssds, program_id: int, now: float) -> None:
     """Make the pages of the piece just copied in dirty, and tell the flusher."""
     program = ssds.programs.rows[program_id]
-    view_id = program.view_id
+    osc_object_id = program.osc_object_id
     start, stop = program.offset, program.offset + program.left
     leave_tree(ssds.cache, program_id)
     ssds.rows[program.node].dirty -= program.left  # what was reserved: some was dirty before
-    dirty = ssds.cache.views[view_id].dirty
-    count_dirty(ssds, view_id, add_bytes(ssds.cache.extents, dirty, start, stop))
-    add_cached(ssds.cache, view_id, start // PAGE * PAGE, -(-stop // PAGE) * PAGE)
+    dirty = ssds.cache.osc_objects[osc_object_id].dirty
+    count_dirty(ssds, osc_object_id, add_bytes(ssds.cache.byte_lists, dirty, start, stop))
+    add_cached(ssds.cache, osc_object_id, start // PAGE * PAGE, -(-stop // PAGE) * PAGE)
     _lengthen(ssds.programs, program_id)
     program.done += program.left
-    note_dirty(ssds, view_id, now)
+    note_dirty(ssds, osc_object_id, now)
 
 
 @outlined
@@ -249,7 +253,7 @@ def _lengthen(programs: Programs, program_id: int) -> None:
 
 @outlined
 def _refuse(ssds: Ssds, program_id: int, now: float) -> float:
-    """End a write with ENOSPC; count what of it is not written.
+    """End a write with ENOSPC; count the bytes that are not written.
 
     If others wait for room among the dirty pages, the next of them has its turn instead.
     """
@@ -263,13 +267,13 @@ def _refuse(ssds: Ssds, program_id: int, now: float) -> float:
 
 @outlined
 def _fail(programs: Programs, program_id: int, now: float) -> float:
-    """End a call on a lost device; count what it has not moved."""
+    """End a call on a lost device; count the bytes that it has not moved."""
     return _give_up(programs, program_id, FAILED, _LOST, now)
 
 
 @outlined
 def _give_up(programs: Programs, program_id: int, column: int, stat: int, now: float) -> float:
-    """End a call; count what it has not moved."""
+    """End a call; count the bytes that it has not moved."""
     program = programs.rows[program_id]
     left = program.length - program.done
     program.entering = 0

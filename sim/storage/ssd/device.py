@@ -47,11 +47,11 @@ SSD = np.dtype(
         ("written_at", "f8"),  # when what is under way from the page cache is on the device
         ("lost_at", "f8"),  # when it fails; infinity: never
         ("gone", "i4"),  # it has failed, and what was on it is counted
-        ("writing", "i4"),  # the view whose pages are under way; -1: the flusher rests
+        ("writing", "i4"),  # the osc_object whose pages are under way; -1: the flusher rests
         ("expired", "i4"),  # dirty pages are so old that all must go
         ("timer", "i4"),  # someone will look at their age
         ("urgent", "i4"),  # files that someone waits for the write-back of
-        ("views", QUEUE),  # with dirty pages
+        ("osc_objects", QUEUE),  # with dirty pages
         ("waiters", QUEUE),  # programs that wait for room among the dirty pages
     ],
     align=True,
@@ -184,7 +184,7 @@ def make_ssds(machine: Machine, nodes: Indices, seed: int) -> tuple[Table, Float
     ssds.lost_at = np.inf
     ssds.background, ssds.dirty_limit = dirty_limits(machine)
     ssds.writing = -1
-    clear_all(ssds.views)
+    clear_all(ssds.osc_objects)
     clear_all(ssds.waiters)
     return ssds, np.zeros((len(nodes), ssd.queue_depth))
 
@@ -228,22 +228,22 @@ class Ssds(Component):
         )
 
     def demands(self) -> Demands:
-        """Return the windows of a read, and the runs that an eviction leaves between dirty ones.
+        """Return the extents of a read, and the runs that an eviction leaves between dirty ones.
 
         A read asks for a piece of its call, and as much ahead, between others' pages. Of the runs
         there are, none leaves more than one hole: half of the table must be free.
         """
         if not len(self.rows):
             return []
-        extents = self.cache.extents
+        byte_lists = self.cache.byte_lists
         return [
-            (self.cache.spare_windows, 2 * self.limits.readahead // PAGE),
-            (extents.spare_runs, len(extents.runs) // (2 * EVENTS_A_LOOK)),
+            (self.cache.spare_osc_extents, 2 * self.limits.readahead // PAGE),
+            (byte_lists.spare_runs, len(byte_lists.runs) // (2 * EVENTS_A_LOOK)),
         ]
 
     def pending(self) -> int:
         """Return the most events that can be pending: flusher and timer, and the reads."""
-        return 2 * len(self.rows) + (len(self.cache.windows) if len(self.rows) else 0)
+        return 2 * len(self.rows) + (len(self.cache.osc_extents) if len(self.rows) else 0)
 
 
 @njit

@@ -11,19 +11,19 @@ PIECE = 1 << 20
 
 
 @outlined
-def count_dirty(ssds: Ssds, view_id: int, size: int) -> None:
-    """Count bytes of a file that have become dirty; fewer than none if they no longer are."""
-    view = ssds.cache.views[view_id]
-    view.outstanding += size
-    ssds.cache.inodes[view.inode].outstanding += size
-    ssds.rows[view.node].dirty += size
+def count_dirty(ssds: Ssds, osc_object_id: int, size: int) -> None:
+    """Count bytes of a file that have become dirty; negative: that are dirty no more."""
+    osc_object = ssds.cache.osc_objects[osc_object_id]
+    osc_object.outstanding += size
+    ssds.cache.inodes[osc_object.inode].outstanding += size
+    ssds.rows[osc_object.node].dirty += size
 
 
 @outlined
-def wake_synced(ssds: Ssds, view_id: int, now: float) -> None:
-    """Wake the programs that wait until nothing of a file is dirty, if so it is."""
-    inode = ssds.cache.inodes[ssds.cache.views[view_id].inode]
+def wake_synced(ssds: Ssds, osc_object_id: int, now: float) -> None:
+    """Wake the programs that wait until a file is clean, if it is."""
+    inode = ssds.cache.inodes[ssds.cache.osc_objects[osc_object_id].inode]
     if inode.outstanding == 0 and inode.flush_head >= 0:
         wake_all(ssds.programs, inode.flush_head, now)
         inode.flush_head = -1
-        ssds.rows[ssds.cache.views[view_id].node].urgent -= 1
+        ssds.rows[ssds.cache.osc_objects[osc_object_id].node].urgent -= 1

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sim.engine.calendar import schedule
 from sim.engine.compiled import outlined
-from sim.node.extents import cut_bytes, next_run
-from sim.node.page_cache import inode_of, list_view, unlist_view
+from sim.node.byte_lists import cut_bytes, next_run
+from sim.node.page_cache import inode_of, list_osc_object, unlist_osc_object
 from sim.plane.causes import Cause
 from sim.plane.events import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE
 from sim.plane.files import Backend
@@ -60,11 +60,11 @@ def fsync(ssds: Ssds, program_id: int, now: float) -> float:
 
 
 @outlined
-def note_dirty(ssds: Ssds, view_id: int, now: float) -> None:
+def note_dirty(ssds: Ssds, osc_object_id: int, now: float) -> None:
     """Tell the flusher that pages of a file are dirty: it may begin, now or when they are old."""
-    node = ssds.cache.views[view_id].node
+    node = ssds.cache.osc_objects[osc_object_id].node
     ssd = ssds.rows[node]
-    list_view(ssds.cache, ssd.views, view_id)
+    list_osc_object(ssds.cache, ssd.osc_objects, osc_object_id)
     pressed = ssd.urgent > 0 or ssd.waiters.head >= 0
     if pressed or ssd.dirty > ssd.background:
         wake_flusher(ssds, node, now)
@@ -113,44 +113,44 @@ def on_flusher(ssds: Ssds, node: int, now: float) -> float:
 
 @outlined
 def _write_back(ssds: Ssds, node: int, now: float) -> None:
-    """Begin to write dirty pages of one file back, if it is time for any."""
+    """Begin the write-back of dirty pages of one file, if any is due."""
     ssd = ssds.rows[node]
-    extents = ssds.cache.extents
+    byte_lists = ssds.cache.byte_lists
     if ssd.dirty == 0:
         ssd.expired = 0
-    view_id, previous = _view_to_write(ssds, node)
-    while view_id >= 0:
-        dirty = ssds.cache.views[view_id].dirty
-        run_id = next_run(extents, dirty, -1)
-        unlist_view(ssds.cache, ssd.views, view_id, previous)
+    osc_object_id, previous = _osc_object_to_write(ssds, node)
+    while osc_object_id >= 0:
+        dirty = ssds.cache.osc_objects[osc_object_id].dirty
+        run_id = next_run(byte_lists, dirty, -1)
+        unlist_osc_object(ssds.cache, ssd.osc_objects, osc_object_id, previous)
         if run_id >= 0:
-            start = extents.runs[run_id].start
-            stop = min(extents.runs[run_id].stop, start + ssds.limits.writeback_size)
-            ssd.writing = view_id
-            ssd.writing_bytes = cut_bytes(extents, dirty, start, stop)
-            if next_run(extents, dirty, -1) >= 0:
-                list_view(ssds.cache, ssd.views, view_id)
+            start = byte_lists.runs[run_id].start
+            stop = min(byte_lists.runs[run_id].stop, start + ssds.limits.writeback_size)
+            ssd.writing = osc_object_id
+            ssd.writing_bytes = cut_bytes(byte_lists, dirty, start, stop)
+            if next_run(byte_lists, dirty, -1) >= 0:
+                list_osc_object(ssds.cache, ssd.osc_objects, osc_object_id)
             ssd.written_at = device_io(ssds, node, stop - start, 1, now)
             return
         # It was truncated or unlinked, or written past the cache, since it was put in line.
-        view_id, previous = _view_to_write(ssds, node)
+        osc_object_id, previous = _osc_object_to_write(ssds, node)
 
 
 @outlined
-def _view_to_write(ssds: Ssds, node: int) -> tuple[int, int]:
-    """Return the view whose turn it is to be written back, and the one before it; or -1."""
+def _osc_object_to_write(ssds: Ssds, node: int) -> tuple[int, int]:
+    """Return the osc_object whose turn it is to be written back, and the one before it; or -1."""
     ssd = ssds.rows[node]
     if ssd.urgent > 0:
         previous = -1
-        view_id = ssd.views.head
-        while view_id >= 0:
-            if ssds.cache.inodes[ssds.cache.views[view_id].inode].flush_head >= 0:
-                return view_id, previous
-            previous = view_id
-            view_id = ssds.cache.views[view_id].next
+        osc_object_id = ssd.osc_objects.head
+        while osc_object_id >= 0:
+            if ssds.cache.inodes[ssds.cache.osc_objects[osc_object_id].inode].flush_head >= 0:
+                return osc_object_id, previous
+            previous = osc_object_id
+            osc_object_id = ssds.cache.osc_objects[osc_object_id].next
     waits = ssd.waiters.head >= 0
     if waits or ssd.expired or ssd.dirty > ssd.background:
-        return ssd.views.head, -1
+        return ssd.osc_objects.head, -1
     return -1, -1
 
 
@@ -158,8 +158,8 @@ def _view_to_write(ssds: Ssds, node: int) -> tuple[int, int]:
 def _written(ssds: Ssds, node: int, now: float) -> None:
     """Count the pages that the flusher has written as clean; wake those who waited for that."""
     ssd = ssds.rows[node]
-    view_id = ssd.writing
+    osc_object_id = ssd.writing
     ssd.writing = -1
-    count_dirty(ssds, view_id, -ssd.writing_bytes)
-    wake_synced(ssds, view_id, now)
+    count_dirty(ssds, osc_object_id, -ssd.writing_bytes)
+    wake_synced(ssds, osc_object_id, now)
     wake_into(ssds.programs, ssd.waiters, ssd.dirty_limit - ssd.dirty, PIECE, now)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from sim.engine.calendar import schedule
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
+from sim.node.osc_extents import READING, add_extent, drop_extent, first_extent
 from sim.node.page_cache import PageCache
 from sim.node.pages import add_cached, not_cached
 from sim.node.readers import served_readers, wait_for_pages
-from sim.node.windows import READING, add_window, drop_window, first_window
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, SSD_READ_EVENT
 from sim.plane.programs import wake
@@ -51,55 +51,57 @@ def ask_for_piece(ssds: Ssds, program_id: int, now: float) -> bool:
 def _ask_for_pages(ssds: Ssds, program_id: int, offset: int, stop: int, now: float) -> int:
     """Have pages read that are neither in the cache nor asked for; return the missing bytes."""
     program = ssds.programs.rows[program_id]
-    view_id = program.view_id
-    first, last = not_cached(ssds.cache, view_id, offset // PAGE * PAGE, -(-stop // PAGE) * PAGE)
+    osc_object_id = program.osc_object_id
+    first, last = not_cached(
+        ssds.cache, osc_object_id, offset // PAGE * PAGE, -(-stop // PAGE) * PAGE
+    )
     if first == last:
         return 0
-    node = ssds.cache.views[view_id].node
+    node = ssds.cache.osc_objects[osc_object_id].node
     at = first
     while at < last:
-        window_id = _window_of(ssds.cache, view_id, at)
-        if window_id >= 0:
-            at = ssds.cache.windows[window_id].high
+        extent_id = _extent_of(ssds.cache, osc_object_id, at)
+        if extent_id >= 0:
+            at = ssds.cache.osc_extents[extent_id].high
             continue
-        end = _next_window_after(ssds.cache, view_id, at, last)
-        window_id = add_window(ssds.cache, view_id, at, end - at, READING)
+        end = _next_extent_after(ssds.cache, osc_object_id, at, last)
+        extent_id = add_extent(ssds.cache, osc_object_id, at, end - at, READING)
         program.entering += end - at
         done = device_io(ssds, node, end - at, 0, now)
-        schedule(ssds.network.calendar, done, SSD_READ_EVENT, window_id)
+        schedule(ssds.network.calendar, done, SSD_READ_EVENT, extent_id)
         at = end
     return min(stop, last) - max(offset, first)
 
 
 @outlined
-def _window_of(cache: PageCache, view_id: int, offset: int) -> int:
+def _extent_of(cache: PageCache, osc_object_id: int, offset: int) -> int:
     """Return the read under way that brings a byte; -1 if there is none."""
-    window_id = first_window(cache, view_id, offset)
-    while window_id >= 0 and cache.windows[window_id].low <= offset:
-        if cache.windows[window_id].high > offset:
-            return window_id
-        window_id = cache.windows[window_id].next
+    extent_id = first_extent(cache, osc_object_id, offset)
+    while extent_id >= 0 and cache.osc_extents[extent_id].low <= offset:
+        if cache.osc_extents[extent_id].high > offset:
+            return extent_id
+        extent_id = cache.osc_extents[extent_id].next
     return -1
 
 
 @outlined
-def _next_window_after(cache: PageCache, view_id: int, offset: int, stop: int) -> int:
+def _next_extent_after(cache: PageCache, osc_object_id: int, offset: int, stop: int) -> int:
     """Return where the next read under way after an offset begins; ``stop`` if none before it."""
-    window_id = first_window(cache, view_id, offset)
-    while window_id >= 0 and cache.windows[window_id].low <= offset:
-        window_id = cache.windows[window_id].next
-    return stop if window_id < 0 else min(stop, cache.windows[window_id].low)
+    extent_id = first_extent(cache, osc_object_id, offset)
+    while extent_id >= 0 and cache.osc_extents[extent_id].low <= offset:
+        extent_id = cache.osc_extents[extent_id].next
+    return stop if extent_id < 0 else min(stop, cache.osc_extents[extent_id].low)
 
 
 @on_event(PageCache, SSD_READ_EVENT)
 @outlined
-def on_ssd_read(cache: PageCache, window_id: int, now: float) -> float:
+def on_ssd_read(cache: PageCache, extent_id: int, now: float) -> float:
     """Put what has been read into the cache; wake the readers that have all they want."""
-    window = cache.windows[window_id]
-    view_id, low, high = window.view_id, window.low, window.high
-    add_cached(cache, view_id, low, high)
-    drop_window(cache, window_id)
-    program_id = served_readers(cache, view_id, low, high)
+    extent = cache.osc_extents[extent_id]
+    osc_object_id, low, high = extent.osc_object_id, extent.low, extent.high
+    add_cached(cache, osc_object_id, low, high)
+    drop_extent(cache, extent_id)
+    program_id = served_readers(cache, osc_object_id, low, high)
     while program_id >= 0:
         wake(cache.programs, program_id, now)
         program_id = cache.programs.rows[program_id].next

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from sim.config.machine import Machine
 from sim.plane.causes import Cause
+from sim.plane.pace import COMPUTING
 from sim.plane.stations import StationKind
-from sim.run.pace import COMPUTING
 from sim.studies.case import GROUP_LOCK, Case
 
 _FASTER = 1000.0

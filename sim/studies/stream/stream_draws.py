@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +13,14 @@ from sim.config.errors import FailureError
 from sim.config.stream import StreamScenario
 from sim.engine.types import Floats
 from sim.run.machine import Progress
-from sim.run.streaming.outcome import StreamResult
+from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.run.streaming.stream import Stream
+from sim.run.submission import Allocation
 from sim.studies.processes import Failure, each
-from sim.studies.stream.stream_alone import with_alone
 from sim.workloads.job_records.record import JobRecord
 from sim.workloads.job_records.stream_jobs import recorded_jobs
+
+_JOBS_OF_A_PART = 64
 
 
 class Interval(NamedTuple):
@@ -33,47 +37,23 @@ class Interval(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How the seconds in I/O of jobs agree with measured ones: of all ranks of a job together.
+    """How the seconds in I/O of jobs agree with measured ones: of all ranks of a job together."""
 
-    Attributes
-    ----------
-    jobs
-        How many are compared: those that were measured and moved anything.
-    r, log_r
-        Correlation of the seconds, and of their logarithms; not a number for fewer than three.
-    ratio
-        Geometric mean of simulated over measured.
-    low, high
-        Of the draws, if there are several, the least and the largest such mean.
-    within
-        Share of the jobs whose measured value is between the least and the largest draw.
-    """
-
-    jobs: int
-    r: float
-    log_r: float
-    ratio: float
-    low: float
-    high: float
-    within: float
+    jobs: int  # how many are compared: those that were measured and moved anything
+    r: float  # correlation of the seconds; not a number for fewer than three
+    log_r: float  # of their logarithms
+    ratio: float  # geometric mean of simulated over measured
+    low: float  # the least such mean of a draw, if there are several
+    high: float  # the largest
+    within: float  # share of the jobs whose measured value is between the least and largest draw
 
 
 class Draws(NamedTuple):
-    """A stream, run once for each draw.
+    """A stream, run once for each draw."""
 
-    Attributes
-    ----------
-    results
-        One for each draw; the first is draw 1 unless the scenario says another.
-    notes
-        What the user should know of the records.
-    records
-        What was known of the jobs, by name.
-    """
-
-    results: tuple[StreamResult, ...]
-    notes: tuple[str, ...]
-    records: Mapping[str, JobRecord]
+    results: tuple[StreamResult, ...]  # the first is draw 1 unless the scenario says another
+    notes: tuple[str, ...]  # what the user should know of the records
+    records: Mapping[str, JobRecord]  # what was known of the jobs, by name
 
     @property
     def first(self) -> StreamResult:
@@ -191,3 +171,37 @@ def _correlation(one: Floats, other: Floats) -> float:
     if len(one) < 3 or one.std() == 0.0 or other.std() == 0.0:
         return float("nan")
     return float(np.corrcoef(one, other)[0, 1])
+
+
+def with_alone(stream: Stream, result: StreamResult, processes: int) -> StreamResult:
+    """Return the result of a stream with what its jobs came to by themselves.
+
+    The jobs of a part run on one machine, each when the nodes of the one before are clean: on the
+    same nodes and OSTs and with the same seeds, so that only the other jobs are missing. The parts
+    are the same whatever the number of processes, and so is what comes of them.
+
+    Raises
+    ------
+    FailureError
+        If one of the runs did not end well.
+    """
+    parts = {
+        f"jobs {first} to {first + len(part) - 1}": part
+        for first in range(0, len(result.jobs), _JOBS_OF_A_PART)
+        if (part := [(job.name, job.allocation) for job in result.jobs[first:][:_JOBS_OF_A_PART]])
+    }
+    found: dict[str, StreamOutcome] = {}
+    for name, ended in each(partial(_run_part, stream), parts, processes, size=len):
+        if isinstance(ended, Failure):
+            raise FailureError(f"the {name} by themselves: {ended.reason}")
+        found |= {job.name: job for job in ended}
+    jobs = tuple(
+        replace(job, alone=found[job.name].seconds, alone_in_io=found[job.name].in_io)
+        for job in result.jobs
+    )
+    return replace(result, jobs=jobs)
+
+
+def _run_part(stream: Stream, part: list[tuple[str, Allocation]]) -> list[StreamOutcome]:
+    """Run some jobs one after the other."""
+    return stream.run_in_turn(dict(part))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,11 +19,11 @@ from sim.telling.sheet import (
     sheet,
     stacked,
 )
-from sim.telling.svg import save_figure
 from topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _UNITS = ((86400.0, "d", "days"), (3600.0, "h", "hours"), (60.0, "min", "minutes"))
 _ENOUGH = 3.0  # of a unit, for the axis to be in it
@@ -37,8 +36,8 @@ class _Axis(NamedTuple):
     name: str
 
 
-def draw_stream(path: Path, kind: str, result: StreamResult) -> None:
-    """Draw a stream into a file of a kind, ``svg``, ``png`` or ``pdf``."""
+def stream_figure(result: StreamResult) -> Figure:
+    """Draw a stream."""
     axis = _axis(result.end)
     heading = Heading(
         "Which nodes jobs had when, and what the file system moved",
@@ -56,7 +55,7 @@ def draw_stream(path: Path, kind: str, result: StreamResult) -> None:
     _draw_rate(rate, result, axis)
     for part in (nodes, queue, rate):
         part.set_xlim(0.0, result.end / axis.seconds)
-    save_figure(figure, path, kind)
+    return figure
 
 
 def _parts(figure: object, whole: Axes) -> tuple[Axes, Axes, Axes]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,6 @@ from sim.telling.sheet import (
     shades,
     sheet,
 )
-from sim.telling.svg import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,11 +60,6 @@ def check_plot(axes: Sequence[Axis], *, sampled: bool) -> None:
         raise InputError(
             f"--plot with {what}: right would be one axis or two, or --out, which has all numbers"
         )
-
-
-def draw_sweep(path: Path, kind: str, title: str, done: Sweep) -> None:
-    """Draw a sweep into a file; ``kind`` is its format, as ``svg`` or ``png``."""
-    save_figure(sweep_figure(title, done), path, kind)
 
 
 def sweep_figure(title: str, done: Sweep) -> Figure:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.studies.sweep.crossings import Race, race_of
 from sim.studies.sweep.phase_totals import PhaseTotal
 from sim.studies.sweep.point import Point
 from sim.studies.sweep.sweep import Sweep
@@ -77,8 +78,8 @@ def format_sweep(title: str, done: Sweep) -> str:
         lines += _spreads(done)
     else:
         lines += [*_list(done), ""]
-    lines += _best(done)
-    lines += _missing(done)
+    lines += fastest(done)
+    lines += not_run(done)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -122,14 +123,19 @@ def _spread(values: Sequence[float]) -> float:
     return (max(values) - min(values)) / middle if middle else 0.0
 
 
-def _list(done: Sweep) -> list[str]:
-    """Return the rows of a table with a row for each point."""
+def point_rows(done: Sweep) -> list[list[str]]:
+    """Return a table with a row for each point, its heads first."""
     phases = shown_phases(done)
-    heads = [axis.path for axis in done.axes] + [f"{p.phase} ({p.unit})" for p in phases]
-    rows = [heads]
+    rows = [[axis.path for axis in done.axes] + [f"{p.phase} ({p.unit})" for p in phases]]
     for point in done.points:
         numbers = (_with_range(shown.of(point)) for shown in phases)
         rows.append([*map(str, point.values.values()), *numbers])
+    return rows
+
+
+def _list(done: Sweep) -> list[str]:
+    """Return the lines of a table with a row for each point."""
+    rows = point_rows(done)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -155,8 +161,29 @@ def _with_range(values: Sequence[float]) -> str:
     return f"{_median(values)} ({_digits(min(values))} to {_digits(max(values))})"
 
 
+def races(done: Sweep) -> list[Race]:
+    """Return the races of choices along an axis of numbers, one for each phase that has a rate."""
+    if done.sampled:
+        return []
+    labels = [tuple(map(str, point.values.values())) for point in done.points]
+    found = []
+    for shown in shown_phases(done):
+        measured = [shown.of(point) for point in done.points]
+        rates = [median(values) if values else None for values in measured]
+        race = race_of(shown.phase, done.axes, dict(zip(labels, rates, strict=True)))
+        if race is not None and shown.unit != "s":
+            found.append(race)
+    return found
+
+
+def fastest(done: Sweep) -> Iterator[str]:
+    """Say of each phase that has a rate where it is fastest, and which choice overtakes which."""
+    yield from _best(done)
+    for race in races(done):
+        yield from race.words()
+
+
 def _best(done: Sweep) -> Iterator[str]:
-    """Say of each phase that moves bytes, or counts items, where it is fastest."""
     for shown in shown_phases(done):
         measured = [(point, shown.of(point)) for point in done.points]
         found = [(median(values), point) for point, values in measured if values]
@@ -170,7 +197,7 @@ def words(point: Point) -> str:
     return ", ".join(f"{path}={value}" for path, value in point.values.items())
 
 
-def _missing(done: Sweep) -> Iterator[str]:
+def not_run(done: Sweep) -> Iterator[str]:
     """Say which points could not be run; where no seed could, once."""
     for point in done.points:
         reasons = [getattr(ended, "reason", None) for ended in point.ended]
@@ -184,6 +211,8 @@ def _missing(done: Sweep) -> Iterator[str]:
 
 def sweep_document(title: str, done: Sweep) -> dict[str, Any]:
     """Arrange a sweep for JSON: bytes/s, seconds, bytes; a number for each seed."""
+    raced = races(done)
+    crossed = {"crossings": [one for race in raced for one in race.documents()]} if raced else {}
     return {
         "title": title,
         "axes": [{"path": axis.path, "values": list(axis.values)} for axis in done.axes],
@@ -194,6 +223,7 @@ def sweep_document(title: str, done: Sweep) -> dict[str, Any]:
             {"values": dict(values), "seed": seed, "reason": reason}
             for values, seed, reason in done.failures()
         ],
+        **crossed,
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,15 +30,6 @@ if TYPE_CHECKING:
 _COLOURS = "YlGnBu_r"
 _FAR = 4.0  # times: seconds further apart than this stand on a logarithmic axis
 _DARK = 0.4  # of the scale of colours: cells that are darker have white numbers
-
-
-def draw_tuning(path: Path, kind: str, title: str, found: Tuning) -> None:
-    """Draw a tuning into a file; ``kind`` is its format, as ``svg`` or ``png``."""
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-    from matplotlib import rc_context
-
-    with rc_context({"svg.hashsalt": "xc40io"}):  # else its names differ from run to run
-        tuning_figure(title, found).savefig(path, format=kind, metadata=metadata[kind])
 
 
 def tuning_figure(title: str, found: Tuning) -> Figure:

@@ -28,17 +28,23 @@ _LITTLE = 0.005
 
 def format_tuning(title: str, found: Tuning) -> str:
     """Print a tuning: the lines to paste first."""
-    parts = [
-        [title, *_searched(found)],
-        list(_answer(found)),
-        list(_paste(found)),
-        list(_table(found)),
-        list(_importance(found)),
-        list(_binding(found)),
-        list(_trust(found)),
-        list(_failures(found)),
-    ]
+    first, *others = tuning_parts(found).values()
+    parts = [[title, *first], *others]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def tuning_parts(found: Tuning) -> dict[str, list[str]]:
+    """Return the lines of each part of the answer, by its name; some have none."""
+    return {
+        "searched": list(_searched(found)),
+        "answer": list(_answer(found)),
+        "paste": list(_paste(found)),
+        "table": list(_table(found)),
+        "importance": list(_importance(found)),
+        "binding": list(_binding(found)),
+        "trust": list(_trust(found)),
+        "failures": list(_failures(found)),
+    }
 
 
 def _searched(found: Tuning) -> Iterator[str]:

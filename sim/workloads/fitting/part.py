@@ -12,7 +12,7 @@ from sim.workloads.fitting.distributions import Fit, fit_sizes
 from sim.workloads.fitting.findings import Proposal, Transfer
 from sim.workloads.fitting.patterns import pattern_of
 from sim.workloads.fitting.sets import DATA, FileUse
-from sim.workloads.trace.block import TraceOp
+from sim.workloads.trace import TraceOp
 
 _FEW = 10  # sizes to which no distribution is fitted
 

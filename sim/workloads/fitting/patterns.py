@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.engine.types import Indices, Integers
 from sim.workloads.fitting.sets import FileUse
-from sim.workloads.trace.block import TraceOp
+from sim.workloads.trace import TraceOp
 
 _MOSTLY = 0.8  # a share from which on a pattern is said to be that of all calls
 

@@ -12,7 +12,7 @@ from sim.config.units import format_bytes, format_seconds
 from sim.workloads.fitting.findings import Proposal
 from sim.workloads.fitting.part import Part
 from sim.workloads.fitting.sets import FileUse, sets_of
-from sim.workloads.trace.block import Trace
+from sim.workloads.trace import Trace
 
 _MOST_SETS = 12
 

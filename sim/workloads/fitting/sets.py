@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.config.errors import InputError
 from sim.engine.types import Floats, Integers
-from sim.workloads.trace.block import Trace, TraceBlock, TraceFile, TraceOp, join_blocks, take_rows
+from sim.workloads.trace import Trace, TraceBlock, TraceFile, TraceOp, join_blocks, take_rows
 
 _MOST_ROWS = 20_000_000
 _PAUSE = 0.1  # seconds; computing for longer than that separates two steps...

@@ -26,17 +26,10 @@ MARKS = range(5)
 
 @dataclass
 class Written:
-    """What a benchmark has written: its file, and the datasets of each time step.
+    """What a benchmark has written: its file, and the datasets of each time step."""
 
-    Attributes
-    ----------
-    file
-        As the library keeps it in mind.
-    steps
-        Group and datasets of each time step.
-    """
-
-    file: Hdf5File
+    file: Hdf5File  # as the library keeps it in mind
+    # group and datasets of each time step
     steps: list[tuple[Group, list[Dataset]]] = field(default_factory=list)
 
 
@@ -71,8 +64,7 @@ class OpenFile:
         job.files[name] = self.files
         self.mpi = MpiFile(
             self.files.first,
-            self.files.stripe_count,
-            self.files.stripe_size,
+            self.files.layout(),
             job.world,
             self._in_force.hints,
             job.machine,

@@ -12,13 +12,12 @@ import simpy
 from sim.config.errors import InputError
 from sim.config.units import GIB
 from sim.machine.filesystem import FileSet
+from sim.workloads.io500.checks import breaches
 from sim.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
 from sim.workloads.io500.outcome import PHASES, Io500Phase
-from sim.workloads.io500.parts import RANDOM_READ, Room, ior_test, mdtest_test
-from sim.workloads.io500.rules import breaches
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.settings import RANDOM_READ, Room, Settings, ior_test, mdtest_test
+from sim.workloads.ior.outcome import IorRow, reduce
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.rows import IorRow, reduce
 from sim.workloads.ior.run import Namespace as IorNamespace
 from sim.workloads.ior.run import run_test as run_ior
 from sim.workloads.job import Job, Waiting
@@ -41,27 +40,15 @@ Ending = Generator[simpy.Event, Any, Io500Phase]
 
 
 class Io500Run:
-    """All phases, and what each leaves to those after it.
-
-    Parameters
-    ----------
-    settings, room, tolerance
-        What to do, how much of it there is room for, and when a phase has settled.
-    phases
-        Takes those that have ended.
-    tell
-        Is called with the name of each phase before it begins.
-    job
-        Where.
-    """
+    """All phases, and what each leaves to those after it."""
 
     def __init__(
         self,
         settings: Settings,
         room: Room,
-        tolerance: float,
-        phases: list[Io500Phase],
-        tell: Callable[[str], None],
+        tolerance: float,  # of the rates, when a phase has settled
+        phases: list[Io500Phase],  # takes those that have ended
+        tell: Callable[[str], None],  # is called with the name of each before it begins
         job: Job,
     ) -> None:
         self._settings = settings

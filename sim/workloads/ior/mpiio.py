@@ -11,6 +11,7 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.engine.types import Floats, Integers, Table
+from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
@@ -19,48 +20,26 @@ from sim.mpi.stats import DirectionCounts
 from sim.mpi.timers import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.ior.backend import Task
-from sim.workloads.ior.contents import Contents
-from sim.workloads.ior.hints import IorHints
+from sim.workloads.ior.backend import Backend, Task
+from sim.workloads.ior.files import Contents, IorHints
 
 _Library = TypeVar("_Library")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MpiSetting:
-    """What a backend over MPI-IO has for one phase.
+    """What a backend over MPI-IO has for one phase."""
 
-    Attributes
-    ----------
-    task
-        What to do: for all ranks, or, where each has a file of its own, for the first.
-    communicator
-        The ranks that open the file together.
-    inner_meeting
-        The number of a meeting of the data plane where a part of them can meet.
-    hints
-        Given, and in force.
-    machine
-        With its MPI library.
-    file_name
-        The file, as IOR names it.
-    stripe_count, stripe_size
-        Its striping; size in bytes.
-    contents
-        What is in it, and in all others alike: what a backend put here when it wrote them.
-    files, numbers
-        The data plane's table of files, and int64: the numbers of all files of the phase.
-    """
-
-    task: Task
-    communicator: Communicator
-    inner_meeting: int
-    hints: IorHints
-    machine: Machine
-    file_name: str
-    stripe_count: int
-    stripe_size: int
+    task: Task  # what to do: for all ranks, or, where each has a file of its own, for the first
+    communicator: Communicator  # the ranks that open the file together
+    inner_meeting: int  # the number of a meeting of the data plane where a part of them can meet
+    hints: IorHints  # given, and in force
+    machine: Machine  # with its MPI library
+    file_name: str  # the file, as IOR names it
+    layout: Layout  # where its bytes lie
+    # what is in it, and in all others alike: what a backend put here when it wrote them
     contents: Contents
+    # the data plane's table of files, and int64: the numbers of all files of the phase
     files: Table
     numbers: Integers
 
@@ -71,8 +50,7 @@ class MpiSetting:
         self.files.no_expand[self.numbers] = in_force.cray_cb_write_lock_mode == 2
         return MpiFile(
             int(self.task.file[0]),
-            self.stripe_count,
-            self.stripe_size,
+            self.layout,
             self.communicator,
             self.hints.in_force.hints,
             self.machine,
@@ -80,19 +58,10 @@ class MpiSetting:
         )
 
     def written(self, kind: type[_Library], as_if_written: Callable[[], _Library]) -> _Library:
-        """Return what the test's API keeps of the file that is to be read.
+        """Return what the test's API keeps of the file that is to be read, of a kind.
 
-        Parameters
-        ----------
-        kind
-            Of what it keeps.
-        as_if_written
-            Makes it up for a file that was there before.
-
-        Raises
-        ------
-        InputError
-            If an earlier test wrote the file with another API.
+        It is made up for a file that was there before; InputError is raised if an earlier test
+        wrote the file with another API.
         """
         api, contents = self.task.test.api, self.contents
         if contents.api == "":
@@ -119,16 +88,8 @@ class MpiSetting:
         )
 
 
-class MpiioBackend:
-    """The calls of MPI-IO on one file.
-
-    Parameters
-    ----------
-    setting
-        The phase.
-    """
-
-    pieces = 1
+class MpiioBackend(Backend):
+    """The calls of MPI-IO on one file."""
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting
@@ -192,7 +153,7 @@ class MpiioBackend:
         made = DirectionCounts()
         size, number = task.test.transfer_size, int(calls.sum())
         made.add_independent(np.repeat(task.ranks.all, calls), number * size)
-        made.add_system(np.array([size]), np.array([number]), stripe_size=counts.stripe_size)
+        made.add_system(np.array([size]), self._setting.layout, np.array([number]))
         if task.writes:
             counts.writes = made
         else:

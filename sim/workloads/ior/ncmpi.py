@@ -14,37 +14,22 @@ from sim.mpi.file import MpiFile
 from sim.mpi.record import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+from sim.workloads.ior.backend import Backend
 from sim.workloads.ior.mpiio import MpiSetting
 
 
 @dataclass
 class _Written:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes
-    ----------
-    file, variable
-        The file as the library keeps it in mind, and its variable.
-    records
-        How many records it is to have.
-    """
-
+    # the file as the library keeps it in mind, and its variable
     file: PnetcdfFile
     variable: Variable
-    records: int
+    records: int  # how many records it is to have
 
 
-class NcmpiBackend:
-    """The calls of PnetCDF on one file (IOR 4.1, aiori-NCMPI.c).
-
-    Parameters
-    ----------
-    setting
-        The phase.
-    """
-
-    counted = False
-    pieces = 1
+class NcmpiBackend(Backend):
+    """The calls of PnetCDF on one file (IOR 4.1, aiori-NCMPI.c)."""
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting
@@ -90,9 +75,6 @@ class NcmpiBackend:
         """Close the file."""
         self._library.close(batch)
 
-    def recount(self, calls: Integers) -> None:
-        """Do nothing: no clock stops these calls."""
-
     def record(self, timers: Floats) -> MpiRecord:
         """Return what MPI-IO has to tell of the phase."""
         return self._setting.record(self._file, timers)
@@ -131,7 +113,7 @@ class NcmpiBackend:
     def _new(self, file: MpiFile) -> PnetcdfFile:
         """Return a file that is yet to be created, for data of more than 4 GiB (CDF-5)."""
         properties = PnetcdfProperties(version=5)
-        return PnetcdfFile(file, self._setting.machine.mpi, properties, self._setting.stripe_size)
+        return PnetcdfFile(file, self._setting.machine.mpi, properties)
 
     def _define(self, batch: Batch, file: PnetcdfFile) -> _Written:
         """Define the variable: all blocks, of which each is a record of transfers."""

@@ -84,8 +84,7 @@ class _Run(KernelRun[E3sm]):
         """Create the file, write the records, close it."""
         job = self._job
         shared = SharedFile(job, _FILE)
-        stripe = shared.files.stripe_size
-        file = PnetcdfFile(shared.mpi, job.machine.mpi, PnetcdfProperties(version=5), stripe)
+        file = PnetcdfFile(shared.mpi, job.machine.mpi, PnetcdfProperties(version=5))
         batch, every = job.batch(), job.world.owners
         batch.add(Op.MARK, every, mark=_OPEN)
         file.create(batch)

@@ -15,7 +15,7 @@ from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.model import Model
 from sim.config.scenario import Workload as AskedWorkload
-from sim.mpi.variables import Displays, read_displays
+from sim.mpi.known_hints import Displays, read_displays
 from sim.workloads.workload import Workload
 
 if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import

@@ -27,8 +27,7 @@ def mpi_file(
     """Return one file of a set as MPI-IO has it, yet to be opened: by all ranks unless given."""
     file = MpiFile(
         files.first + number,
-        files.stripe_count,
-        files.stripe_size,
+        files.layout(number),
         ranks or job.world,
         hints,
         job.machine,

@@ -146,25 +146,26 @@ class _Stage(KernelRun[Staging]):
         turn; the one with the first stripe of a file on Lustre makes it, and syncs it.
         """
         job, near = self._job, self._near
-        stripes = -(-size // near.stripe_size)
         held = target if near.kind == "bb" and self._options.mode == "in" else source
         number = np.arange(held.first, held.first + len(held.osts))
+        layout = held.layout()
+        stripes = layout.stripe_at(size - 1) + 1
         server = job.filesystem.servers_of(number)
         file = np.repeat(np.arange(len(number)), stripes)
         stripe = np.tile(np.arange(stripes), len(number))
-        place = np.searchsorted(np.sort(near.servers), server[file, stripe % near.width])
+        place = np.searchsorted(np.sort(near.servers), server[file, layout.object_at(stripe)])
         place = np.argsort(near.servers)[place]
         each = job.stagers.shape[1]
         owner = place * each + (stripe // near.width + file) % each
         first = owner[stripe == 0]
-        offset = stripe * near.stripe_size
+        offset = layout.stripe_start(stripe)
         batch.add(Op.CREATE, first, file=target.first + np.arange(len(number)))
         batch.add(
             np.tile(np.array([Op.READ, Op.WRITE], np.int64), len(owner)),
             np.repeat(owner, 2),
             file=np.stack([source.first + file, target.first + file], axis=-1).ravel(),
             offset=np.repeat(offset, 2),
-            length=np.repeat(np.minimum(near.stripe_size, size - offset), 2),
+            length=np.repeat(np.minimum(layout.stripe_start(stripe + 1), size) - offset, 2),
             count=1,
         )
         batch.add(Op.FSYNC, first, file=target.first + np.arange(len(number)))

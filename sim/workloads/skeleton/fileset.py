@@ -9,8 +9,7 @@ import numpy as np
 
 from sim.config.errors import InputError, naming
 from sim.config.striping import StripeRequest
-from sim.mpi.accesses import Accesses
-from sim.mpi.runs import runs_of
+from sim.mpi.accesses import Accesses, runs_of
 from sim.plane.operations import Op
 from sim.workloads.job import Job
 from sim.workloads.listing import add_reading

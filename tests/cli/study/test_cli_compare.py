@@ -1,4 +1,4 @@
-"""``xc40io compare``: one table, one plot, and where one target overtakes another."""
+"""``xc40io compare --targets``: a spelling of a sweep over targets and numbers of nodes."""
 
 from __future__ import annotations
 
@@ -10,99 +10,62 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sim.cli.app import cli
-from sim.studies.compare.comparison import format_comparison
-from sim.studies.compare.comparison_plot import comparison_figure, labels_with_room
-from sim.studies.compare.targets import ACCESSES, Cell, Fastest, always_fastest, crossings
+from sim.studies import store
 
-WRITE = ACCESSES[0]
+WORDS = "-a POSIX -F -w -e -b 16m -t 4m"
 
 
-def compare(*options: str, words: str = "-a POSIX -F -w -e -b 16m -t 4m") -> Result:
-    return CliRunner().invoke(cli, ["compare", "--ppn", "2", *options, "--", *words.split()])
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(store, "cache_folder", lambda: tmp_path / "runs")
 
 
-def test_a_table_and_a_plot_of_the_same_runs(tmp_path: Path) -> None:
-    plot = tmp_path / "targets.svg"
+def xc40io(*words: str) -> Result:
+    return CliRunner().invoke(cli, [*words, "--ppn", "2", "--jobs", "1", "--", *WORDS.split()])
+
+
+def compare(*options: str) -> Result:
+    return xc40io("compare", *options)
+
+
+def test_targets_are_compared_as_a_sweep_does() -> None:
     counts = ("--targets", "lustre,ssd,home", "--node-counts", "1,4")
-    result = compare(*counts, "--plot", str(plot))
+    result = compare(*counts, "--plot", "targets.svg", "--json")
     assert result.exit_code == 0, result.output
-    assert "write (GB/s)" in result.output
-    assert "4 nodes" in result.output
-    assert plot.read_text(encoding="utf-8").startswith("<?xml")
-    document: dict[str, Any] = json.loads(compare(*counts, "--json").stdout)
-    rates = {(run["target"], run["nodes"]): run["rates"]["write"] for run in document["runs"]}
-    assert rates["ssd", 4] == pytest.approx(4 * rates["ssd", 1], rel=0.2)
-    assert len(rates) == 6
+    assert Path("targets.svg").read_text(encoding="utf-8").startswith("<?xml")
+    axes = ("--over", "nodes=1,4", "--over", "target.kind=lustre,ssd,home")
+    swept = xc40io("sweep", *axes, "--json")
+    assert "0 runs simulated, 6 known from before" in swept.stderr
+    assert swept.stdout == result.stdout
+    document: dict[str, Any] = json.loads(result.stdout)
+    rates = {
+        tuple(point["values"].values()): point["phases"]["write"]["bandwidth"][0]
+        for point in document["points"]
+    }
+    assert rates[4, "ssd"] == pytest.approx(4 * rates[1, "ssd"], rel=0.2)
+    assert "crossings" in document
+    told = compare(*counts)
+    assert told.stdout == xc40io("sweep", *axes).stdout
+    assert "Fastest write: " in told.stdout
 
 
-def cells(rates: dict[str, list[float]]) -> list[Cell]:
-    counts = [64, 256, 1024]
-    return [
-        Cell(kind, nodes, {WRITE: rate})
-        for kind, line in rates.items()
-        for nodes, rate in zip(counts, line, strict=True)
-    ]
-
-
-def test_ssds_overtake_where_the_lines_cross() -> None:
-    (crossing,) = crossings(cells({"lustre": [100.0, 100.0, 100.0], "ssd": [32.0, 128.0, 512.0]}))
-    assert (crossing.before, crossing.after) == ("lustre", "ssd")
-    assert crossing.nodes == pytest.approx(200.0)
-
-
-def test_lines_that_do_not_cross_have_no_crossing() -> None:
-    assert crossings(cells({"lustre": [9.0, 9.0, 9.0], "ssd": [1.0, 2.0, 3.0]})) == []
-
-
-def test_the_one_that_always_wins_is_named() -> None:
-    found = cells(
-        {"lustre": [10.0, 20.0, 40.0], "ssd": [20.0, 50.0, 60.0], "home": [1.0, 1.0, 1.0]}
-    )
-    assert always_fastest(found, WRITE) == Fastest("ssd", (2.0, 2.5, 1.5))
-    text = format_comparison("ior", found, crossings(found))
-    assert text.splitlines()[-1] == (
-        "Write: local SSDs are the fastest on each of these numbers of nodes, 1.5 to 2.5 times the "
-        "next."
-    )
-
-
-def test_nobody_wins_where_lines_cross_or_only_one_was_run() -> None:
-    crossed = cells({"lustre": [9.0, 9.0, 9.0], "ssd": [1.0, 3.0, 27.0]})
-    assert always_fastest(crossed, WRITE) is None
-    (line,) = format_comparison("ior", crossed, crossings(crossed)).splitlines()[7:]
-    assert line == "Write: local SSDs overtake Lustre at about 512 nodes."
-    assert always_fastest(cells({"ssd": [1.0, 2.0, 3.0]}), WRITE) is None
-    assert always_fastest(cells({"ssd": [1.0, 2.0, 3.0], "home": [1.0, 1.0, 1.0]}), WRITE) is None
-
-
-def test_ticks_stand_where_runs_are_and_are_plain_numbers() -> None:
-    found = cells({"lustre": [10.0e9, 20.0e9, 40.0e9], "ssd": [20.0e9, 50.0e9, 60.0e9]})
-    (axes,) = comparison_figure("ior", found, crossings(found)).axes
-    assert axes.get_xticks().tolist() == [64, 256, 1024]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["64", "256", "1,024"]
-    assert len(axes.get_xticks(minor=True)) == 0
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("nodes", "GB/s")
-    drawn = {str(line.get_label()): list(line.get_ydata()) for line in axes.lines}
-    assert drawn == {"Lustre": [10.0, 20.0, 40.0], "local SSDs": [20.0, 50.0, 60.0]}
-
-
-def test_labels_that_would_touch_are_left_out() -> None:
-    assert labels_with_room([30, 40, 64]) == ["30", "40", "64"]
-    assert labels_with_room([1, 32, 33, 1000, 1024]) == ["1", "32", "", "", "1,024"]
-    assert labels_with_room([7]) == ["7"]
+def test_the_targets_alone_on_the_nodes_of_the_job() -> None:
+    result = compare("--nodes", "2", "--repeat", "2")
+    assert result.stdout.splitlines()[1] == "2 points, seeds 1 to 2; GB = 10^9 bytes"
+    assert [line.split()[0] for line in result.stdout.splitlines()[4:6]] == ["lustre", "ssd"]
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--targets", "tape"), "right would be several of"),
-        (("--targets", "ssd,ssd"), "each once"),
+        (("--targets", "tape"), "target.kind"),
+        (("--targets", "ssd,ssd"), "ssd is there twice"),
         (("--targets", "lustre,bb"), "no section burst_buffer"),
-        (("--node-counts", "four"), "right would be numbers"),
+        (("--node-counts", "four"), "nodes"),
         (("--node-counts", "5000"), "more than the 4392 compute nodes"),
         (("--plot", "plot.txt"), "ends in .svg, .png or .pdf"),
-        (("--target", "ssd"), "a comparison has --targets"),
-        (("--bb-access", "private"), "belong to a comparison with bb"),
+        (("--bb-access", "private"), "belong to --target bb"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(
@@ -110,4 +73,5 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 ) -> None:
     result = compare(*options)
     assert result.exit_code == 2
+    assert result.stdout == ""
     assert words in result.output

@@ -67,7 +67,7 @@ class Watch:
         rpcs = plane.tables.bulk.rpcs
         for row in np.flatnonzero(rpcs.bytes):
             rpc = rpcs[row]
-            node, number = int(rpc.channel) // OSTS, int(rpc["object"])
+            node, number = int(rpc.obd) // OSTS, int(rpc["object"])
             start = float(rpc.start), node, number, int(rpc.unit), int(rpc.bytes)
             self.seen.add((int(row), RpcStart(*start, bool(rpc.write))))
 
@@ -92,7 +92,7 @@ def assert_agree(plan: Plan, place: Place, *, direct: bool = False, **changes: o
     plane = SmallPlane(plan.nodes, plan.per_node, **SIMPLE | changes)
     turn = np.arange(plan.files)[:, None] + np.arange(plan.stripes)
     osts = (turn % place.osts).astype(np.int32)
-    plane.plane.add_files(plan.stripes, plan.stripe_size, osts, size=place.size, direct=direct)
+    plane.plane.namespace.add_files(plan.stripe_size, osts, size=place.size, direct=direct)
     files = [
         File(i * plan.stripes, osts[i].tolist(), plan.stripe_size, place.size, direct)
         for i in range(plan.files)
@@ -110,14 +110,20 @@ def assert_agree(plan: Plan, place: Place, *, direct: bool = False, **changes: o
 def assert_same_cache(plane: SmallPlane, model: Clients) -> None:
     """Compare what is cached and dirty, the grants, and what has been counted."""
     cached: Counter[tuple[int, int]] = Counter()
-    for view_id, start, stop in cached_runs(plane):
-        view = plane.tables.cache.views[view_id]
-        cached[int(view.node), int(view["object"])] |= (1 << stop // PAGE) - (1 << start // PAGE)
-    views = {(n.number, o): view for n in model.nodes for o, view in n.views.items()}
-    assert cached == {key: view.cached for key, view in views.items() if view.cached}
+    for osc_object_id, start, stop in cached_runs(plane):
+        osc_object = plane.tables.cache.osc_objects[osc_object_id]
+        cached[int(osc_object.node), int(osc_object["object"])] |= (1 << stop // PAGE) - (
+            1 << start // PAGE
+        )
+    osc_objects = {
+        (n.number, o): osc_object for n in model.nodes for o, osc_object in n.osc_objects.items()
+    }
+    assert cached == {
+        key: osc_object.cached for key, osc_object in osc_objects.items() if osc_object.cached
+    }
     oscs = [osc for node in model.nodes for osc in node.oscs.values()]
-    assert plane.tables.osc.channels.dirty.tolist() == [osc.dirty for osc in oscs]
-    assert plane.tables.osc.channels.grant.tolist() == [osc.grant for osc in oscs]
+    assert plane.tables.osc.obds.dirty.tolist() == [osc.dirty for osc in oscs]
+    assert plane.tables.osc.obds.grant.tolist() == [osc.grant for osc in oscs]
     counted = (model.hits, model.misses, model.read_ahead, model.evicted, model.flushed)
     stats = Stat.HIT_BYTES, Stat.MISS_BYTES, Stat.AHEAD_BYTES, Stat.EVICTED_BYTES
     assert tuple(plane.stat(stat) for stat in (*stats, Stat.FLUSHED_BYTES)) == counted

@@ -12,14 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.plane.library_calls import LibraryOp
-from sim.results.darshan_log.job import JobHead, Mount
 from sim.results.darshan_log.layers import LAYER_CALL, STAT
-from sim.results.darshan_log.library import log_file
-from sim.results.darshan_log.mpiio import mpiio_records
-from sim.results.darshan_log.posix import posix_records
+from sim.results.darshan_log.library import JobHead, Mount, log_file
+from sim.results.darshan_log.modules import mpiio_records, posix_records
 from sim.results.darshan_log.records import Records
-from sim.workloads.darshan_log.counters import SHARED
-from sim.workloads.darshan_log.log import read_log
+from sim.workloads.darshan.counters import SHARED
+from sim.workloads.darshan.log import read_log
 
 STRIPE = 1 << 20
 ALIGNMENT = np.full(3, STRIPE)

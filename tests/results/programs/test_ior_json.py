@@ -15,8 +15,7 @@ from sim.results.programs.ior_json import as_dict, format_json
 from sim.results.programs.ior_report import IorReport, TestReport
 from sim.results.programs.surroundings import FileSystem
 from sim.workloads.ior.options import Access, parse_arguments
-from sim.workloads.ior.phases import Stonewall
-from sim.workloads.ior.rows import IorRow
+from sim.workloads.ior.outcome import IorRow, Stonewall
 
 PRINTED = Path(__file__).with_name("ior_output.json")
 """What IOR 4.1 writes for a job of two nodes with 4 tasks each and :data:`LINE`: written by the

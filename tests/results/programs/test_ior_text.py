@@ -13,8 +13,7 @@ from sim.results.programs.ior_report import IorReport, TestReport, human_readabl
 from sim.results.programs.ior_text import format_text
 from sim.results.programs.surroundings import FileSystem
 from sim.workloads.ior.options import Access, parse_arguments
-from sim.workloads.ior.phases import Stonewall
-from sim.workloads.ior.rows import IorRow
+from sim.workloads.ior.outcome import IorRow, Stonewall
 
 PRINTED = Path(__file__).with_name("ior_output.txt")
 """What IOR 4.1 prints of the job of :func:`printed_report`: written by the rules of its source

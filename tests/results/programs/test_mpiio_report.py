@@ -9,6 +9,7 @@ import pytest
 
 from sim.config.machine import load_machine
 from sim.config.striping import StripeRequest
+from sim.lustre.striping import Layout
 from sim.mpi.communicator import Communicator
 from sim.mpi.hints import resolve
 from sim.mpi.record import MpiRecord
@@ -29,7 +30,7 @@ def record(name: str = "out", *, files: int = 1, writing: bool = True) -> MpiRec
     counts = AccessCounts(stripe_count=2, stripe_size=1 << 20, aggregators=2)
     direction = counts.writes if writing else counts.reads
     direction.add_collective(4, 4 << 20, aggregators=2, active=2)
-    direction.add_system(np.array([1 << 20]), 4, stripe_size=1 << 20)
+    direction.add_system(np.array([1 << 20]), Layout.striped(1 << 20, [0, 1]), 4)
     timers = np.zeros((4, TIMERS))
     timers[:, Timer.PLAN] = 0.25
     timers[0, Timer.RAW_WRITE if writing else Timer.RAW_READ] = 2.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sim.lustre.striping import Layout
 from sim.mpi.stats import AccessCounts
 from sim.mpi.timers import Timer
 from sim.plane.operations import TIMERS
@@ -16,7 +17,7 @@ def cube():
     counts = AccessCounts(stripe_count=1, stripe_size=1 << 20, aggregators=1)
     counts.writes.add_independent(np.zeros(106, np.int64), 1000)
     counts.writes.add_collective(192, 4_382_276_718, aggregators=1, active=1)
-    counts.writes.add_system(np.array([1_022_463]), np.array([4286]), stripe_size=1 << 20)
+    counts.writes.add_system(np.array([1_022_463]), Layout.striped(1 << 20, [0]), np.array([4286]))
     return counts
 
 

@@ -13,7 +13,7 @@ from sim.config.stream import StreamScenario, checked_stream
 from sim.engine.pool import live_rows
 from sim.run.streaming.outcome import StreamResult
 from sim.run.streaming.stream import Stream, StreamRun
-from sim.studies.stream.stream_alone import with_alone
+from sim.studies.stream.stream_draws import with_alone
 
 PRODUCTION = {"name": "production", "read": "8 MiB", "written": "24 MiB", "steps": 2}
 KINDS: list[dict[str, Any]] = [
@@ -87,12 +87,12 @@ def test_all_rows_are_given_back(stream: Stream) -> None:
         tables = machine.plane.tables
         pools = {
             "locks": tables.locks.spare_locks,
-            "views": tables.cache.spare_views,
+            "osc_objects": tables.cache.spare_osc_objects,
             "inodes": tables.cache.spare_inodes,
-            "windows": tables.cache.spare_windows,
+            "osc_extents": tables.cache.spare_osc_extents,
             "handles": tables.handles.spare_rows,
-            "runs": tables.extents.spare_runs,
-            "lists": tables.extents.spare_lists,
+            "runs": tables.byte_lists.spare_runs,
+            "lists": tables.byte_lists.spare_lists,
         }
         held = {name: len(live_rows(pool)) for name, pool in pools.items()}
         return held | {"files": len(tables.files.rows), "objects": len(tables.files.objects)}
@@ -143,6 +143,7 @@ def test_recorded_jobs_begin_at_their_times_where_there_are_nodes() -> None:
         ({"queue": {"nodes": 5}}, "jobs.job2.nodes = 6; right would be at most the 5 compute"),
         ({"queue": {"policy": "lifo"}}, "a test: queue.policy = 'lifo': should be"),
         ({"jobs": []}, "there is no job; right would be jobs"),
+        ({"faults": ["node 1 evicted at 1 s"]}, "faults: node 1: in a stream jobs come and go"),
     ],
 )
 def test_what_cannot_be_is_refused(change: dict[str, Any], words: str) -> None:

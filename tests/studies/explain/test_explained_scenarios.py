@@ -21,7 +21,7 @@ from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.studies.explain.explanation import WORTH_SAYING, Explanation, explain
 from sim.studies.explain.explanation_text import advice, format_explanation, verdict
-from sim.workloads.replaying.outcome import ReplayOutcome
+from sim.workloads.replay.outcome import ReplayOutcome
 
 SMALLER: Mapping[str, dict[str, Any]] = {
     # Some 25 runs of each: those that take more than a tenth of a second have fewer nodes here, and

@@ -1,0 +1,261 @@
+"""What every study of several runs has on the command line: its options, and what becomes of it.
+
+A command gets its options as a :class:`Study`, has it make the study, and returns what that has
+found as :class:`Findings`; the rest is alike for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+
+import click
+
+from sim.cli.whole import Whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sim.results.progress import ProgressBar
+    from sim.telling.answer import Answer, Chart, Picture
+
+_PICTURES = ("svg", "png", "pdf")
+
+_JOBS = click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
+_STORE = click.option(
+    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+)
+_CSV = click.option("--csv", metavar="FILE", help="Also write a table, as CSV.")
+_PLOT = click.option(
+    "--plot", metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf."
+)
+_PLOTS = click.option("--plots", metavar="DIR", help="Also draw it into this folder.")
+_HTML = click.option(
+    "--html", metavar="FILE", help="Also write a page with it: one file for a browser."
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+class Findings(NamedTuple):
+    """What a study has found, in each form that an option asks for; made when it is asked for."""
+
+    text: Callable[[], str]
+    document: Callable[[], Any]  # for JSON
+    table: Callable[[], str]  # as CSV
+    pictures: Callable[[], Iterable[Picture | Chart]]  # --plot is the first
+    page: Callable[[], Answer]
+    files: Callable[[], Iterable[Path]] = tuple  # writes what other options ask for
+    status: int = 0  # of the exit
+
+
+def findings_of(answer: Answer, table: Callable[[], str]) -> Findings:
+    """Return an answer in all its forms; `table` is what --csv writes."""
+    from sim.telling.data import document_of
+    from sim.telling.drawing import pictures
+    from sim.telling.text import text_of
+
+    return Findings(
+        text=lambda: text_of(answer),
+        document=lambda: document_of(answer),
+        table=table,
+        pictures=lambda: pictures(answer.blocks),
+        page=lambda: answer,
+        status=1 if answer.failed else 0,
+    )
+
+
+class Kept(Protocol):
+    """A study whose runs are kept, each as soon as it has finished."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know: a sentence each."""
+
+    @property
+    def simulated(self) -> int:
+        """How many runs were simulated."""
+
+    @property
+    def recalled(self) -> int:
+        """How many runs had been before."""
+
+
+_Made = TypeVar("_Made")
+_Kept = TypeVar("_Kept", bound=Kept)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The options of a study, as typed."""
+
+    as_json: bool = False
+    csv: str | None = None
+    plot: str | None = None
+    plots: str | None = None
+    html: str | None = None
+    store: str | None = None
+    jobs: int | None = None
+    repeat: int = 1
+
+    @property
+    def processes(self) -> int:
+        """Processes to run in: one a processor unless typed."""
+        from sim.engine.processors import processors
+
+        return self.jobs or processors()
+
+    def check(self) -> None:
+        """Make the folders; raise InputError if something cannot be written where it is to go."""
+        from sim.archive.files import check_writable, make_folder
+
+        if self.plot is not None:
+            _kind_of_picture(self.plot)
+        for option, path in (("--csv", self.csv), ("--plot", self.plot), ("--html", self.html)):
+            if path is not None:
+                check_writable(path, option)
+        for option, folder in (("--plots", self.plots), ("--store", self.store)):
+            if folder is not None:
+                make_folder(folder, option)
+
+    def run(
+        self,
+        make: Callable[[ProgressBar], _Made],
+        counted: Literal["bytes", "runs"] = "runs",
+    ) -> _Made:
+        """Return what is made, with a bar that it tells how far it is; check all paths before."""
+        from sim.results.progress import ProgressBar
+
+        self.check()
+        with ProgressBar(counted) as progress:
+            return make(progress)
+
+    def run_kept(self, make: Callable[[Callable[[int, int], None]], _Kept]) -> _Kept:
+        """Return a study whose runs are kept; say how many are, after an interrupt as well."""
+        told = (0, 0)
+
+        def watched(progress: ProgressBar) -> _Kept:
+            def tell(finished: int, total: int) -> None:
+                nonlocal told
+                told = finished, total
+                progress(finished, total)
+
+            return make(tell)
+
+        try:
+            made = self.run(watched)
+        except KeyboardInterrupt:
+            _say(
+                f"{told[0]} of {told[1]} runs have finished and are kept; the same command does "
+                "the others"
+            )
+            raise
+        tell_runs(made)
+        return made
+
+    def tell(self, found: Findings) -> None:
+        """Print what was found, write the files that are asked for, and set the exit status."""
+        from sim.telling.data import json_text
+
+        click.echo(json_text(found.document()) if self.as_json else found.text(), nl=False)
+        for path in found.files():
+            _say(f"wrote {path}")
+        self._write(found)
+        if found.status:
+            click.get_current_context().exit(found.status)
+
+    def _write(self, found: Findings) -> None:
+        """Write the table, the pictures and the page; tell the files."""
+        from sim.archive.files import write_whole
+
+        if self.csv is not None:
+            write_whole(self.csv, found.table(), "--csv")
+            _say(f"wrote {self.csv}")
+        if self.plot is not None:
+            _draw(self.plot, found)
+        if self.plots is not None:
+            from sim.results.pictures.album import write_pictures
+
+            for path in write_pictures(self.plots, found.pictures(), "--plots"):
+                _say(f"drew {path}")
+        if self.html is not None:
+            from sim.telling.page import write_page
+
+            write_page(found.page(), self.html, "--html")
+            _say(f"wrote {self.html}")
+
+
+def _say(sentence: str) -> None:
+    click.echo(f"xc40io: {sentence}", err=True)
+
+
+def tell_runs(made: Kept) -> None:
+    """Say what the user should know, and how many runs were known from before."""
+    for note in made.notes:
+        _say(note)
+    _say(f"{made.simulated} runs simulated, {made.recalled} known from before")
+
+
+def _kind_of_picture(path: str) -> str:
+    """Return the format of a picture, by the end of its name; raise InputError if it is none."""
+    from sim.config.errors import InputError
+
+    kind = path.rpartition(".")[2].lower()
+    if kind not in _PICTURES:
+        raise InputError(f"--plot {path}: right would be a name that ends in .svg, .png or .pdf")
+    return kind
+
+
+def _draw(path: str, found: Findings) -> None:
+    """Draw the first picture into a file; tell it."""
+    from sim.archive.files import replacing
+    from sim.config.errors import InputError
+    from sim.telling.drawing import figure_of
+    from sim.telling.svg import save_figure
+
+    picture = next(iter(found.pictures()), None)
+    if picture is None:
+        raise InputError("--plot: no run has ended well; there is nothing to draw")
+    with replacing(path, "--plot") as draft:
+        save_figure(figure_of(picture), draft, _kind_of_picture(path))
+    _say(f"drew {path}")
+
+
+def study_options(
+    *, repeat: str = "", seeds: int = 1, store: bool = False, plots: bool = False
+) -> Callable[[Callable[..., Findings]], Callable[..., None]]:
+    """Return what adds the options of a study; the command gets them as ``study``.
+
+    Parameters
+    ----------
+    repeat
+        The help of ``--repeat``; without one there is no such option.
+    seeds
+        What ``--repeat`` is by default.
+    store, plots
+        Whether there is ``--store``, for runs that are kept, and ``--plots``, for all pictures.
+    """
+    added = [_JSON, _HTML, *([_PLOTS] if plots else []), _PLOT, _CSV, *([_STORE] if store else [])]
+    added.append(_JOBS)
+    if repeat:
+        number = Whole(min=1)
+        added.append(
+            click.option("--repeat", type=number, default=seeds, show_default=True, help=repeat)
+        )
+
+    def add(command: Callable[..., Findings]) -> Callable[..., None]:
+        @wraps(command)
+        def studied(**given: Any) -> None:
+            typed = {
+                field.name: given.pop(field.name) for field in fields(Study) if field.name in given
+            }
+            study = Study(**typed)
+            study.tell(command(study=study, **given))
+
+        decorated: Callable[..., None] = studied
+        for option in added:  # the last one comes first in the help
+            decorated = option(decorated)
+        return decorated
+
+    return add

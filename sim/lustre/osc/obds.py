@@ -1,0 +1,147 @@
+"""The OSCs: what a client node knows of each OST, and what waits there.
+
+Three kinds of work wait in an OSC: dirty pages to be written back, pages to be read, and bytes to
+be moved directly (O_DIRECT). Dirty pages wait in the *osc_extents* of their osc_objects
+(``sim.node.page_cache``), all else as ``WORK``. An *obd* is one of
+the OSCs: Lustre's client_obd of a node for an OST.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.compiled import outlined
+from sim.engine.component import Component, Demands
+from sim.engine.network import Network
+from sim.engine.page import PAGE
+from sim.engine.pool import Pool, make_pool, reserve
+from sim.engine.queue import QUEUE, clear_all
+from sim.engine.types import Table, make_table
+from sim.lustre.brw import Brw
+from sim.lustre.locks import Locks
+from sim.node.page_cache import PageCache
+from sim.plane.files import Files
+from sim.plane.programs import Programs
+from sim.plane.site import Site
+
+CLIENT_OBD = np.dtype(  # an OSC; its number is node * OSTs + OST
+    [
+        ("dirty", "i8"),  # bytes dirty or being written back
+        ("grant", "i8"),  # bytes that the OST has promised to take
+        ("in_flight", "i4"),
+        ("works", QUEUE),  # runs of bytes to be read or moved directly
+        ("osc_objects", QUEUE),  # with unsent bytes
+        ("pressing", "i4"),  # dirty extents that someone waits for the lock of
+        ("waiters", QUEUE),  # programs that wait for room
+        ("lru", QUEUE),  # unused locks, the one unused longest first
+        ("lru_count", "i4"),
+    ],
+    align=True,
+)
+
+WORK = np.dtype(  # a run of bytes of one object that waits to be read or moved directly
+    [
+        ("offset", "i8"),
+        ("left", "i8"),
+        ("program", "i4"),  # that waits for them (O_DIRECT), or -1
+        ("extent", "i4"),  # the extent that it fills, or -1
+        ("object", "i4"),
+        ("write", "i4"),
+        ("next", "i4"),
+    ],
+    align=True,
+)
+
+CLIENT = np.dtype([("dirty", "i8")], align=True)  # a node: bytes dirty or being written back
+
+
+class Osc(Component):
+    """The OSCs of all client nodes.
+
+    Attributes
+    ----------
+    obds
+        ``CLIENT_OBD`` records: the OSC of a node for an OST is number node * osts + OST.
+    works
+        ``WORK`` records.
+    clients
+        ``CLIENT`` records, one a node.
+    osts
+        How many there are.
+    rpcs_in_flight
+        BRW RPCs that an OSC keeps under way (``max_rpcs_in_flight``).
+    max_dirty, max_node_dirty
+        Bytes that may be dirty in an OSC (``max_dirty_mb``) and on a node.
+    grant_chunk
+        Most bytes that a reply adds to an OSC's grant.
+    """
+
+    network: Network
+    files: Files
+    programs: Programs
+    cache: PageCache
+    locks: Locks
+    brw: Brw
+    obds: Table
+    works: Table
+    spare_works: Pool
+    clients: Table
+    osts: int
+    rpcs_in_flight: int
+    max_dirty: int
+    max_node_dirty: int
+    grant_chunk: int
+
+    @classmethod
+    def build(cls, site: Site) -> Osc:
+        """Return idle OSCs, with what their OSTs have promised to take."""
+        lustre = site.machine.lustre
+        obds = make_table(CLIENT_OBD, site.nodes * lustre.osts)
+        for queue in (obds.works, obds.osc_objects, obds.waiters, obds.lru):
+            clear_all(queue)
+        obds.grant = lustre.initial_grant
+        return site.make(
+            cls,
+            obds=obds,
+            works=make_table(WORK, site.rows),
+            spare_works=make_pool(site.rows),
+            clients=make_table(CLIENT, site.nodes),
+            osts=lustre.osts,
+            rpcs_in_flight=lustre.max_rpcs_in_flight,
+            max_dirty=lustre.max_dirty,
+            max_node_dirty=site.machine.nodes.max_dirty,
+            grant_chunk=lustre.grant_chunk,
+        )
+
+    def demands(self) -> Demands:
+        """Return what one OSC takes that starts all the RPCs it may have in flight."""
+        rpcs = self.rpcs_in_flight + 1
+        bulk, messages = self.brw.bulk, self.network.spare_messages
+        return [(self.spare_works, 2), (bulk.spare_rpcs, rpcs), (messages, rpcs * bulk.parts)]
+
+
+@outlined
+def may_pump(osc: Osc, obds: int) -> bool:
+    """Tell whether there are rows for so many OSCs to have all their RPCs in flight."""
+    rpcs = obds * (osc.rpcs_in_flight + 1)
+    bulk, messages = osc.brw.bulk, osc.network.spare_messages
+    return reserve(bulk.spare_rpcs, rpcs) and reserve(messages, rpcs * bulk.parts)
+
+
+@outlined
+def may_read(osc: Osc, size: int, objects: int) -> bool:
+    """Tell whether there are rows to ask for so many bytes of a file of so many stripe objects."""
+    # Those of whole RPCs, and for each object one that is cut off at either end.
+    extents = size // osc.cache.rpc_size + 2 * min(size // PAGE, objects) + 2
+    return (
+        reserve(osc.cache.spare_osc_extents, extents)
+        and reserve(osc.spare_works, extents)
+        and may_pump(osc, min(extents, objects))
+    )
+
+
+@outlined
+def obd_of(osc: Osc, osc_object_id: int) -> int:
+    """Return the OSC of an osc_object's node for the OST of its object."""
+    osc_object = osc.cache.osc_objects[osc_object_id]
+    return int(osc_object.node) * osc.osts + osc_object.ost
