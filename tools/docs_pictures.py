@@ -19,8 +19,8 @@ from sim.archive.files import replacing
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario, checked_scenario, load_scenario
 from sim.results.animation.document import write_animation
+from sim.results.exports.pages import page_of
 from sim.results.machine_picture import machine_figure
-from sim.results.page.export import page_of
 from sim.results.pictures.album import pictures_of
 from sim.run.fabric import fabric_of
 from sim.studies.compare.side_by_side_answer import side_by_side_answer

@@ -156,7 +156,7 @@ EXPORTS: tuple[Export, ...] = (
         "html",
         "FILE",
         "Also write a page of it: pictures, tables and the scenario, in one file for a browser.",
-        "sim.results.page.export:write",
+        "sim.results.exports.pages:write",
         Takes.ALL,
         Wants.IF_THERE,
     ),
@@ -234,7 +234,7 @@ def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:
 
     ``jobs``: of several jobs all, in place of the first.
     """
-    from sim.results.replay_report import ReplayReport
+    from sim.findings.replay_report import ReplayReport
     from sim.run.jobs import JobsResult
 
     if isinstance(content, JobsResult):

@@ -40,6 +40,8 @@ from sim.config.errors import InputError, shown
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
+MB = 1e6
+GB = 1e9
 
 _MICRO = ("us", "\u00b5s", "\u03bcs")  # with the micro sign and with the Greek letter
 _NUMBER_AND_UNIT = re.compile(

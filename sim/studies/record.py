@@ -88,7 +88,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Waited:
-    """What the ranks waited for in a phase: as :class:`~sim.results.waits.Wait`.
+    """What the ranks waited for in a phase: as :class:`~sim.findings.waits.Wait`.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ def read_record(text: bytes | str) -> RunRecord:
 
 def record_of(result: Result) -> RunRecord:
     """Return what is kept of a finished run."""
-    from sim.results.lustre_stats import lustre_counts
+    from sim.findings.lustre_counts import lustre_counts
 
     return RunRecord(
         phases=tuple(_phase(row) for row in result.rows),
@@ -252,7 +252,7 @@ def _named(job: str, phase: str) -> str:
 
 def _bounds(result: Result) -> tuple[Bound, ...]:
     """Return what bound each kind of phase."""
-    from sim.results.stations import PLURALS, loads
+    from sim.findings.bottlenecks import PLURALS, loads
 
     return tuple(
         Bound(

@@ -14,7 +14,7 @@ from sim.cli.app import cli
 from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.units import SHORT_SIZES
-from sim.results.ior_run import ior_rows
+from sim.results.programs.ior_report import ior_rows
 from sim.serving.limits import Limits, bulk_rpcs
 from sim.serving.worker import Desk
 from sim.studies.case import Case

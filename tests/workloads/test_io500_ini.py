@@ -11,7 +11,7 @@ from io500_mutations import mutated, scenario_of
 
 from sim.config.errors import InputError
 from sim.config.scenario import machine_of
-from sim.results.io500_text import config_hash
+from sim.results.programs.io500_output import config_hash
 from sim.workloads.catalogue import workload_of
 from sim.workloads.io500.ini import SECTIONS, format_ini, parse_ini
 from sim.workloads.io500.settings import Settings, hash_of_pairs

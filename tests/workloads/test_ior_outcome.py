@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.plane.causes import COARSE, Cause
-from sim.results.ior_csv import rank_lines
+from sim.results.programs.ior_csv import rank_lines
 from sim.workloads.ior.options import Access
 from sim.workloads.ior.outcome import IorRow, PhaseRecord, Stonewall, reduce, summarise
 from sim.workloads.job_results import Stretch

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
+from sim.config.units import GB
 from sim.studies.record import RunRecord
-from sim.telling.sheet import GB, Heading
+from sim.telling.sheet import Heading
 from validation.measure import measure
 from validation.target import load_targets
 

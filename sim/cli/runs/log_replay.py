@@ -11,7 +11,7 @@ from sim.config.job_form import HINTS, option_of
 if TYPE_CHECKING:
     from sim.config.lustre import Lustre
     from sim.config.scenario import Scenario
-    from sim.results.replay_report import ReplayReport
+    from sim.findings.replay_report import ReplayReport
     from sim.run.result import Result
     from sim.workloads.darshan.facts import Facts
     from sim.workloads.darshan.log import DarshanLog
@@ -87,7 +87,7 @@ class LogReplay:
 
     def run(self, *, record: bool) -> ReplayReport:
         """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
-        from sim.results.replay_report import replay_report
+        from sim.findings.replay_report import replay_report
         from sim.workloads.darshan.reconstruction import reconstruct
 
         change = self.change

@@ -19,7 +19,7 @@ from sim.engine.types import Integers
 from sim.results.darshan_log.layers import Calls, mpi_calls, posix_calls, segments_of
 from sim.results.darshan_log.library import JobHead, Mount, log_file
 from sim.results.darshan_log.modules import mpiio_records, posix_records
-from sim.results.dates import EPOCH
+from sim.results.programs.surroundings import EPOCH
 from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.workloads.darshan.counters import Numbers

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.engine.types import Integers
+from sim.findings.servers import named, recording_of
 from sim.plane.recorder import Records
-from sim.results.server_series import named, recording_of
 from sim.run.jobs import JobsResult
 from sim.run.recording import Recording
 from sim.run.result import Result
@@ -20,35 +20,18 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MachineView:
-    """A machine and the jobs on it.
+    """A machine and the jobs on it."""
 
-    Attributes
-    ----------
-    result, recording
-        Of any of the jobs: what the machine did, and all records.
-    jobs
-        The results of all jobs.
-    names
-        What they are called; of one job alone, nothing.
-    job_of_file, job_of_program
-        int64: the position of the job in ``jobs``, by the numbers of files and of programs.
-    rank, thread, node
-        int64 (programs,): the rank in its job, its I/O thread (0: the rank itself), and the compute
-        node of the machine.
-    file_names
-        By the number of a file.
-    """
-
-    result: Result
-    recording: Recording
-    jobs: tuple[Result, ...]
-    names: tuple[str, ...]
-    job_of_file: Integers
-    job_of_program: Integers
-    rank: Integers
-    thread: Integers
-    node: Integers
-    file_names: tuple[str, ...]
+    result: Result  # of any of the jobs: what the machine did
+    recording: Recording  # all records
+    jobs: tuple[Result, ...]  # the results of all jobs
+    names: tuple[str, ...]  # what they are called; of one job alone, nothing
+    job_of_file: Integers  # int64: the position of the job in ``jobs``, by the number of the file
+    job_of_program: Integers  # int64: likewise, by that of the program
+    rank: Integers  # int64 (programs,): in its job
+    thread: Integers  # int64 (programs,): its I/O thread; 0: the rank itself
+    node: Integers  # int64 (programs,): the compute node of the machine
+    file_names: tuple[str, ...]  # by the number of a file
 
     def of_jobs(self, records: Records) -> Records:
         """Return those of some calls or spans that ranks of a job have."""

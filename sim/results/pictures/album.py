@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.archive.files import replacing
 from sim.engine.types import Indices
+from sim.findings.replay_report import ReplayReport
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
 from sim.results.pictures.gantt import draw_gantt, gantt_of
 from sim.results.pictures.groups import draw_groups, traffic_of
@@ -22,7 +23,6 @@ from sim.results.pictures.queues import draw_queues, queues_of
 from sim.results.pictures.ranks import draw_ranks, rank_shares_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.results.pictures.server_rates import draw_server_rates, server_rates_of
-from sim.results.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.telling.answer import Chart, Picture

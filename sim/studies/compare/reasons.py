@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sim.config.units import format_seconds
+from sim.findings.bottlenecks import PLURALS, SATURATED, Load
+from sim.findings.waits import Wait
 from sim.plane.causes import Cause
-from sim.results.stations import PLURALS, SATURATED, Load
-from sim.results.waits import Wait
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.explain.explanation import WORTH_SAYING
 from sim.studies.ratio import Ratio

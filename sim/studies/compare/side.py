@@ -10,8 +10,8 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.config.what_if import WhatIf
-from sim.results.stations import Load
-from sim.results.waits import Wait
+from sim.findings.bottlenecks import Load
+from sim.findings.waits import Wait
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.case import Case

@@ -10,7 +10,7 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.engine.processors import processors
-from sim.results.waits import Wait
+from sim.findings.waits import Wait
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.case import Case, Phase, titles

@@ -1,9 +1,9 @@
 """What bounds a run, and what would help: each answer is a run that was made.
 
-Where ranks wait, and which stations are busy, says where to look (:mod:`sim.results.waits`,
-:mod:`sim.results.stations`). It does not say what a better part would bring: behind a queue that is
-gone stands the next one. So the same scenario is run again, once without each part that may be to
-blame, and once with each change that may help.
+Where ranks wait, and which stations are busy, says where to look (:mod:`sim.findings.waits`,
+:mod:`sim.findings.bottlenecks`). It does not say what a better part would bring: behind a queue
+that is gone stands the next one. So the same scenario is run again, once without each part that may
+be to blame, and once with each change that may help.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.config.units import format_seconds
 from sim.engine.processors import processors
+from sim.findings.bottlenecks import Load, loads, outliers
+from sim.findings.critical_path import CriticalPath, critical_paths
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
-from sim.results.critical_path import CriticalPath, critical_paths
-from sim.results.stations import Load, loads, outliers
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.run.result import Result
 from sim.studies.case import Case, Phase, Seconds, collective, may_share_locks, seconds_of

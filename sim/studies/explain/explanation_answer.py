@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sim.config.scenario import Scenario
 from sim.config.units import format_seconds
-from sim.results.page.jobs_page import jobs_page
-from sim.results.page.run_page import run_page
+from sim.findings.waits import Wait
+from sim.results.jobs_answer import jobs_page
 from sim.results.pictures.scene import setup_of, setup_of_jobs
-from sim.results.waits import Wait
+from sim.results.run_answer import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.case import Phase, titles

@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 from sim.config.errors import InputError
 from sim.config.scenario import machine_of
-from sim.results.page.machine_tables import machine_parts
-from sim.results.page.scenario_parts import complete_parts
+from sim.results.machine_text import machine_parts
+from sim.results.run_answer import complete_parts
 from sim.studies.sweep.sweep import Sweep
 from sim.studies.sweep.sweep_plot import check_plot, sweep_figure
 from sim.studies.sweep.sweep_text import describe_sweep, fastest, not_run, point_rows, shown_phases

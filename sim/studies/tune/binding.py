@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sim.results.waits import Wait
+from sim.findings.waits import Wait
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.ratio import Ratio, paired

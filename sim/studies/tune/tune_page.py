@@ -8,7 +8,7 @@ from textwrap import dedent
 
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
-from sim.results.page.scenario_parts import complete_parts
+from sim.results.run_answer import complete_parts
 from sim.studies.tune.tune_plot import tuning_figure
 from sim.studies.tune.tune_text import tuning_parts
 from sim.studies.tune.tuning import Tuning

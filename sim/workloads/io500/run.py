@@ -10,6 +10,7 @@ import numpy as np
 import simpy
 
 from sim.config.errors import InputError
+from sim.config.units import GIB
 from sim.machine.filesystem import FileSet
 from sim.workloads.io500.checks import breaches
 from sim.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
@@ -26,7 +27,6 @@ from sim.workloads.mdtest.parameters import FILE_OPERATIONS
 from sim.workloads.mdtest.run import run_test as run_mdtest
 from sim.workloads.settling import Settling
 
-_GIB = 2**30
 _THOUSAND = 1000.0
 
 _TREES = ("tree creation", "tree removal")
@@ -115,7 +115,7 @@ class Io500Run:
         row, group = reduce(finished.records[0]), name.rpartition("-")[0]
         if row.stonewall is None:
             scale = self._scales.get(group, 1.0)
-            return Io500Phase(name=name, score=row.bandwidth / _GIB, scale=scale)
+            return Io500Phase(name=name, score=row.bandwidth / GIB, scale=scale)
         most = row.stonewall.calls_max
         scale = self._scale(name, settling, most, asked, room, row.stonewall.time)
         if name != RANDOM_READ:
@@ -272,9 +272,9 @@ def _of_ior(name: str, row: IorRow, ranks: int, scale: float) -> Io500Phase:
     assert wall is not None
     return Io500Phase(
         name=name,
-        score=row.bandwidth / _GIB,
+        score=row.bandwidth / GIB,
         scale=scale,
-        stonewall_rate=wall.bytes_mean * ranks / wall.time / _GIB if wall.time else None,
+        stonewall_rate=wall.bytes_mean * ranks / wall.time / GIB if wall.time else None,
         accessed=round(wall.calls_max * scale),
     )
 

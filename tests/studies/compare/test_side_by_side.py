@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from sim import Scenario, simulate
 from sim.config.errors import InputError
 from sim.config.scenario import Workload
-from sim.results.stations import loads
-from sim.results.waits import Wait
+from sim.findings.bottlenecks import loads
+from sim.findings.waits import Wait
 from sim.studies.case import Phase, seconds_of
 from sim.studies.compare.reasons import reason, touched_by
 from sim.studies.compare.side import (

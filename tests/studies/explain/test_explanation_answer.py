@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from sim import Result, Scenario, simulate
 from sim.config.jobs import JobsScenario
-from sim.results.stations import loads
+from sim.findings.bottlenecks import loads
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.studies.case import Phase
 from sim.studies.explain.explanation import Explanation, PhaseExplanation, Tried, explain

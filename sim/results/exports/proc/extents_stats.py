@@ -18,12 +18,8 @@ _BOUNDS = 2 ** np.arange(_FIRST, _FIRST + BUCKETS - 1, dtype=np.int64)
 def extents_stats_text(calls: Records, now: float) -> str:
     """Print the histogram of one client.
 
-    Parameters
-    ----------
-    calls
-        ``CALL`` records of its programs on files of Lustre: reads and writes, and any others.
-    now
-        Seconds: when it is printed.
+    ``calls``: ``CALL`` records of its programs on files of Lustre: reads and writes, and any
+    others. ``now``: seconds: when it is printed.
     """
     columns = f"{'calls':>14} {'%':>4} {'cum%':>4}"
     lines = [

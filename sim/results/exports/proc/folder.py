@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sim.archive.files import make_folder, write_whole
+from sim.findings.servers import NAMES, counts_by_name, end_of, to_mds
 from sim.lustre.requests import OST_SYNC, PUNCH
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
@@ -33,8 +34,6 @@ from sim.results.exports.targets import (
     oss_host,
     ost_name,
 )
-from sim.results.mdt_counts import NAMES, counts_by_name, to_mds
-from sim.results.server_series import end_of
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 

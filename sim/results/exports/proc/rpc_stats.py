@@ -15,12 +15,7 @@ from sim.results.exports.proc.histogram import Histogram, split, under_way
 def rpc_stats_text(rpcs: Records, now: float) -> str:
     """Print the histograms of one OSC.
 
-    Parameters
-    ----------
-    rpcs
-        ``RPC`` records of one client and one OST.
-    now
-        Seconds: when it is printed.
+    ``rpcs``: ``RPC`` records of one client and one OST. ``now``: seconds: when it is printed.
     """
     write = rpcs["write"]
     pages = -(-rpcs["bytes"] // PAGE)

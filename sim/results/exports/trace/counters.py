@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sim.engine.types import Floats, Integers
+from sim.findings.servers import to_mds
 from sim.plane.recorder import Records
 from sim.results.exports.trace.board import COUNTERS, Board
 from sim.results.exports.trace.events import counter_event
 from sim.results.exports.trace.lanes import nanoseconds
-from sim.results.mdt_counts import to_mds
 from sim.run.recording import Recording
 
 _POINTS = 1000

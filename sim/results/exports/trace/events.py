@@ -12,18 +12,10 @@ _NANO_A_MICRO = 1000
 
 
 class Lane(NamedTuple):
-    """A line of a trace: what Chrome calls a thread of a process.
+    """A line of a trace: what Chrome calls a thread of a process."""
 
-    Attributes
-    ----------
-    group
-        Number of the process: a node, a router, a server.
-    number
-        Of the line in it.
-    """
-
-    group: int
-    number: int
+    group: int  # number of the process: a node, a router, a server
+    number: int  # of the line in it
 
 
 def micros(nanoseconds: int) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sim.archive.files import replacing
+from sim.findings.servers import end_of
 from sim.results.exports.machine_view import MachineView, view_of
 from sim.results.exports.trace.board import Board
 from sim.results.exports.trace.counters import add_counters
@@ -21,7 +22,6 @@ from sim.results.exports.trace.sampling import (
     sampled_rpcs,
 )
 from sim.results.pictures.scene import scene_of_jobs, setup_of
-from sim.results.server_series import end_of
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 

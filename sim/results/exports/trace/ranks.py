@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sim.engine.types import Integers
+from sim.findings.causes import AT_WORDS
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
@@ -17,7 +18,6 @@ from sim.results.exports.trace.board import NODES, Board
 from sim.results.exports.trace.events import Event, Lane, slice_event
 from sim.results.exports.trace.lanes import cut, nanoseconds
 from sim.results.exports.trace.sampling import of_ranks
-from sim.results.waits import AT_WORDS
 
 _BOOKKEEPING = (Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.ITEM)
 """What takes no time, or is the rest of a thread that has nothing to do."""

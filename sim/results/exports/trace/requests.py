@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.findings.servers import to_mds
 from sim.lustre.requests import GLIMPSE, GLIMPSE_AST, OST_SYNC, PUNCH
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
@@ -12,7 +13,6 @@ from sim.results.exports.targets import mds_numbers
 from sim.results.exports.trace.board import MDSES, OSSES, Board
 from sim.results.exports.trace.events import slice_event
 from sim.results.exports.trace.lanes import lanes_by, nanoseconds
-from sim.results.mdt_counts import to_mds
 
 _OF_OBJECTS = {
     OST_SYNC: "sync",
