@@ -214,7 +214,7 @@ def jobs_page(result: JobsResult) -> Answer:
             jobs_scenario_parts(scenario, result.machine, alone=alone),
         ),
     ]
-    return replace(jobs_answer(result), cards=_cards(result), blocks=[*first, *sections])
+    return replace(jobs_answer(result), cards=_cards(result), blocks=sections)
 
 
 def _tables(result: JobsResult) -> tuple[Table, Table]:
