@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,8 +52,6 @@ def explain(
     **job: Any,
 ) -> Findings:
     """Run the command with the options as click has read them."""
-    from functools import cache
-
     from sim.studies.explain.explanation import explain as explain_run
     from sim.studies.explain.explanation_answer import explanation_answer
     from sim.telling.drawing import pictures

@@ -192,11 +192,7 @@ def _row(plan: Plan, each: Configuration) -> list[str]:
 
 def ratio_words(ratio: Ratio | None) -> str:
     """Write a ratio with its interval; 1 where there is none."""
-    if ratio is None:
-        return "1"
-    if ratio.low is None or ratio.high is None:
-        return f"{ratio.value:.3f}"
-    return f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
+    return "1" if ratio is None else ratio.words
 
 
 def gains_table(plan: Plan) -> Table:
