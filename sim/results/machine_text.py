@@ -1,4 +1,4 @@
-"""What a machine consists of, as a table for a person."""
+"""What a machine consists of: as text, and in a page what a run changes of it."""
 
 from __future__ import annotations
 

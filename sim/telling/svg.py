@@ -1,4 +1,4 @@
-"""Figures as SVG that becomes part of a page."""
+"""Figures as SVG that becomes part of a page, and as files of any kind."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What ran on a machine together, one job or several, and which job did what."""
+"""What ran on a machine together, one job or several, and which job did what; records by a key."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,3 +101,11 @@ def _file_name(number: int, job: int, names: Sequence[str], recordings: Sequence
     """Return the name of a file, behind that of its job where there are several."""
     name = named(recordings[max(job, 0)], number)
     return f"{names[job]}: {name}" if job >= 0 and names[job] else name
+
+
+def parts_by(records: Records, key: Integers) -> Mapping[int, Records]:
+    """Return records by a key of each, every part in the order in which it was, keys ascending."""
+    order = np.argsort(key, kind="stable")
+    keys, first = np.unique(key[order], return_index=True)
+    parts = np.split(records[order], first[1:]) if len(keys) else []
+    return dict(zip(keys.tolist(), parts, strict=True))

@@ -1,4 +1,4 @@
-"""What the benchmarks of h5bench print, line for line as h5bench 1.6 and its ``hdf5_iotest`` do."""
+"""The run of an h5bench configuration: what its benchmarks print, and their CSV files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""IO500's own output: the lines that it prints, and its result file, as IO500 of SC25 has them."""
+"""The run of IO500: what IO500 of SC25 prints, its result files, and what a simulator knows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ VERSION = "io500-sc25+xc40io"
 """IO500's version whose output this is; the part behind ``+`` says who made it."""
 
 _INVALID = " [INVALID]"
+
+
+OPTION = "[global] resultdir"
+"""What names the folder of the files."""
 
 
 def format_summary(outcome: Io500Outcome) -> str:
@@ -161,10 +165,6 @@ def _pair(name: str, value: object) -> str:
 
 def _date(seconds: float) -> str:
     return moment(seconds).strftime("%Y-%m-%d %H:%M:%S")
-
-
-OPTION = "[global] resultdir"
-"""What names the folder of the files."""
 
 
 class Io500Output(Output):

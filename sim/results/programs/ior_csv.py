@@ -1,4 +1,4 @@
-"""IOR's comma-separated forms: the result table and the times of single ranks."""
+"""IOR's comma-separated forms: the result table, and the times of ranks and of single calls."""
 
 from __future__ import annotations
 

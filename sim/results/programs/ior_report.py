@@ -1,4 +1,4 @@
-"""What an IOR run reports, before it takes the form of text, JSON or CSV."""
+"""From a finished run to what IOR reports of it, before it is text, JSON or CSV."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from sim.findings.servers import NAMES, counts_by_name, end_of, to_mds
 from sim.lustre.requests import OST_SYNC, PUNCH
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
-from sim.results.exports.machine_view import NOBODY, MachineView, view_of
-from sim.results.exports.parts import parts_by
+from sim.results.exports.machine_view import NOBODY, MachineView, parts_by, view_of
 from sim.results.exports.proc.brw_stats import brw_stats_text
+from sim.results.exports.proc.client_stats import extents_stats_text, rpc_stats_text
 from sim.results.exports.proc.counters import (
     Counters,
     count_bytes,
@@ -23,8 +23,6 @@ from sim.results.exports.proc.counters import (
     job_stats_text,
     stats_text,
 )
-from sim.results.exports.proc.extents_stats import extents_stats_text
-from sim.results.exports.proc.rpc_stats import rpc_stats_text
 from sim.results.exports.targets import (
     client_host,
     file_system_name,

@@ -11,11 +11,9 @@ from sim.findings.causes import AT_WORDS
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
-from sim.results.exports.machine_view import MachineView
-from sim.results.exports.parts import parts_by
+from sim.results.exports.machine_view import MachineView, parts_by
 from sim.results.exports.targets import client_host
-from sim.results.exports.trace.board import NODES, Board
-from sim.results.exports.trace.events import Event, Lane, slice_event
+from sim.results.exports.trace.events import NODES, Board, Event, Lane, slice_event
 from sim.results.exports.trace.lanes import cut, nanoseconds
 from sim.results.exports.trace.sampling import of_ranks
 
