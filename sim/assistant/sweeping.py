@@ -8,9 +8,10 @@ from sim.assistant.answers import NotRun, PointOfSweep, SweepAnswer
 from sim.assistant.questions import SweepQuestion
 from sim.assistant.subject import check_run, scenario_of_one_job
 from sim.serving.worker import Desk
-from sim.studies.sweep.point import Point
+from sim.studies.sweep.points import Point
 from sim.studies.sweep.sweep import sweep
-from sim.studies.sweep.sweep_text import format_sweep
+from sim.studies.sweep.sweep_answer import sweep_answer
+from sim.telling.text import text_of
 
 
 def answer(question: SweepQuestion, desk: Desk) -> SweepAnswer:
@@ -32,7 +33,7 @@ def answer(question: SweepQuestion, desk: Desk) -> SweepAnswer:
         check=lambda made: check_run(made, desk.limits),
     )
     return SweepAnswer(
-        summary=format_sweep("Sweep", done),
+        summary=text_of(sweep_answer("Sweep", done)),
         seeds=list(done.seeds),
         points=[one for point in done.points for one in _phases(point)],
         failures=[

@@ -9,9 +9,11 @@ from sim.assistant.answers import TuneAnswer, Tuned
 from sim.assistant.questions import TuneQuestion
 from sim.assistant.subject import scenario_of_one_job
 from sim.serving.worker import Desk
-from sim.studies.sweep.sweep_text import title_of
-from sim.studies.tune.tune_text import format_tuning, tuning_document
+from sim.studies.sweep.sweep_answer import title_of
+from sim.studies.tune.tune_answer import tuning_answer
 from sim.studies.tune.tuning import tune
+from sim.telling.data import document_of
+from sim.telling.text import text_of
 
 
 def answer(question: TuneQuestion, desk: Desk) -> TuneAnswer:
@@ -37,11 +39,11 @@ def answer(question: TuneQuestion, desk: Desk) -> TuneAnswer:
         jobs=desk.jobs,
         progress=_in_all(desk.tell, budget),
     )
-    title = f"Tune {title_of(scenario)}"
-    told = tuning_document(title, found)
+    found_out = tuning_answer(f"Tune {title_of(scenario)}", found)
+    told = document_of(found_out)
     gain, proposal, off = told["gain"], told["proposal"], told["model_error"]
     return TuneAnswer(
-        summary=format_tuning(title, found),
+        summary=text_of(found_out),
         already_best=told["already_best"],
         gain=gain["times"],
         low=gain["low"],

@@ -8,7 +8,7 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, study_options
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.job import describe, described
 from sim.cli.options import Whole
 from sim.cli.study.subject import typed_options
@@ -116,10 +116,9 @@ def swept(
         If that cannot be, or what is asked for cannot be written: before anything is run.
     """
     from sim.studies.sweep.sweep import sweep as run_all
-    from sim.studies.sweep.sweep_page import sweep_page, sweep_pictures
+    from sim.studies.sweep.sweep_answer import sweep_answer, title_of
     from sim.studies.sweep.sweep_plot import check_plot
     from sim.studies.sweep.sweep_tables import check_out, write_sweep
-    from sim.studies.sweep.sweep_text import format_sweep, sweep_document, title_of
 
     study.check()
     if study.plot is not None:
@@ -139,21 +138,14 @@ def swept(
         )
     )
     title = title_of(scenario)
+    told = findings_of(sweep_answer(title, done), lambda: done.to_pandas().to_csv(index=False))
 
     def files() -> Iterable[Path]:
         from sim.telling.data import json_text
 
-        return write_sweep(done, out, json_text(sweep_document(title, done))) if out else ()
+        return write_sweep(done, out, json_text(told.document())) if out else ()
 
-    return Findings(
-        text=lambda: format_sweep(title, done),
-        document=lambda: sweep_document(title, done),
-        table=lambda: done.to_pandas().to_csv(index=False),
-        pictures=lambda: sweep_pictures(title, done),
-        page=lambda: sweep_page(title, done, typed_command()),
-        files=files,
-        status=1 if any(True for _ in done.failures()) else 0,
-    )
+    return told._replace(files=files, page=lambda: sweep_answer(title, done, typed_command()))
 
 
 def _check_scheduler(scheduler: str, jobs: int | None) -> None:

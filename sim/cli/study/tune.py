@@ -8,7 +8,7 @@ import click
 
 from sim.cli import options
 from sim.cli.face import INTERRUPTED, typed_command
-from sim.cli.findings import Findings, Study, study_options, tell_runs
+from sim.cli.findings import Findings, Study, findings_of, study_options, tell_runs
 from sim.cli.job import describe, described
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
 
@@ -138,19 +138,13 @@ def _search(tuner: Tuner) -> Tuning:
 
 def _findings(scenario: Scenario, found: Tuning) -> Findings:
     """Return what was found in all its forms."""
-    from sim.studies.sweep.sweep_text import title_of
-    from sim.studies.tune.tune_page import tuning_page
-    from sim.studies.tune.tune_plot import tuning_figure
-    from sim.studies.tune.tune_text import format_tuning, tuning_document
-    from sim.telling.answer import Picture
+    from sim.studies.sweep.sweep_answer import title_of
+    from sim.studies.tune.tune_answer import tuning_answer
 
     title = f"Tune {title_of(scenario)}"
-    return Findings(
-        text=lambda: format_tuning(title, found),
-        document=lambda: tuning_document(title, found),
-        table=lambda: found.to_pandas().to_csv(index=False),
-        pictures=lambda: [Picture("landscape", lambda: tuning_figure(title, found))],
-        page=lambda: tuning_page(title, found, typed_command()),
+    told = findings_of(tuning_answer(title, found), lambda: found.to_pandas().to_csv(index=False))
+    return told._replace(
+        page=lambda: tuning_answer(title, found, typed_command()),
         status=0 if found.finished else INTERRUPTED,
     )
 

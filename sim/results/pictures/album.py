@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sim.archive.files import replacing
 from sim.engine.types import Indices
-from sim.findings.replay_report import ReplayReport
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
 from sim.results.pictures.gantt import draw_gantt, gantt_of
 from sim.results.pictures.groups import draw_groups, traffic_of
@@ -27,6 +27,9 @@ from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.telling.answer import Chart, Picture
 from sim.telling.drawing import figure_of
+
+if TYPE_CHECKING:  # it brings the rooms of replay, which few runs need
+    from sim.findings.replay_report import ReplayReport
 
 Pictures = Iterator[Picture]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,9 @@ from sim.studies.axes import Axis, axis_of, parse_values
 from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Progress, Simulations
 from sim.studies.store import Store
-from sim.studies.sweep.point import Point
+from sim.studies.sweep.points import PhaseTotal, Point, Shown
 from sim.studies.variation import varied
+from topology.text import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,34 +33,16 @@ MOST_RUNS = 1_000_000
 
 @dataclass(frozen=True)
 class Sweep:
-    """A finished sweep: what :func:`sweep` returns.
+    """A finished sweep: what :func:`sweep` returns."""
 
-    Attributes
-    ----------
-    scenario
-        What was varied.
-    axes
-        Its fields that were, with their values.
-    seeds
-        With which each point was run.
-    points
-        In the order of their values, the last axis first; of a sample, as they were drawn.
-    sampled
-        Whether the points are a sample, in place of all combinations.
-    simulated, recalled
-        How many runs were simulated, and how many had been before.
-    notes
-        What the user should know: a sentence each.
-    """
-
-    scenario: Scenario
-    axes: tuple[Axis, ...]
-    seeds: tuple[int, ...]
-    points: tuple[Point, ...]
-    sampled: bool
-    simulated: int
-    recalled: int
-    notes: tuple[str, ...]
+    scenario: Scenario  # what was varied
+    axes: tuple[Axis, ...]  # its fields that were, with their values
+    seeds: tuple[int, ...]  # with which each point was run
+    points: tuple[Point, ...]  # the last axis varies first; of a sample, as they were drawn
+    sampled: bool  # whether the points are a sample, in place of all combinations
+    simulated: int  # runs
+    recalled: int  # runs that had been simulated before
+    notes: tuple[str, ...]  # what the user should know: a sentence each
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -68,6 +52,32 @@ class Sweep:
                 name for point in self.points for totals in point.totals for name in totals
             )
         )
+
+    @cached_property
+    def shown(self) -> tuple[Shown, ...]:
+        """What is shown: phases that count items, else those that move bytes, else all."""
+        for unit, measure in _MEASURES.items():
+            found = [
+                Shown(phase, unit, measure)
+                for phase in self.phases
+                if any(point.measured(phase, measure) for point in self.points)
+            ]
+            if found:
+                return tuple(found)
+        return ()
+
+    @property
+    def several(self) -> list[Axis]:
+        """The axes that have several values."""
+        return [axis for axis in self.axes if len(axis.values) > 1]
+
+    @property
+    def words(self) -> str:
+        """What was run, in a line: ``36 points, seeds 1 to 5``."""
+        points = format_count(len(self.points), "point")
+        drawn = "drawn from a Latin hypercube, " if self.sampled else ""
+        first, last = self.seeds[0], self.seeds[-1]
+        return f"{points}, {drawn}{f'seeds {first} to {last}' if first < last else f'seed {first}'}"
 
     def failures(self) -> Iterator[tuple[Mapping[str, Any], int, str]]:
         """Yield values and seed of each run that could not be, and why."""
@@ -93,6 +103,17 @@ class Sweep:
         from sim.studies.sweep.sweep_tables import to_xarray
 
         return to_xarray(self)
+
+
+def _gigabytes(total: PhaseTotal) -> float | None:
+    return None if total.bandwidth is None else total.bandwidth / 1e9
+
+
+_MEASURES: Mapping[str, Callable[[PhaseTotal], float | None]] = {
+    "items/s": lambda total: total.item_rate,
+    "GB/s": _gigabytes,
+    "s": lambda total: total.seconds,
+}
 
 
 def sweep(

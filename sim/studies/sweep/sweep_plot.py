@@ -17,9 +17,8 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.engine.types import Floats
 from sim.studies.axes import Axis
-from sim.studies.sweep.point import Point
+from sim.studies.sweep.points import Point, Shown
 from sim.studies.sweep.sweep import Sweep
-from sim.studies.sweep.sweep_text import Shown, describe_sweep, shown_phases
 from sim.telling.sheet import (
     INK,
     NARROW,
@@ -71,10 +70,10 @@ def sweep_figure(title: str, done: Sweep) -> Figure:
         If there are not one or two axes with several values, or if nothing was run.
     """
     check_plot(done.axes, sampled=done.sampled)
-    phases = shown_phases(done)[:_PHASES]
+    phases = done.shown[:_PHASES]
     if not phases:
         raise InputError("--plot: no run has ended well; there is nothing to draw")
-    several = [axis for axis in done.axes if len(axis.values) > 1]
+    several = done.several
     if len(several) == 1:
         return _one_panel(title, done, several[0], phases)
     if all(_ordered(axis) for axis in several):
@@ -88,11 +87,11 @@ def _ordered(axis: Axis) -> bool:
 
 def _heading(title: str, done: Sweep, width: float, names: str) -> Heading:
     caption = ""
-    if any(shown.unit == "GB/s" for shown in shown_phases(done)):
+    if any(shown.unit == "GB/s" for shown in done.shown):
         caption = "GB = 10^9 bytes."
     if len(done.seeds) > 1:
         caption += f" Medians of {len(done.seeds)} seeds; bands and bars of error: least to most."
-    setup = textwrap.shorten(f"{title}; {describe_sweep(done)}", round(13.0 * width))
+    setup = textwrap.shorten(f"{title}; {done.words}", round(13.0 * width))
     return Heading(f"Sweep over {names}", setup, caption.strip())
 
 
@@ -218,7 +217,7 @@ def _heat_maps(title: str, done: Sweep, several: Sequence[Axis], phases: Sequenc
         axes.set_xticks(range(len(columns.values)), _thinned(columns.labels, 16 // len(phases)))
         axes.set_yticks(range(len(rows.values)), _thinned(rows.labels, int(high / 0.17)))
         axes.tick_params(length=0)
-        name_panel(axes, f"{shown.phase} ({shown.unit})")
+        name_panel(axes, shown.head)
         name_axes(axes, columns.path, rows.path)
     return figure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,23 +11,30 @@ import numpy as np
 from sim.archive.files import make_folder, replacing, write_whole
 from sim.config.errors import FailureError
 from sim.studies.axes import Axis
-from sim.studies.sweep.phase_totals import PhaseTotal
-from sim.studies.sweep.point import Point
+from sim.studies.sweep.points import Point
+from sim.telling.answer import Column, Table, Unit
+from sim.telling.data import frame
+from sim.telling.units import ANY, NUMBER, RATE, SECONDS, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-_NUMBERS: Mapping[str, tuple[Callable[[PhaseTotal], float | None], str]] = {
-    "bandwidth": (lambda total: total.bandwidth, "bytes/s"),
-    "seconds": (lambda total: total.seconds, "s"),
-    "bytes": (lambda total: float(total.bytes), "bytes"),
-    "busy": (lambda total: total.busy, ""),
-}
-_WORDS: Mapping[str, Callable[[PhaseTotal], str]] = {
-    "station": lambda total: total.station,
-    "wait": lambda total: total.wait,
-}
+_BYTES, _SHARE = Unit("bytes", float), Unit("", float)
+
+_TOTALS = (
+    Column("bandwidth", RATE),
+    Column("seconds", SECONDS),
+    Column("bytes", _BYTES),
+    Column("busy", _SHARE, help="Of the time, 0 to 1."),
+    Column("station", WORDS),
+    Column("wait", WORDS),
+)
+"""What is told of a phase of a run."""
+
+
+_NOTHING = {each.name: "" if each.unit.type is str else None for each in _TOTALS}
+
 _SMALL = np.iinfo(np.int32)
 
 FILES = ("data.nc", "runs.parquet", "sweep.json")
@@ -56,24 +63,26 @@ def to_pandas(done: Swept) -> pd.DataFrame:
     ``seed``, ``phase``, ``bandwidth`` (bytes/s), ``seconds``, ``bytes``, ``busy`` (0 to 1),
     ``station``, ``wait``, and ``failure``, which is empty where there is none.
     """
-    import pandas as pd
+    columns = (
+        *(Column(axis.path, ANY) for axis in done.axes),
+        *(Column("seed", NUMBER), Column("phase", WORDS)),
+        *_TOTALS,
+        Column("failure", WORDS),
+    )
+    return frame(Table(columns, lambda: list(_rows(done))))
 
-    columns = ["seed", "phase", *_NUMBERS, *_WORDS, "failure"]
-    values = {axis.path: dict(zip(axis.labels, _plain(axis), strict=True)) for axis in done.axes}
-    rows = []
+
+def _rows(done: Swept) -> Iterator[dict[str, Any]]:
+    plain = {axis.path: dict(zip(axis.labels, _plain(axis), strict=True)) for axis in done.axes}
     for point in done.points:
-        place = [values[path][str(value)] for path, value in point.values.items()]
+        place = {path: plain[path][str(value)] for path, value in point.values.items()}
         for seed, ended, totals in zip(done.seeds, point.ended, point.totals, strict=True):
             for phase, total in totals.items():
-                numbers = [measure(total) for measure, _ in _NUMBERS.values()]
-                words = [word(total) for word in _WORDS.values()]
-                rows.append([*place, seed, phase, *numbers, *words, ""])
+                told = {column.name: column.value(total) for column in _TOTALS}
+                yield {**place, "seed": seed, "phase": phase, **told, "failure": ""}
             if not totals:
-                reason = getattr(ended, "reason", "")
-                blank: list[Any] = [None] * len(_NUMBERS) + [""] * len(_WORDS)
-                rows.append([*place, seed, "", *blank, reason])
-    frame = pd.DataFrame(rows, columns=[*values, *columns])
-    return frame.astype(dict.fromkeys(_NUMBERS, "float64"))
+                failure = getattr(ended, "reason", "")
+                yield {**place, "seed": seed, "phase": "", **_NOTHING, "failure": failure}
 
 
 def to_xarray(done: Swept) -> xr.Dataset:
@@ -93,11 +102,9 @@ def to_xarray(done: Swept) -> xr.Dataset:
     inner = (*where, "seed")
     dims = (*inner, "phase")
     variables: dict[str, Any] = {}
-    for name, (measure, unit) in _NUMBERS.items():
-        numbers = _filled(done, measure, np.nan, np.float64).reshape(*shape, -1)
-        variables[name] = (dims, numbers, {"units": unit} if unit else {})
-    for name, word in _WORDS.items():
-        variables[name] = (dims, _filled(done, word, "", object).astype(str).reshape(*shape, -1))
+    for column in _TOTALS:
+        attributes = {"units": column.unit.name} if column.unit.name else {}
+        variables[column.name] = (dims, _filled(done, column).reshape(*shape, -1), attributes)
     reasons = [getattr(ended, "reason", "") for point in done.points for ended in point.ended]
     variables["failure"] = (inner, np.array(reasons, str).reshape(shape))
     coordinates |= {"seed": list(done.seeds), "phase": list(done.phases)}
@@ -138,17 +145,16 @@ def _units(axis: Axis) -> dict[str, str]:
     return {"units": axis.numbers.unit} if axis.numbers is not None and axis.numbers.unit else {}
 
 
-def _filled(
-    done: Swept, measure: Callable[[PhaseTotal], Any], missing: Any, kind: Any
-) -> np.ndarray[Any, Any]:
-    """Return what is measured of each phase of each run, in an array (points, seeds, phases)."""
-    values = np.full((len(done.points), len(done.seeds), len(done.phases)), missing, kind)
-    for row, point in enumerate(done.points):
-        for seed, totals in enumerate(point.totals):
-            for phase, name in enumerate(done.phases):
-                found = measure(totals[name]) if name in totals else None
-                values[row, seed, phase] = missing if found is None else found
-    return values
+def _filled(done: Swept, column: Column) -> np.ndarray[Any, Any]:
+    """Return what is told of each phase of each seed of each point."""
+    told = [
+        totals.get(phase)
+        for point in done.points
+        for totals in point.totals
+        for phase in done.phases
+    ]
+    values = [_NOTHING[column.name] if total is None else column.value(total) for total in told]
+    return np.array(values, column.unit.type)  # None is NaN
 
 
 def check_out(folder: str | Path) -> None:
@@ -168,14 +174,7 @@ def check_out(folder: str | Path) -> None:
 def write_sweep(done: Swept, folder: str | Path, document: str) -> list[Path]:
     """Write ``data.nc``, ``runs.parquet`` and ``sweep.json``, each at once; return their paths.
 
-    Parameters
-    ----------
-    done
-        The sweep.
-    folder
-        That :func:`check_out` has made.
-    document
-        Of the sweep in JSON.
+    `document` is the sweep as JSON; :func:`check_out` has made the folder.
 
     Raises
     ------

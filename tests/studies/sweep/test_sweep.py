@@ -22,9 +22,10 @@ from sim.config.scenario import Scenario
 from sim.run.simulate import simulate
 from sim.studies.store import Store
 from sim.studies.sweep.sweep import Sweep, sweep
+from sim.studies.sweep.sweep_answer import sweep_answer
 from sim.studies.sweep.sweep_plot import sweep_figure
 from sim.studies.sweep.sweep_tables import check_out, write_sweep
-from sim.studies.sweep.sweep_text import format_sweep
+from sim.telling.text import text_of
 
 OVER = {"striping.count": [1, 4], "ior.b": ["1m", "2m"]}
 
@@ -108,7 +109,7 @@ def test_what_cannot_be_is_left_empty_unless_a_value_never_can(tmp_path: Path) -
     assert (values, seed) == ({"ior.b": "1m", "ior.t": "4m"}, 1)
     assert "is smaller than" in reason
     assert np.isnan(done.to_xarray().bandwidth.sel({"ior.b": 1 << 20, "ior.t": 4 << 20})).all()
-    assert "NOT RUN (ior.b=1m, ior.t=4m)" in format_sweep("title", done)
+    assert "NOT RUN (ior.b=1m, ior.t=4m)" in text_of(sweep_answer("title", done))
     with pytest.raises(InputError, match=r"striping.count=57: stripe count 57 is more than the 56"):
         sweep(scenario(), {"striping.count": [1, 57]}, store=tmp_path)
 

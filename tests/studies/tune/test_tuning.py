@@ -14,8 +14,10 @@ from sim.studies.tune.budget import Budget
 from sim.studies.tune.job_knobs import BY_DEFAULT, knobs_of
 from sim.studies.tune.job_nature import nature_of
 from sim.studies.tune.proposal import proposal_of
-from sim.studies.tune.tune_text import format_tuning, tuning_document
+from sim.studies.tune.tune_answer import tuning_answer
 from sim.studies.tune.tuning import Tuner
+from sim.telling.data import document_of
+from sim.telling.text import text_of
 
 SPACE = {"striping.count": [1, 4, 16, 48, 56], "striping.size": ["1m", "2m", "4m", "8m"]}
 JOBS = {
@@ -78,11 +80,11 @@ def test_who_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
         stopped.run()
     so_far = stopped.found()
     assert not so_far.finished
-    assert "Interrupted" in format_tuning("so far", so_far)
+    assert "Interrupted" in text_of(tuning_answer("so far", so_far))
     resumed = tuner(tmp_path / "stopped").run()
     assert resumed.recalled == 5
     assert resumed.simulated + resumed.recalled == through.simulated <= 9
-    assert tuning_document("", resumed) == tuning_document("", through)
+    assert document_of(tuning_answer("", resumed)) == document_of(tuning_answer("", through))
     assert resumed.to_pandas().equals(through.to_pandas())
 
 
@@ -90,7 +92,7 @@ def test_the_answer_does_not_depend_on_the_number_of_processes(tmp_path: Path) -
     asked: dict[str, Any] = {"budget": 6, "repeat": 1}
     scenario = job("-a POSIX -w -b 1m -t 1m", nodes=1, ppn=2)
     one, two = (tune(scenario, jobs=jobs, store=tmp_path / str(jobs), **asked) for jobs in (1, 2))
-    assert tuning_document("", one) == tuning_document("", two)
+    assert document_of(tuning_answer("", one)) == document_of(tuning_answer("", two))
 
 
 def test_those_near_the_best_get_all_seeds(store: Path) -> None:
@@ -104,7 +106,7 @@ def test_those_near_the_best_get_all_seeds(store: Path) -> None:
         runner.slower.value for runner in found.runners_up
     )
     assert sum(found.importance.values()) == pytest.approx(1.0)
-    text = format_tuning("a job", found)
+    text = text_of(tuning_answer("a job", found))
     assert "lfs setstripe -c " in text
     assert "aprun -n 8 -N 4 ior -a POSIX -w -e -b 4m -t 4m" in text
     assert "shared file, write" in text
@@ -115,7 +117,7 @@ def test_the_best_may_be_what_there_is(store: Path) -> None:
     best = tune(job(JOBS["shared, written"]), budget=30, **asked).best
     found = tune(best.scenario, budget=4, **asked)
     assert found.already_best
-    assert "The present settings are already" in format_tuning("a job", found)
+    assert "The present settings are already" in text_of(tuning_answer("a job", found))
 
 
 def names(scenario: Scenario, allow: str = "all") -> set[str]:

@@ -1,0 +1,366 @@
+"""What a tuning tells: what to set, what it brings, how sure that is; for text, JSON and a page."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from math import exp, log
+from typing import Any, NamedTuple
+
+from sim.config.scenario import machine_of
+from sim.config.units import format_seconds
+from sim.findings.waits import Wait
+from sim.results.run_answer import complete_parts
+from sim.studies.compare.reasons import reason
+from sim.studies.compare.side import PhaseOfSide
+from sim.studies.model_error import ModelError, model_error_of
+from sim.studies.ratio import CONFIDENCE, Ratio, paired
+from sim.studies.record import Bound
+from sim.studies.run_kind import run_kind
+from sim.studies.tune.job_nature import replays
+from sim.studies.tune.knob import Setting
+from sim.studies.tune.objective import OF_CALLS, WORDS, counted, phase_seconds
+from sim.studies.tune.proposal import proposal_of
+from sim.studies.tune.tune_plot import tuning_figure
+from sim.studies.tune.tuning import RunnerUp, Trial, Tuning
+from sim.telling.answer import (
+    Answer,
+    Block,
+    Card,
+    Column,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Table,
+    Text,
+    Values,
+    plain_table,
+)
+from sim.telling.units import ANY, ROWS
+from topology.text import format_count
+
+_WIDTH = 100
+_FEW = "; so few say little"
+_FAR = 1.5
+_LITTLE = 0.005
+"""Of the share that a knob decides: less is printed as nothing."""
+
+_KNOBS = (
+    Column("name", ANY),
+    Column("words", ANY),
+    Column("turner", ANY, lambda knob: str(knob.turner)),
+    Column("choices", ANY, lambda knob: [knob.label(value) for value in knob.values]),
+)
+
+TUNING = (
+    Column("objective", ANY, lambda of: {"name": of.objective, "minimised": minimised(of)}),
+    Column("budget", ANY, lambda of: of.budget.words),
+    Column("reproducible", ANY, lambda of: of.budget.runs is not None),
+    Column("finished", ANY),
+    Column("exhaustive", ANY, help="Whether all settings were tried."),
+    Column("seeds", ANY),
+    Column("knobs", ROWS, lambda of: of.space.knobs, inner=_KNOBS),
+    Column("already_best", ANY),
+    Column("gain", ANY, lambda of: _ratio(of.gain)),
+    Column("best", ANY, lambda of: _trial(of, of.best)),
+    Column("present", ANY, lambda of: _trial(of, of.present)),
+    Column("runners_up", ANY, lambda of: list(_runners_up(of))),
+    Column("proposal", ANY, lambda of: proposal_of(of.space, of.best)),
+    Column("importance", ANY, help="Shares of 1."),
+    Column("binding", ANY, lambda of: list(_bindings(of))),
+    Column("model_error", ANY, lambda of: _model_error(of)),
+    Column("trials", ANY, lambda of: [_trial(of, trial) for trial in of.trials]),
+)
+
+
+def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answer:
+    """Return what a search has found; with a `command`, as it was typed, also what a page needs."""
+    scenario = found.present.scenario
+    machine = machine_of(scenario)
+    seconds = {"now": found.present, "best": found.best}
+    again: list[Block] = []
+    if command is not None:
+        again = [Listing("Command", command, typed=True), *complete_parts(scenario, machine)]
+    return Answer(
+        title=title,
+        setup=f"Simulated on {machine.name}, seeds {found.seeds[0]} to {found.seeds[-1]}",
+        cards=[
+            Card("as fast as now", f"{found.gain.value:.3g} times"),
+            *(Card(name, format_seconds(one.mean, 4)) for name, one in seconds.items()),
+        ],
+        blocks=[
+            *_blocks(title, found),
+            Section("again", "To run it again", again, on="page"),
+        ],
+        values=Values("tuning", (Column("title", ANY, lambda _: title), *TUNING), found),
+        version=version("xc40io"),
+    )
+
+
+def _blocks(title: str, found: Tuning) -> Iterator[Section]:
+    """Yield what text has line by line, then the same for a page."""
+    searched, failures, bound = list(_searched(found)), list(_failures(found)), list(_bound(found))
+    gain, trust, importance, table = _gain(found), _trust(found), _importance(found), _table(found)
+    first, *paste = _paste(found)
+    told: list[Block] = [
+        *(_lines(title, *searched), _lines(gain), Listing("", "\n".join([first, *paste]))),
+        *(table, _lines(importance), Listing("", "\n".join(_bound_lines(found)))),
+        *(_lines(trust), _lines(*failures)),
+    ]
+    yield Section("", "", told, on="text")
+    pasted = Listing(first.rstrip(":"), textwrap.dedent("\n".join(paste)))
+    yield Section("answer", "What to set", [Text(gain), pasted, Text(trust)], on="page")
+    picture = Picture("landscape", partial(tuning_figure, title, found))
+    yield Section("pictures", "Picture", [picture])
+    settings = replace(table, title="The best, those behind it, and the present ones")
+    more = [Text(" ".join(searched)), Text(importance)]
+    yield Section("settings", "Settings", [settings, *more], on="page")
+    why: list[Block] = [Points(bound), *([Points(failures, alert=True)] if failures else [])]
+    yield Section("why", "What binds now, and with the best", why, on="page")
+
+
+def _lines(*sentences: str) -> Listing:
+    return Listing("", "\n".join(map(_wrapped, sentences)))
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Return text in lines that fit; the later ones stand a little to the right."""
+    later = indent if indent.endswith("# ") or not indent else indent + "  "
+    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=later)
+
+
+def _searched(found: Tuning) -> Iterator[str]:
+    """Say what was searched, and how much of it was tried."""
+    count, settings = len(found.trials), found.space.settings
+    there = "more than 20,000" if settings is None else f"{len(settings):,}"
+    way = (
+        f"{count:,} settings, all of them" if found.exhaustive else f"{count:,} of {there} settings"
+    )
+    yield (
+        f"Tried {way}, in {format_count(found.simulated + found.recalled, 'run')}; the best with "
+        f"{format_count(len(found.best.seconds), 'seed')}. Turned: "
+        f"{', '.join(knob.name for knob in found.space.knobs)}."
+    )
+    yield f"Minimised: {minimised(found)}."
+    if found.budget.runs is None:
+        yield (
+            f"The budget was {found.budget.words} of the clock: another time, or on another "
+            "computer, other settings are tried. A budget in runs can be repeated."
+        )
+    if not found.finished:
+        yield "Interrupted: this is the best so far; the same command goes on from here."
+
+
+def minimised(found: Tuning) -> str:
+    """Return what was to become small, in words."""
+    if found.space.nature.replays:
+        return OF_CALLS if found.objective == "all" else f"{OF_CALLS}; {found.objective}s alone"
+    return WORDS[found.objective]
+
+
+def _gain(found: Tuning) -> str:
+    """Say what the best setting brings."""
+    now, then = (format_seconds(trial.mean, 4) for trial in (found.present, found.best))
+    if found.best is found.present:
+        return (
+            f"The present settings are already the best that was found: {now}. Nothing that was "
+            "tried is faster."
+        )
+    if found.already_best:
+        return (
+            f"The present settings are already as good as the best: {now} now, {then} with the "
+            f"best of the others; that is {_times(found.gain)} as fast, no more than chance may do."
+        )
+    return f"{_times(found.gain)} as fast as now: {then} in place of {now}."
+
+
+def _times(ratio: Ratio) -> str:
+    """Write a ratio of times with its interval."""
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.value:.3g} times (one seed, no interval)"
+    low, high = f"{ratio.low:.3g}", f"{ratio.high:.3g}"
+    return f"{ratio.value:.3g} times ({100 * CONFIDENCE:.0f} % interval {low} to {high})"
+
+
+def _paste(found: Tuning) -> Iterator[str]:
+    """Yield the lines to paste, below what they are."""
+    proposal = proposal_of(found.space, found.best)
+    yield "To paste:" if not found.already_best else "To paste, though nothing has to change:"
+    yield from (f"  {line}" for line in proposal.lines)
+    yield from (_wrapped(remark, "  # ") for remark in proposal.remarks)
+
+
+def _table(found: Tuning) -> Table:
+    """Return the best setting, those behind it, and the present one; text stands in by two."""
+    best, present = found.best, found.present
+    rows = [["  best", *_values(found, best.setting), _time(best), ""]]
+    named = [
+        ("now" if runner.trial is present else f"{number}.", runner)
+        for number, runner in enumerate(found.runners_up, start=2)
+    ]
+    if all(trial is not present for trial in (best, *(runner.trial for _, runner in named))):
+        named.append(("now", RunnerUp(present, found.gain)))
+    for name, (trial, slower) in named:
+        more = f"{100 * (slower.value - 1):.1f} %"
+        rows.append([f"  {name}", *_values(found, trial.setting), _time(trial), more])
+    heads = ["  ", *(knob.name for knob in found.space.knobs), "time", "longer than the best"]
+    fewer = any(len(runner.trial.seconds) < len(best.seconds) for runner in found.runners_up)
+    note = "  (1): with one seed, and so on; who was not near the best got no more."
+    return plain_table("", heads, rows, words=range(len(heads)), note=note if fewer else "")
+
+
+def _values(found: Tuning, setting: Setting) -> list[str]:
+    return ["-" if knob.idles(setting) else knob.written(setting) for knob in found.space.knobs]
+
+
+def _time(trial: Trial) -> str:
+    return f"{format_seconds(trial.mean, 4)} ({len(trial.seconds)})"
+
+
+def _importance(found: Tuning) -> str:
+    """Say how much each knob decides."""
+    if not found.importance:
+        return "How much each knob decides: nothing, or too little was tried to tell."
+    shares = sorted(found.importance.items(), key=lambda pair: -pair[1])
+    words = [
+        f"{name} {100 * share:.0f} %" if share >= _LITTLE else f"{name} nothing"
+        for name, share in shares
+    ]
+    return (
+        "How much each knob decides about being among the best that were tried (PED-ANOVA): "
+        f"{', '.join(words)}."
+    )
+
+
+class Binding(NamedTuple):
+    """What bound a phase with two settings: ends of sentences that begin with the phase."""
+
+    phase: str
+    before: str
+    after: str
+    why: str  # it takes more time, or less: sentences
+
+
+def _bindings(found: Tuning) -> Iterator[Binding]:
+    """Yield what binds now and with the best, with the same seed, where both have a phase."""
+    now, best = (
+        {bound.phase: bound for bound in reversed(trial.records[0].bounds)}
+        for trial in (found.present, found.best)
+    )
+    for phase in dict.fromkeys(bound.phase for bound in found.present.records[0].bounds):
+        if phase in best:
+            one, other = now[phase], best[phase]
+            ratio = paired([one.seconds], [other.seconds])
+            why = reason(_side(0, one, None), _side(1, other, ratio), None)
+            yield Binding(phase, one.sentence, other.sentence, why)
+
+
+def _side(place: int, bound: Bound, ratio: Ratio | None) -> PhaseOfSide:
+    """Return a phase as a comparison of two runs has it: the seconds of one seed."""
+    waits = tuple(Wait(one.cause, one.words, one.seconds, one.share) for one in bound.waits)
+    return PhaseOfSide(place, (bound.seconds,), 0, ratio, None, waits)
+
+
+def _bound(found: Tuning) -> Iterator[tuple[str, str]]:
+    """Yield what binds each phase, behind its name, for a page."""
+    for one in _bindings(found):
+        phase = one.phase.capitalize()
+        if found.best is found.present:
+            yield phase, one.before
+            continue
+        yield f"{phase}, now", one.before
+        yield f"{phase}, best", f"{one.after} {one.why}".rstrip()
+
+
+def _bound_lines(found: Tuning) -> Iterator[str]:
+    """Yield what binds before and after, line by line."""
+    for one in _bindings(found):
+        phase = one.phase.capitalize()
+        if found.best is found.present:
+            yield _wrapped(f"{phase}: {one.before}")
+            continue
+        yield f"{phase}:"
+        yield _wrapped(f"now: {one.before}", "  ")
+        yield _wrapped(f"best: {one.after}", "  ")
+        if one.why:
+            yield _wrapped(one.why, "  ")
+
+
+def _trust(found: Tuning) -> str:
+    """Say how near the gain is to what the simulator itself is off by."""
+    kind, error = main_error(found)
+    if error is None:
+        return (
+            f"How far the model is off for this kind of run ({kind}) was not measured: take the "
+            "order of the settings, not their seconds."
+        )
+    rates = format_count(error.numbers, "measured rate")
+    said = (
+        f"The model's own error for this kind of run ({kind}): {_off(error.median)} at the median "
+        f"of {rates}, {_off(error.largest)} at most{_FEW if error.few else ''}."
+    )
+    if found.best is not found.present:
+        said += (
+            " The gain is smaller than the median: the machine may decide otherwise."
+            if within_error(found, error)
+            else " The gain is larger than the median."
+        )
+    return said
+
+
+def _off(logarithm: float) -> str:
+    """Write how far two rates are apart: in per cent, or as a factor where that is far."""
+    times = exp(logarithm)
+    return f"{100 * (times - 1):.0f} %" if times < _FAR else f"a factor of {times:.2g}"
+
+
+def within_error(found: Tuning, error: ModelError) -> bool:
+    """Tell whether the gain is smaller than the model's own error."""
+    return abs(log(found.gain.value)) < error.median
+
+
+def main_error(found: Tuning) -> tuple[str, ModelError | None]:
+    """Return the kind of run of the phase that takes longest now, and the model's error for it."""
+    scenario = found.present.scenario
+    phases = phase_seconds(found.present.records[0], replay=replays(scenario))
+    counting = {name: took for name, took in phases.items() if counted(name, found.objective)}
+    longest = max(counting, key=lambda name: counting[name])
+    return run_kind(scenario, longest), model_error_of(scenario, longest)
+
+
+def _model_error(found: Tuning) -> dict[str, Any]:
+    kind, error = main_error(found)
+    if error is None:
+        return {"kind": kind, "median": None}
+    told = error.model_dump(mode="json")
+    return {"kind": kind, **told, "gain_within": within_error(found, error)}
+
+
+def _failures(found: Tuning) -> Iterator[str]:
+    """Say which settings could not be run."""
+    for trial in found.failures:
+        values = zip(found.space.knobs, _values(found, trial.setting), strict=True)
+        words = ", ".join(f"{knob.name} {value}" for knob, value in values)
+        yield f"NOT RUN ({words}): {trial.failure}"
+
+
+def _ratio(ratio: Ratio) -> dict[str, Any]:
+    return {"times": ratio.value, "low": ratio.low, "high": ratio.high}
+
+
+def _runners_up(found: Tuning) -> Iterator[dict[str, Any]]:
+    for runner in found.runners_up:
+        yield _trial(found, runner.trial) | {"slower": _ratio(runner.slower)}
+
+
+def _trial(found: Tuning, trial: Trial) -> dict[str, Any]:
+    names = (knob.name for knob in found.space.knobs)
+    return {
+        "setting": dict(zip(names, _values(found, trial.setting), strict=True)),
+        "seconds": list(trial.seconds),
+        "failure": trial.failure,
+    }
