@@ -35,6 +35,7 @@ extensions = [
     "sphinx_click",
     "sphinx_design",
     "model_fields",
+    "option_tables",
 ]
 root_doc = "docs/index"
 include_patterns = [

@@ -15,8 +15,8 @@ from IPython.display import Image, display
 
 import sim
 from sim.config.scenario import checked_scenario
+from sim.findings.waits import waits
 from sim.results.pictures.album import pictures_of
-from sim.results.waits import waits
 from sim.telling.sheet import (
     INK,
     PALETTE,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sim.config.scenario import Placement, Scenario, Target, Workload, load_scenario
     from sim.config.striping import StripeRequest
     from sim.config.workload_mix import WorkloadMix, load_mix
-    from sim.results.ior_run import ior_report, ior_rows
+    from sim.results.programs.ior_report import ior_report, ior_rows
     from sim.results.saved import load
     from sim.run.jobs import JobsResult, simulate_jobs
     from sim.run.result import Result
@@ -97,8 +97,8 @@ _HOMES = {
     "compare": "sim.studies.compare.side_by_side",
     "explain": "sim.studies.explain.explanation",
     "WorkloadMix": "sim.config.workload_mix",
-    "ior_report": "sim.results.ior_run",
-    "ior_rows": "sim.results.ior_run",
+    "ior_report": "sim.results.programs.ior_report",
+    "ior_rows": "sim.results.programs.ior_report",
     "load": "sim.results.saved",
     "load_jobs": "sim.config.jobs",
     "load_machine": "sim.config.machine",

@@ -19,12 +19,13 @@ from sim.archive.files import replacing
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario, checked_scenario, load_scenario
 from sim.results.animation.document import write_animation
+from sim.results.exports.pages import page_of
 from sim.results.machine_picture import machine_figure
-from sim.results.page.export import page_of
 from sim.results.pictures.album import pictures_of
 from sim.run.fabric import fabric_of
-from sim.studies.compare.side_by_side_plot import side_by_side_pictures
+from sim.studies.compare.side_by_side_answer import side_by_side_answer
 from sim.studies.sweep.sweep_plot import sweep_figure
+from sim.telling.drawing import figures
 from sim.telling.page import write_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
@@ -61,8 +62,8 @@ def _of_run(name: str, scenario: Scenario) -> Figure:
 
 
 def _side_by_side(runs: Any, what_ifs: tuple[str, ...] = ()) -> Figure:
-    (picture,) = side_by_side_pictures(sim.compare(runs, what_ifs, jobs=1))
-    return picture.draw()
+    ((_, figure),) = figures(side_by_side_answer(sim.compare(runs, what_ifs, jobs=1)))
+    return figure
 
 
 def _striping() -> Figure:

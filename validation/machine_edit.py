@@ -11,9 +11,8 @@ import yaml
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
-from sim.config.likeness import file_of_value
 from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.provenance import Firmness
+from sim.config.provenance import Firmness, file_of_value
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sim.studies.record import Library, Phase, RunRecord
 from validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension
 
 if TYPE_CHECKING:
-    from sim.mpi.collectives import Collectives
+    from sim.mpi.communicator import Collectives
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sim.config.errors import InputError, naming
 from sim.config.machine import load_machine
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.studies.processes import Failure
 from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended

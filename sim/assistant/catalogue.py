@@ -23,30 +23,18 @@ from sim.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 
 
 class Tool(NamedTuple):
-    """A tool.
-
-    Attributes
-    ----------
-    name, title
-        What it is called.
-    says
-        What it is good for: an assistant chooses by it.
-    question, answer
-        Its arguments, and what it returns.
-    home
-        The module whose ``answer(question, desk)`` answers it.
-    """
+    """A tool."""
 
     name: str
     title: str
-    says: str
-    question: type[Question]
-    answer: type[Summarised]
-    home: str
+    says: str  # what it is good for: an assistant chooses by it
+    question: type[Question]  # its arguments
+    answer: type[Summarised]  # what it returns
+    home: str  # the module whose ``answer(question, desk)`` answers it
 
     def work(self) -> Callable[[Any, Desk], Summarised]:
         """Return the function that answers a question, with all that it needs imported."""
@@ -126,12 +114,7 @@ ANSWER = f"{__name__}:answer_call"
 def answer_call(call: dict[str, Any], desk: Desk) -> dict[str, Any]:
     """Return the answer to a call, as its model writes it.
 
-    Parameters
-    ----------
-    call
-        ``tool``, its name, and ``arguments``, as its question's model writes them.
-    desk
-        Where it is worked on.
+    A call is the name of a ``tool`` and its ``arguments``, as its question's model writes them.
 
     Raises
     ------

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sim.assistant.answers import CompareAnswer, PhaseCompared, SideOfPhase
 from sim.assistant.questions import CompareQuestion
 from sim.assistant.subject import check_run, scenario_of
-from sim.serving.desk import Desk
-from sim.studies.compare.side import AS_IT_IS, Side, sides_of, told_apart
-from sim.studies.compare.side_by_side import PhaseOfSide, SideBySide, run_side_by_side
-from sim.studies.compare.side_by_side_text import format_side_by_side, method, said_of
+from sim.serving.worker import Desk
+from sim.studies.compare.side import AS_IT_IS, PhaseOfSide, Side, sides_of, told_apart
+from sim.studies.compare.side_by_side import run_side_by_side
+from sim.studies.compare.side_by_side_answer import method, side_by_side_answer
+from sim.telling.text import text_of
 
 
 def answer(question: CompareQuestion, desk: Desk) -> CompareAnswer:
@@ -28,28 +27,28 @@ def answer(question: CompareQuestion, desk: Desk) -> CompareAnswer:
         check_run(side.scenario, desk.limits)
     found = run_side_by_side(sides, repeat=question.repeat, jobs=desk.jobs, progress=desk.tell)
     return CompareAnswer(
-        summary=format_side_by_side(found),
+        summary=text_of(side_by_side_answer(found)),
         method=method(found),
         phases=[
             PhaseCompared(
-                job=phase.job, part=phase.part, phase=phase.name, sides=_sides(found, of_sides)
+                job=phase.job,
+                part=phase.part,
+                phase=phase.name,
+                sides=[_side(one) for one in sides],
             )
-            for phase, of_sides in found.phases.items()
+            for phase, sides in found.phases.items()
         ],
         troubles=list(found.troubles),
     )
 
 
-def _sides(found: SideBySide, sides: Sequence[PhaseOfSide]) -> list[SideOfPhase]:
-    return [
-        SideOfPhase(
-            side=found.sides[one.side].name,
-            seconds=list(one.seconds),
-            bytes=one.bytes,
-            times_as_fast=None if one.ratio is None else one.ratio.value,
-            low=None if one.ratio is None else one.ratio.low,
-            high=None if one.ratio is None else one.ratio.high,
-            said=" ".join(sentence for sentence in said_of(found, sides[0], one) if sentence),
-        )
-        for one in sides
-    ]
+def _side(one: PhaseOfSide) -> SideOfPhase:
+    return SideOfPhase(
+        side=one.name,
+        seconds=list(one.seconds),
+        bytes=one.bytes,
+        times_as_fast=None if one.ratio is None else one.ratio.value,
+        low=None if one.ratio is None else one.ratio.low,
+        high=None if one.ratio is None else one.ratio.high,
+        said=one.said,
+    )

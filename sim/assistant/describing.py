@@ -7,7 +7,7 @@ from sim.assistant.questions import MachineQuestion
 from sim.config.machine import Machine, load_machine
 from sim.results.machine_text import format_machine, machine_sections
 from sim.run.fabric import fabric_of
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 
 
 def answer(question: MachineQuestion, desk: Desk) -> MachineAnswer:  # noqa: ARG001 - as all others

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from sim.assistant.answers import ExplainAnswer, OnPath, PhaseExplained, Tried
 from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 from sim.studies.explain.explanation import PhaseExplanation, explain
 from sim.studies.explain.explanation import Tried as Trial
-from sim.studies.explain.explanation_text import advice, beside, format_explanation, verdict
+from sim.studies.explain.explanation_answer import advice, beside, explanation_answer, verdict
+from sim.telling.text import text_of
 
 _MOST = 8
 """Runs that are told of a kind of phase, and parts of its critical path."""
@@ -27,7 +28,7 @@ def answer(question: AboutARun, desk: Desk) -> ExplainAnswer:
     scenario = scenario_of(question, desk.limits)
     found = explain(scenario, jobs=desk.jobs, progress=desk.tell)
     return ExplainAnswer(
-        summary=format_explanation(found),
+        summary=text_of(explanation_answer(found)),
         runs=found.runs + 1,
         phases=[_phase(one) for one in found.phases],
         refused=[f"{words}: {reason}" for words, reason in found.refused],

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from sim.config.job_form import ASKED, HELP, JOB
+
 
 def _read(value: object) -> object:
     """Read an object or a list that was sent as a text in JSON, as some clients do."""
@@ -19,6 +21,13 @@ def _read(value: object) -> object:
 
 
 _Read = BeforeValidator(_read)
+
+
+def _beside_ior(name: str, *examples: str) -> Any:
+    """Return the default and the words of an argument that stands beside an IOR command line."""
+    unless = JOB[name].default
+    words = f"Beside ior: {ASKED[name]}{'' if unless is None else f'; {unless} unless given.'}"
+    return Field(None, description=words, examples=list(examples) or None)
 
 
 class Question(BaseModel):
@@ -42,28 +51,12 @@ class AboutARun(Question):
         "are simulated ones. In place of scenario.",
         examples=["-a POSIX -w -r -C -e -b 8m -t 8m"],
     )
-    machine: str | None = Field(
-        None, description="Beside ior: a machine by its name; theta unless given."
-    )
-    nodes: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Beside ior: compute nodes; 256 unless given."
-    )
-    ppn: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Beside ior: ranks (processes) on each node; 16 unless given."
-    )
-    stripe_count: int | None = Field(
-        None, description="Beside ior: OSTs of a file, as lfs setstripe -c; -1: all."
-    )
-    stripe_size: str | int | None = Field(
-        None,
-        description="Beside ior: bytes of a stripe, as lfs setstripe -S: 8m is 8 MiB.",
-        examples=["8m"],
-    )
-    hints: str | None = Field(
-        None,
-        description="Beside ior: hints for MPI-IO, as MPICH_MPIIO_HINTS has them.",
-        examples=["*:cray_cb_nodes_multiplier=4"],
-    )
+    machine: str | None = _beside_ior("machine")
+    nodes: Annotated[int, Field(ge=JOB["nodes"].least)] | None = _beside_ior("nodes")
+    ppn: Annotated[int, Field(ge=JOB["ppn"].least)] | None = _beside_ior("ppn")
+    stripe_count: int | None = _beside_ior("stripe_count")
+    stripe_size: str | int | None = _beside_ior("stripe_size", "8m")
+    hints: str | None = _beside_ior("hints", "*:cray_cb_nodes_multiplier=4")
     changes: Annotated[dict[str, Any], _Read] = Field(
         default_factory=dict,
         description="New values for the machine by dotted path; tool machine with values=true "
@@ -75,8 +68,9 @@ class AboutARun(Question):
         description="Parts of the machine that are slow or fail: a sentence each.",
         examples=[["OST 3 gone from 2 s to 10 s"]],
     )
-    seed: Annotated[int, Field(ge=0)] | None = Field(
-        None, description="Everything random follows from it; 1 unless given."
+    seed: Annotated[int, Field(ge=JOB["seed"].least)] | None = Field(
+        None,
+        description=f"{HELP['seed'].rstrip('.')}; {JOB['seed'].default} unless given.",
     )
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import anyio
 import mcp_types as types
@@ -21,10 +24,11 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from sim.assistant import library
 from sim.assistant.catalogue import ANSWER, TOOLS, Tool
 from sim.config.errors import FailureError, InputError
-from sim.config.files import explain
+from sim.config.files import explain, shipped
+from sim.config.jobs import load_jobs
+from sim.config.machine import load_machine
 from sim.serving.limits import Limits
 from sim.serving.workers import Workers
 
@@ -57,14 +61,7 @@ _INTERRUPTED = 130  # the exit status that a shell reports for SIGINT
 def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
     """Serve one client over standard input and output, until it closes them.
 
-    Parameters
-    ----------
-    limits
-        What a call may cost.
-    at_once
-        Calls that are worked on at the same time.
-    jobs
-        Processes for the runs of one call.
+    So many calls are worked on at the same time, each in so many processes.
     """
     # The thread that reads standard input cannot be interrupted, and the package waits for it.
     # Workers end by themselves when this process is gone.
@@ -160,7 +157,7 @@ async def _list_texts(
     return types.ListResourcesResult(
         resources=[
             types.Resource(uri=one.uri, name=one.name, description=one.says, mime_type=one.kind)
-            for one in library.texts()
+            for one in _texts()
         ]
     )
 
@@ -169,8 +166,8 @@ async def _read_text(
     _: Context, asked: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
     uri = str(asked.uri)
-    kinds = {one.uri: one.kind for one in library.texts()}
-    text = library.read(uri) if uri in kinds else None
+    kinds = {one.uri: one.kind for one in _texts()}
+    text = _read(uri) if uri in kinds else None
     if text is None:
         raise MCPError(
             types.INVALID_PARAMS,
@@ -178,3 +175,52 @@ async def _read_text(
         )
     content = types.TextResourceContents(uri=uri, text=text, mime_type=kinds[uri])
     return types.ReadResourceResult(contents=[content])
+
+
+_MACHINES, _SCENARIOS = "xc40io://machines", "xc40io://scenarios"
+_TRUST = "xc40io://how-far-to-trust-it"
+_PAGE = "how-far-to-trust-it.md"
+_JSON, _YAML, _MARKDOWN = "application/json", "application/yaml", "text/markdown"
+
+
+class Text(NamedTuple):
+    """Something to read: where it is, what it is called, what it is, of which media type."""
+
+    uri: str
+    name: str
+    says: str
+    kind: str
+
+
+def _texts() -> Iterator[Text]:
+    """Yield what there is to read."""
+    yield Text(_MACHINES, "machines", "Machines that ship: name and title.", _JSON)
+    yield Text(_SCENARIOS, "scenarios", "Scenarios that ship: name and title.", _JSON)
+    for name in shipped("scenarios"):
+        says = "A scenario that ships, as a file to start from."
+        yield Text(f"{_SCENARIOS}/{name}", name, says, _YAML)
+    if _page() is not None:
+        says = "Which simulated numbers are good, which are off, and by how much."
+        yield Text(_TRUST, "how far to trust it", says, _MARKDOWN)
+
+
+def _read(uri: str) -> str | None:
+    """Return a text by its URI; None if there is none."""
+    if uri == _MACHINES:
+        return _listed({name: load_machine(name).title for name in shipped("machines")})
+    if uri == _SCENARIOS:
+        return _listed({name: load_jobs(name).title for name in shipped("scenarios")})
+    path = (
+        _page() if uri == _TRUST else shipped("scenarios").get(uri.removeprefix(f"{_SCENARIOS}/"))
+    )
+    return None if path is None else path.read_text(encoding="utf-8")
+
+
+def _listed(titles: dict[str, str]) -> str:
+    return json.dumps([{"name": name, "title": title} for name, title in titles.items()], indent=2)
+
+
+def _page() -> Path | None:
+    """Return the page in the checkout, or where the distribution has put it."""
+    places = Path(__file__).parents[2] / "docs", Path(sys.prefix) / "share/doc/xc40io"
+    return next((place / _PAGE for place in places if (place / _PAGE).is_file()), None)

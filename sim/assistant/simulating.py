@@ -5,13 +5,12 @@ from __future__ import annotations
 from sim.assistant.answers import PhaseOfRun, SimulateAnswer, Wait
 from sim.assistant.questions import AboutARun
 from sim.assistant.subject import scenario_of
-from sim.config.units import format_seconds
-from sim.results.stations import Load
-from sim.serving.desk import Desk
+from sim.config.units import GB, format_seconds
+from sim.findings.bottlenecks import Load
+from sim.serving.worker import Desk
 from sim.studies.case import Case, Phase
 from sim.studies.measurement import Measurement, measured
 
-_GB = 1e9
 _WAITS = 8
 _WORTH_TELLING = 0.005  # share of the time
 
@@ -72,6 +71,6 @@ def _waits(load: Load) -> list[Wait]:
 def _sentence(phase: Phase, one: Measurement, *, several: bool) -> str:
     """Say what came of a kind of phase."""
     title = phase.title(several=several)
-    rate = f", {one.bytes / one.seconds / _GB:,.4g} GB/s" if one.bytes else ""
+    rate = f", {one.bytes / one.seconds / GB:,.4g} GB/s" if one.bytes else ""
     bound = "" if one.load is None else f", {one.load.sentence()}"
     return f"{title[:1].upper()}{title[1:]}: {format_seconds(one.seconds, 4)}{rate}{bound}"

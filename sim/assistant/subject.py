@@ -8,17 +8,14 @@ from sim.assistant.questions import AboutARun
 from sim.config.errors import InputError, naming
 from sim.config.faults import parse_fault
 from sim.config.files import nearest, parse_mapping, shipped
+from sim.config.job_form import ASKED, JOB, in_scenario
 from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
 from sim.config.scenario import Scenario
 from sim.serving.limits import Limits
-from sim.serving.size import check_size
 from sim.studies.case import Case
 from sim.workloads.catalogue import workload_of
 
 _PLACE = "scenario"
-_BESIDE_IOR = ("machine", "nodes", "ppn", "stripe_count", "stripe_size", "hints")
-_JOB = {"machine": "theta", "nodes": 256, "ppn": 16}
-_HINTS = "MPICH_MPIIO_HINTS"
 
 
 def scenario_of(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
@@ -64,7 +61,7 @@ def scenario_of_one_job(question: AboutARun, limits: Limits) -> Scenario:
 def check_run(scenario: Scenario | JobsScenario, limits: Limits) -> None:
     """Raise InputError if a run would be too large, or would write a file."""
     case = Case(scenario)
-    check_size(case, limits)
+    limits.check_size(case)
     for job in case.jobs():
         for path, option in workload_of(job.workload).output_files():
             raise InputError(
@@ -77,23 +74,16 @@ def _of_ior(question: AboutARun) -> Scenario:
     """Return the scenario of an IOR command line and of what stands beside it."""
     if not question.ior or not question.ior.strip():
         raise InputError("ior: there is no option; right would be -a POSIX -w -r -b 8m -t 8m")
-    asked = {name: getattr(question, name) for name in _JOB}
-    striping = {"count": question.stripe_count, "size": question.stripe_size}
-    document: dict[str, Any] = {
-        **_JOB,
-        **{name: value for name, value in asked.items() if value is not None},
-        "striping": {name: value for name, value in striping.items() if value is not None},
-        "environment": {} if question.hints is None else {_HINTS: question.hints},
-        "workload": {"ior": question.ior},
-    }
-    found = parse_jobs(document, "ior")
+    asked = {name: getattr(question, name) for name in ASKED}
+    job = {name: JOB[name].default if one is None else one for name, one in asked.items()}
+    found = parse_jobs({**in_scenario(job), "workload": {"ior": question.ior}}, "ior")
     assert isinstance(found, Scenario)  # it lists no jobs
     return found
 
 
 def _of_scenario(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
     """Return a scenario that ships, or that was sent."""
-    for name in _BESIDE_IOR:
+    for name in ASKED:
         if getattr(question, name) is not None:
             raise InputError(
                 f"{name} beside scenario: what describes the job stands in the scenario; right "

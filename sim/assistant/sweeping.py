@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sim.assistant.answers import NotRun, PointOfSweep, SweepAnswer
 from sim.assistant.questions import SweepQuestion
 from sim.assistant.subject import check_run, scenario_of_one_job
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 from sim.studies.sweep.points import Point
 from sim.studies.sweep.sweep import sweep
 from sim.studies.sweep.sweep_answer import sweep_answer

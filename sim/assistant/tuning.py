@@ -8,7 +8,7 @@ from typing import Any
 from sim.assistant.answers import TuneAnswer, Tuned
 from sim.assistant.questions import TuneQuestion
 from sim.assistant.subject import scenario_of_one_job
-from sim.serving.desk import Desk
+from sim.serving.worker import Desk
 from sim.studies.sweep.sweep_answer import title_of
 from sim.studies.tune.tune_answer import tuning_answer
 from sim.studies.tune.tuning import tune

@@ -6,8 +6,7 @@ import click
 
 from sim.cli.compile import compile_core
 from sim.cli.face import Face
-from sim.cli.listings import machines, scenarios
-from sim.cli.machine import machine
+from sim.cli.machine import machine, machines, scenarios
 from sim.cli.runs.h5bench import h5bench
 from sim.cli.runs.io500 import io500
 from sim.cli.runs.ior import ior

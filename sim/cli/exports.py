@@ -41,37 +41,19 @@ class Wants(Enum):
 
 
 class Export(NamedTuple):
-    """A form.
+    """A form."""
 
-    Attributes
-    ----------
-    name
-        Of the option: ``plots`` of ``--plots``.
-    metavar
-        ``DIR``, for a folder that is made if it is not there, or ``FILE``.
-    help
-        Of the option.
-    writer
-        ``module:function``, imported when it is called: ``function(what, path, option)`` returns
-        the paths of the files that it has written. ``option`` is for what it says in InputError.
-    takes
-        What it is called with.
-    wants
-        Whether the run has to be recorded for it.
-    verb
-        What it did with the files.
-    library
-        ``module:function`` that raises InputError if what writes the form is not installed.
-    """
-
-    name: str
-    metavar: str
-    help: str
+    name: str  # of the option: ``plots`` of ``--plots``
+    metavar: str  # DIR, a folder that is made if it is not there, or FILE
+    help: str  # of the option
     writer: str
+    """``module:function``, imported when it is called: ``function(what, path, option)`` returns the
+    paths of the files that it has written. ``option`` is for what it says in InputError."""
     takes: Takes
     wants: Wants
     verb: str = "wrote"
     library: str = ""
+    """``module:function`` that raises InputError if what writes the form is not installed."""
 
     @property
     def option(self) -> str:
@@ -174,7 +156,7 @@ EXPORTS: tuple[Export, ...] = (
         "html",
         "FILE",
         "Also write a page of it: pictures, tables and the scenario, in one file for a browser.",
-        "sim.results.page.export:write",
+        "sim.results.exports.pages:write",
         Takes.ALL,
         Wants.IF_THERE,
     ),
@@ -252,7 +234,7 @@ def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:
 
     ``jobs``: of several jobs all, in place of the first.
     """
-    from sim.results.replay_report import ReplayReport
+    from sim.findings.replay_report import ReplayReport
     from sim.run.jobs import JobsResult
 
     if isinstance(content, JobsResult):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import click
 
-from sim.cli.whole import Whole
+from sim.cli.options import Whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -211,8 +211,8 @@ def _draw(path: str, found: Findings) -> None:
     """Draw the first picture into a file; tell it."""
     from sim.archive.files import replacing
     from sim.config.errors import InputError
-    from sim.results.pictures.saving import save_figure
     from sim.telling.drawing import figure_of
+    from sim.telling.svg import save_figure
 
     picture = next(iter(found.pictures()), None)
     if picture is None:

@@ -1,158 +1,68 @@
-"""What describes a job on the command line: machine, nodes, striping, environment.
+"""A job on the command line: the options that describe it, and the scenario that they make.
 
-Shared by ``xc40io ior`` and ``xc40io kernel``.
+What the options are, :mod:`sim.config.job_form` says. A scenario that has a name takes some of them
+beside it: its seed, its environment, its faults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from sim.cli.environment import environment, inherited, variables_of
-from sim.cli.options import Command, faults
-from sim.cli.whole import Whole
+from sim.cli.exports import Command
+from sim.cli.options import Whole
+from sim.config.errors import InputError, naming
+from sim.config.job_form import HELP, HINTS, JOB, Policy, Takes, in_scenario, option_of
 
 if TYPE_CHECKING:
     from sim.config.faults import Fault
+    from sim.config.jobs import Job, JobKind, JobsScenario
     from sim.config.scenario import Placement, Scenario, Target, Workload
 
-_Number = TypeVar("_Number", int, float)
-_POLICIES = ("contiguous", "random", "spread")
-_NODES = 256
+    _Any = TypeVar("_Any", Job, JobKind)
 
-_MACHINE = click.option("--machine", default="theta", show_default=True, help="Name or YAML file.")
-_OPTIONS = (
-    click.option(
-        "--ppn",
-        type=Whole(min=1),
-        default=16,
-        show_default=True,
-        help="Ranks on each node.",
-    ),
-    click.option(
-        "--placement",
-        default="contiguous",
-        show_default=True,
-        metavar="POLICY|NODES",
-        help=f"Which nodes: {', '.join(_POLICIES)}, or a list as in 0-15,32.",
-    ),
-    click.option(
-        "--core-spec",
-        type=Whole(min=0),
-        default=0,
-        show_default=True,
-        help="Cores of a node that ranks leave to the system.",
-    ),
-    click.option(
-        "--cpu-bind",
-        type=click.Choice(("cores", "none")),
-        default="cores",
-        show_default=True,
-        help="Whether each rank has a core of its own.",
-    ),
-    click.option(
-        "--background-read",
-        metavar="RATE",
-        default="0",
-        help="What other jobs read meanwhile from all OSTs together, for instance '40 GB/s'.",
-    ),
-    click.option(
-        "--background-write", metavar="RATE", default="0", help="The same for what they write."
-    ),
-    click.option(
-        "--background-typical",
-        is_flag=True,
-        help="What other jobs do on some day, drawn by the seed, if the machine file knows.",
-    ),
-    click.option(
-        "--rpcs-as-one",
-        type=Whole(min=1),
-        default=1,
-        show_default=True,
-        help="Handle so many consecutive bulk RPCs as one: faster, and a little less true.",
-    ),
-    click.option(
-        "--stripe-count", type=Whole(), help="OSTs of a file, as lfs setstripe -c; -1: all."
-    ),
-    click.option("--stripe-size", help="Bytes of a stripe, as lfs setstripe -S, for instance 8m."),
-    click.option(
-        "--stripe-offset",
-        type=Whole(),
-        default=-1,
-        help="First OST, as lfs setstripe -i.  [default: the system chooses]",
-    ),
-    click.option(
-        "--mdt-count",
-        type=Whole(),
-        default=1,
-        help="MDTs of the directory of the files, as lfs mkdir -c; -1: all in use.  [default: 1]",
-    ),
-    click.option(
-        "--target",
-        type=click.Choice(("lustre", "ssd", "bb", "home")),
-        default="lustre",
-        show_default=True,
-        help="Where the files are: Lustre, the SSDs of the nodes, a burst buffer, /home.",
-    ),
-    click.option(
-        "--bb-capacity",
-        metavar="SIZE",
-        help="Allocation of the burst buffer, for instance 20TB: it is spread over as many service "
-        "nodes as it has parts.  [default: a part on each]",
-    ),
-    click.option(
-        "--bb-access",
-        type=click.Choice(("striped", "private")),
-        default="striped",
-        show_default=True,
-        help="Files striped over the allocation, or each on one service node and private to a "
-        "compute node.",
-    ),
-    click.option(
-        "--lose-ssd",
-        multiple=True,
-        metavar="NODE=SECONDS",
-        help="Let the SSD of a node of the job, counted from 0, fail at a time; repeatable.",
-    ),
-    faults,
-    environment,
-    click.option(
-        "--seed",
-        type=Whole(min=0),
-        default=1,
-        show_default=True,
-        help="Everything random follows from it.",
-    ),
-)
+_POLICIES: tuple[str, ...] = get_args(Policy)
+_OF_TARGET = ("target", "bb_capacity", "bb_access", "lose_ssd")
+_READ_ALONE = (*_OF_TARGET, "placement", "faults", "hints", "environment")
+_LOOKED_AT = ("MPICH_MPIIO_", "ROMIO_", "IOR_HINT__")
 
-NAMES = (
-    *("machine", "nodes", "ppn", "placement", "core_spec", "cpu_bind"),
-    *("background_read", "background_write", "stripe_count", "stripe_size", "stripe_offset"),
-    *("background_typical", "rpcs_as_one", "hints", "environment", "seed"),
-    *("target", "bb_capacity", "bb_access", "lose_ssd"),
-    *("faults", "mdt_count"),
-)
-"""The parameters that :func:`describe` takes, as click hands them over."""
+
+def job_option(name: str, nodes: int | None = None) -> Callable[[Command], Command]:
+    """Return what adds the option of a field of a job.
+
+    ``nodes``: unless others are typed.
+    """
+    field, text = JOB[name], HELP[name]
+    about: dict[str, Any] = {"metavar": field.metavar}
+    if nodes is not None:
+        text += f"  [default: {nodes}, or as many as --placement lists]"
+    elif field.default is not None:
+        about |= {"default": field.default, "show_default": True}
+    if field.takes == Takes.WHOLE:
+        about["type"] = Whole(min=field.least)
+    elif field.choices:
+        about["type"] = click.Choice(field.choices)
+    elif field.takes == Takes.SWITCH:
+        about["is_flag"] = True
+    return click.option(
+        option_of(name), name, help=text, multiple=field.takes == Takes.TEXTS, **about
+    )
 
 
 def described(command: Command) -> Command:
     """Add the options that describe a job; :func:`describe` makes a scenario of them."""
-    return described_on(_NODES)(command)
+    return described_on(JOB["nodes"].default)(command)
 
 
 def described_on(nodes: int) -> Callable[[Command], Command]:
     """Return what adds the options to a command that has so many nodes unless others are typed."""
-    typed = click.option(
-        "--nodes",
-        type=Whole(min=1),
-        help=f"Compute nodes of the job.  [default: {nodes}, or as many as --placement lists]",
-    )
 
     def add(command: Command) -> Command:
-        for option in reversed((_MACHINE, typed, *_OPTIONS)):
-            command = option(command)
+        for name in reversed(JOB):
+            command = job_option(name, nodes if name == "nodes" else None)(command)
         return command
 
     return add
@@ -161,10 +71,10 @@ def described_on(nodes: int) -> Callable[[Command], Command]:
 def describe(
     workload: Workload,
     assignments: tuple[str, ...],
-    job: dict[str, Any],
+    job: Mapping[str, Any],
     *,
     io_threads: int = 1,
-    nodes: int = _NODES,
+    nodes: int = JOB["nodes"].default,
 ) -> Scenario:
     """Return the scenario of a job.
 
@@ -175,7 +85,7 @@ def describe(
     assignments
         The changes of the machine, as typed.
     job
-        The options of :func:`described`, by the names of :data:`NAMES`.
+        The options of :func:`described`, by the names of the fields.
     io_threads
         I/O threads of each rank.
     nodes
@@ -189,63 +99,50 @@ def describe(
     from sim.config.changes import parse_changes
     from sim.config.scenario import Background, Cores, Scenario
     from sim.config.striping import StripeRequest
-    from sim.config.units import parse_bytes, parse_rate
 
-    chosen, listed = _placement(job["placement"])
-    size = job["stripe_size"]
+    placement, listed = _placement(job["placement"])
+    changes = parse_changes(assignments)
+    typed = {name: _read(name, job[name]) for name in JOB if name not in _READ_ALONE}
+    told = in_scenario(typed)
+    told["nodes"] = job["nodes"] or listed or nodes
+    told["cores"] = Cores(**told["cores"], threads=io_threads)
+    told["background"] = Background(**told.get("background", {}))
+    told["faults"] = read_faults(job["faults"])
+    told["striping"] = StripeRequest(**told.get("striping", {}))
     return Scenario(
-        machine=job["machine"],
-        changes=parse_changes(assignments),
-        nodes=job["nodes"] or listed or nodes,
-        ppn=job["ppn"],
-        placement=chosen,
-        cores=Cores(system=job["core_spec"], bind=job["cpu_bind"], threads=io_threads),
-        background=Background(
-            read=_typed("--background-read", parse_rate, job["background_read"]),
-            write=_typed("--background-write", parse_rate, job["background_write"]),
-            typical=job["background_typical"],
-        ),
-        faults=read_faults(job["faults"]),
-        rpcs_as_one=job["rpcs_as_one"],
-        striping=StripeRequest(
-            count=job["stripe_count"],
-            size=None if size is None else _typed("--stripe-size", parse_bytes, size),
-            offset=job["stripe_offset"],
-            mdts=job["mdt_count"],
-        ),
-        target=target_of(job),
+        **told,
+        changes=changes,
+        placement=placement,
+        target=_target_of(job),
         environment=variables_of(inherited(), job["hints"], job["environment"]),
         workload=workload,
-        seed=job["seed"],
     )
 
 
-def read_faults(sentences: tuple[str, ...]) -> tuple[Fault, ...]:
-    """Return the faults that were typed.
+def _read(name: str, typed: Any) -> Any:
+    """Read a size or a rate; name the option if it is none."""
+    from sim.config.units import parse_bytes, parse_rate
 
-    Raises
-    ------
-    InputError
-        If a sentence tells of none.
-    """
-    from sim.config.errors import naming
+    readers: dict[object, Callable[[object], Any]] = {
+        Takes.SIZE: parse_bytes,
+        Takes.RATE: parse_rate,
+    }
+    read = readers.get(JOB[name].takes)
+    if read is None or typed is None:
+        return typed
+    with naming(option_of(name)):
+        return read(typed)
+
+
+def read_faults(sentences: tuple[str, ...]) -> tuple[Fault, ...]:
+    """Return the faults that were typed; raise InputError if a sentence tells of none."""
     from sim.config.faults import parse_fault
 
-    with naming("--fault"):
+    with naming(option_of("faults")):
         return tuple(map(parse_fault, sentences))
 
 
-def _typed(option: str, parse: Callable[[str], _Number], text: str) -> _Number:
-    """Read a quantity with a unit; name the option if it is none."""
-    from sim.config.errors import InputError
-
-    try:
-        return parse(text)
-    except InputError as error:
-        raise InputError(f"{option}: {error}") from error
-
-
-def target_of(job: dict[str, Any]) -> Target:
+def _target_of(job: Mapping[str, Any]) -> Target:
     """Return where the files are to be, from the options that say so.
 
     Raises
@@ -253,9 +150,8 @@ def target_of(job: dict[str, Any]) -> Target:
     InputError
         If an option belongs to another target, or is not readable.
     """
-    from sim.config.errors import InputError
     from sim.config.scenario import Target
-    from sim.config.units import is_count, parse_bytes, parse_seconds
+    from sim.config.units import is_count, parse_seconds
 
     kind, capacity, access = job["target"], job["bb_capacity"], job["bb_access"]
     if kind != "bb" and (capacity is not None or access != "striped"):
@@ -271,8 +167,9 @@ def target_of(job: dict[str, Any]) -> Target:
             raise InputError(
                 f"--lose-ssd {text!r}: right would be NODE=SECONDS, for instance 0=12.5"
             )
-        lost[int(node)] = _typed("--lose-ssd", parse_seconds, seconds)
-    size = None if capacity is None else _typed("--bb-capacity", parse_bytes, capacity)
+        with naming("--lose-ssd"):
+            lost[int(node)] = parse_seconds(seconds)
+    size = _read("bb_capacity", capacity)
     if size == 0:
         raise InputError("--bb-capacity 0: right would be the bytes of the allocation, as in 10 TB")
     return Target(kind=kind, capacity=size, access=access, lost=lost)
@@ -280,7 +177,6 @@ def target_of(job: dict[str, Any]) -> Target:
 
 def _placement(text: str) -> tuple[Placement, int | None]:
     """Return the placement that was typed and, for a list of nodes, how many these are."""
-    from sim.config.errors import InputError
     from sim.config.scenario import Placement
 
     if text in _POLICIES:
@@ -295,3 +191,83 @@ def _placement(text: str) -> tuple[Placement, int | None]:
             "as in 0-15,32"
         ) from error
     return Placement(policy="list", nodes=text), len(listed)
+
+
+def inherited() -> dict[str, str]:
+    """Return what MPI-IO would look at in the environment of this process.
+
+    A launcher hands it on to the job.
+    """
+    return {name: value for name, value in os.environ.items() if name.startswith(_LOOKED_AT)}
+
+
+def variables_of(
+    before: Mapping[str, str], hints: str | None, assignments: Sequence[str]
+) -> dict[str, str]:
+    """Return the environment of a job: what it was before, ``--env``, and above all ``--hints``.
+
+    Raises
+    ------
+    InputError
+        If an assignment is not of the form ``NAME=VALUE``.
+    """
+    found = dict(before)
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not name or not equals:
+            raise InputError(
+                f"--env {assignment}: right would be NAME=VALUE, as MPICH_MPIIO_STATS=1"
+            )
+        found[name] = value
+    if hints is not None:
+        found[HINTS] = hints
+    return found
+
+
+def changed(
+    scenario: Scenario | JobsScenario,
+    *,
+    seed: int | None,
+    assignments: Sequence[str],
+    hints: str | None,
+    environment: Sequence[str],
+    faults: tuple[str, ...] = (),
+) -> Scenario | JobsScenario:
+    """Return a scenario, as it was loaded, with what was typed beside it.
+
+    Hints and variables are for all of its jobs, faults beside its own.
+
+    Raises
+    ------
+    InputError
+        If one of them is not of its form.
+    """
+    from sim.config.changes import parse_changes
+    from sim.config.jobs import JobsScenario
+
+    updates: dict[str, Any] = {
+        "changes": scenario.changes | parse_changes(assignments),
+        "faults": scenario.faults + read_faults(faults),
+    }
+    if seed is not None:
+        updates["seed"] = seed
+    if isinstance(scenario, JobsScenario):
+        return _with_environment(scenario.model_copy(update=updates), hints, environment)
+    updates["environment"] = variables_of(scenario.environment, hints, environment)
+    return scenario.model_copy(update=updates)
+
+
+def _with_environment(
+    scenario: JobsScenario, hints: str | None, assignments: Sequence[str]
+) -> JobsScenario:
+    """Return a scenario with variables set in the environments of all its jobs."""
+
+    def with_variables(job: _Any) -> _Any:
+        environment = variables_of(job.environment, hints, assignments)
+        return job.model_copy(update={"environment": environment})
+
+    updates: dict[str, Any] = {"jobs": tuple(map(with_variables, scenario.jobs))}
+    if scenario.mix is not None:
+        kinds = tuple(map(with_variables, scenario.mix.kinds))
+        updates["mix"] = scenario.mix.model_copy(update={"kinds": kinds})
+    return scenario.model_copy(update=updates)

@@ -1,18 +1,71 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what they come to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
-from sim.cli.exports import EXPORTS, export_options, exports_of
-from sim.cli.keep import Keep
-from sim.cli.view import View
+from sim.cli.exports import EXPORTS, export_options, exports_of, needs_recording
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+_DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
+_MOST_DIGITS = 18  # fits 64 bits
+
+
+class Whole(click.IntRange):
+    """A whole number in the digits 0 to 9, within limits if there are any.
+
+    Python itself reads digits of other scripts, and ``1_0``; people who typed these meant something
+    else.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number that was typed."""
+        if isinstance(value, str) and not _DIGITS.fullmatch(value):
+            self.fail(f"{_shown(value)} is not a whole number{self._limits()}", param, ctx)
+        if isinstance(value, str) and len(value.strip()) > _MOST_DIGITS:
+            most = self.max if self.max is not None else 10**_MOST_DIGITS - 1
+            self.fail(f"{_shown(value)} is too large; right would be at most {most:,}", param, ctx)
+        number: int = super().convert(value, param, ctx)
+        return number
+
+    def _limits(self) -> str:
+        if self.min is None and self.max is None:
+            return ""
+        return f" in the range {self._describe_range()}"
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= 80 else f"{text[:80]!r}... ({len(text):,} characters)"
+
+
+class View(NamedTuple):
+    """What is printed of a result: the options that choose it."""
+
+    as_json: bool = False  # everything, as one JSON document, in place of text
+    getstripe: bool = False
+    lustre_stats: bool = False
+    mpiio_stats: bool = False
+    explain: bool = False  # of a replay: how the calls were reconstructed
+    file_stats: bool = False  # as a recording tells
+
+
+class Keep(NamedTuple):
+    """Where a result goes: the options that choose it."""
+
+    save: str | None
+    record: bool
+    exports: Mapping[str, str]  # paths of the other forms, by name (sim.cli.exports)
+    file_stats: bool = False  # whether what is printed tells of files, as only a recording can
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the run is to be recorded."""
+        return self.record or self.file_stats or needs_recording(self.exports)
+
 
 changes = click.option(
     "--set",
@@ -20,15 +73,6 @@ changes = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help="Change a value of the machine, as in lustre.osts=112. May be repeated.",
-)
-
-faults = click.option(
-    "--fault",
-    "faults",
-    multiple=True,
-    metavar="SENTENCE",
-    help="What happens to a part of the machine, and when: 'OST 3 slow 5 from 0.2 s to 1 s', also "
-    "rebuilding, gone, down, paused, lost, hung, evicted (docs/faults.md). May be repeated.",
 )
 
 recorded = click.option(
@@ -76,8 +120,7 @@ NAMES = frozenset(
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what becomes of a result.
 
-    The command gets them as ``view``, a :class:`~sim.cli.view.View`, and ``keep``, a
-    :class:`~sim.cli.keep.Keep`.
+    The command gets them as ``view``, a :class:`View`, and ``keep``, a :class:`Keep`.
     """
 
     @wraps(command)

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study
-from sim.cli.keep import Keep
-from sim.cli.view import View
-from sim.cli.whole import Whole
+from sim.cli.findings import Findings, Study, findings_of
+from sim.cli.options import Keep, View, Whole
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -23,21 +21,11 @@ _FORMS = {"plots", "html"}
 
 
 class WhatIfs(NamedTuple):
-    """What-ifs, as typed.
-
-    Attributes
-    ----------
-    texts
-        One each.
-    repeat
-        Seeds to run all with; None: one.
-    jobs
-        Processes to run in; None: one a processor.
-    """
+    """What-ifs, as typed."""
 
     texts: tuple[str, ...]
-    repeat: int | None
-    jobs: int | None
+    repeat: int | None  # seeds to run all with; None: one
+    jobs: int | None  # processes to run in; None: one a processor
 
     @property
     def any(self) -> bool:
@@ -145,20 +133,12 @@ def side_by_side(sides: Sequence[Side], study: Study) -> Findings:
     """
     from sim.studies.compare.side import told_apart
     from sim.studies.compare.side_by_side import run_side_by_side
-    from sim.studies.compare.side_by_side_page import side_by_side_page
-    from sim.studies.compare.side_by_side_plot import side_by_side_pictures
-    from sim.studies.compare.side_by_side_text import format_side_by_side, side_by_side_document
+    from sim.studies.compare.side_by_side_answer import side_by_side_answer
 
     found = study.run(
         lambda progress: run_side_by_side(
             told_apart(sides), repeat=study.repeat, jobs=study.processes, progress=progress
         )
     )
-    return Findings(
-        text=lambda: format_side_by_side(found),
-        document=lambda: side_by_side_document(found),
-        table=lambda: found.to_pandas().to_csv(index=False),
-        pictures=lambda: side_by_side_pictures(found),
-        page=lambda: side_by_side_page(found, typed_command()),
-        status=1 if found.troubles else 0,
-    )
+    answer = side_by_side_answer(found, typed_command())
+    return findings_of(answer, lambda: found.to_pandas().to_csv(index=False))

@@ -39,15 +39,7 @@ _INTERRUPTED = 130  # how a shell reports SIGINT
 
 
 class _Work:
-    """What is to be done, and where the object code of each function is to be.
-
-    Attributes
-    ----------
-    objects
-        All functions of the core.
-    missing
-        Those that have to be translated, the longest first.
-    """
+    """What is to be done, and where the object code of each function is to be."""
 
     def __init__(self, job: Job) -> None:
         self._entries: list[Entry[..., Any]] = [
@@ -57,7 +49,7 @@ class _Work:
         keys = Keys(signatures, _base(job.processor))
         self.objects = {one: job.objects / f"{keys.key(one)}.o" for one in signatures}
         missing = [one for one, path in self.objects.items() if not path.exists()]
-        self.missing = sorted(missing, key=lambda one: -len(one.__code__.co_code))
+        self.missing = sorted(missing, key=lambda one: -len(one.__code__.co_code))  # longest first
         self._translator = Translator(signatures, job.processor)
 
     def translate(self, place: int) -> None:

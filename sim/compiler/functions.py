@@ -61,18 +61,11 @@ class Keys:
     Two functions with one key have the same machine code: that is their code, what they take and
     return, the constants that they name, and the helpers that are copied into them. Of other
     outlined functions it is only what these take and return. Comments do not count.
-
-    Parameters
-    ----------
-    signatures
-        Of all outlined functions (:func:`reached_from`).
-    base
-        What all code depends on: the compiler, and the processor.
     """
 
     def __init__(self, signatures: dict[Callable[..., Any], Signature], base: str) -> None:
         self._signatures = signatures
-        self._base = base
+        self._base = base  # what all code depends on: the compiler, and the processor
         self._helpers: dict[Callable[..., Any], str] = {}
 
     def key(self, function: Callable[..., Any]) -> str:

@@ -61,14 +61,9 @@ class _Target(AOTCPUCodegen):
 
 
 class Translator:
-    """Translates outlined functions into object code.
+    """Translates outlined functions, which call each other, into object code.
 
-    Parameters
-    ----------
-    functions
-        All outlined functions that call each other, with their signatures.
-    processor
-        The kind of processors, by LLVM's name; empty for any of this architecture.
+    ``processor`` is a kind of processors by LLVM's name; empty for any of this architecture.
     """
 
     def __init__(self, functions: dict[Callable[..., Any], Signature], processor: str) -> None:
@@ -147,7 +142,6 @@ class Translator:
 
 
 def _numba_signature(one: Signature) -> Any:
-    """Return Numba's form of a signature."""
     returns = [numba_type(kind) for kind in one.returns]
     returned = types.Tuple(returns) if len(returns) > 1 else [*returns, types.none][0]
     return signature(returned, *map(numba_type, one.takes))

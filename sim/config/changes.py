@@ -1,19 +1,18 @@
-"""Changes of a machine's values: how they are typed, what follows, what is noted of them."""
+"""Changes of a machine's values: how they are typed, what follows, what is noted of them.
+
+To what follows belong the counts of OSTs and LNET routers that a machine can have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from math import ceil, prod
+from typing import Any, NamedTuple
 
-from sim.config.counts import (
-    blades_counted,
-    check_osts,
-    check_routers,
-    let_blades_follow,
-    shares_of_routers,
-)
 from sim.config.errors import InputError, shown
+from sim.config.network import DIMENSIONS
 from sim.config.provenance import Provenance
+from sim.config.units import MOST_COUNT
 from sim.config.yaml_text import parse_value
 
 _NOTHING = "nothing"  # of a value that a machine has no need to name
@@ -59,23 +58,23 @@ def let_follow(
         or not groups * per_oss * osts
     ):
         return  # the models say what is wrong with them
-    if not blades_counted(values):
+    if not _blades_counted(values):
         return
     if "lnet.oss_per_group" not in changed:
         if "lustre.osts" in changed:
-            check_osts(place, values)
+            _check_osts(place, values)
         if osts % (per_oss * groups) == 0:
             values["lnet.oss_per_group"] = osts // (per_oss * groups)
     if "lnet.routers" not in changed:
         values["lnet.routers"] = groups * per_group + metadata
     elif "lnet.routers_per_group" not in changed and routers > 0:
-        check_routers(place, values, before, changed)
+        _check_routers(place, values, before, changed)
         fixed = "lnet.metadata_routers" in changed
-        shares = shares_of_routers(routers, before, groups, metadata, fixed=fixed)
+        shares = _shares_of_routers(routers, before, groups, metadata, fixed=fixed)
         if shares is not None:
             values["lnet.routers_per_group"] = shares.per_group
             values["lnet.metadata_routers"] = shares.metadata
-    let_blades_follow(values, before, changed)
+    _let_blades_follow(values, before, changed)
 
 
 def provenance_of_changes(
@@ -83,12 +82,7 @@ def provenance_of_changes(
 ) -> dict[str, Provenance]:
     """Return the provenance of the values that were changed, and of those that followed.
 
-    Parameters
-    ----------
-    before, after
-        All values as text, by path.
-    changes
-        The paths of those that were to be changed.
+    ``before`` and ``after`` have all values as text, ``changes`` the paths that were asked for.
     """
     provenance = {}
     for path in {**before, **after}:
@@ -100,3 +94,179 @@ def provenance_of_changes(
             source = f"follows from the changes; was {old}"
             provenance[path] = Provenance(source=source, firm="derived")
     return provenance
+
+
+_BESIDE = ("burst_buffer.nodes", "home.nodes")
+_BLADES, _PER_BLADE = "nodes.service_blades", "nodes.service_nodes_per_blade"
+
+
+class _Shares(NamedTuple):
+    """How LNET routers are shared out: so many in each FGR group, so many for metadata servers."""
+
+    per_group: int
+    metadata: int
+
+
+def _shares_of_routers(
+    routers: int, before: Mapping[str, Any], groups: int, metadata: int, *, fixed: bool
+) -> _Shares | None:
+    """Return how so many LNET routers are shared out over the groups; None if they cannot be.
+
+    The routers for metadata stay as many as they are, or change in proportion where only that
+    comes out even: half of Theta's 30 routers are 14 for data and 1 for metadata.
+
+    ``before`` are the machine's values before the change; where it is ``fixed`` the routers for
+    metadata have to stay as many.
+    """
+    in_proportion, rest = divmod(metadata * routers, before["lnet.routers"])
+    choices = [metadata] if fixed or rest else [metadata, in_proportion]
+    for chosen in choices:
+        per_group, left = divmod(routers - chosen, groups)
+        if per_group > 0 and not left:
+            return _Shares(per_group, chosen)
+    return None
+
+
+def _check_osts(place: str, values: Mapping[str, Any]) -> None:
+    """Raise InputError if OSSs cannot be shared out evenly; name the nearest counts of OSTs."""
+    osts, groups = values["lustre.osts"], values["lnet.groups"]
+    step = _osts_step(values)
+    if not 0 < osts <= MOST_COUNT or osts % step == 0:
+        return
+    below = osts // step * step
+    near = [str(count) for count in (below, below + step) if count > 0]
+    raise InputError(
+        f"{place}: lustre.osts = {osts}: OSSs are shared out evenly over lnet.groups = {groups}; "
+        f"the nearest right counts: {' and '.join(near)}"
+    )
+
+
+def _osts_step(values: Mapping[str, Any]) -> int:
+    """Return of what the count of OSTs is a multiple: one OSS more in each FGR group."""
+    step: int = values["lustre.osts_per_oss"] * values["lnet.groups"]
+    return step
+
+
+def _check_routers(
+    place: str, values: Mapping[str, Any], before: Mapping[str, Any], changed: Collection[str]
+) -> None:
+    """Raise InputError if LNET routers cannot be shared out; name the nearest counts."""
+    routers, groups = values["lnet.routers"], values["lnet.groups"]
+    possible, room = _routers_possible(values, before, changed), _room(values, changed)
+    if possible(routers) and routers <= room:
+        return
+    near = [str(count) for count in _near(routers, possible, room) if count is not None]
+    others = " + ".join(f"{name} = {count}" for name, count in _beside(values).items())
+    why = (
+        f"beside {others or 'nothing else'} the {room + sum(_beside(values).values())} service "
+        f"nodes that there can be have room for {room}"
+        if routers > room
+        else f"the lnet.groups = {groups} have as many routers each, beside those for metadata"
+    )
+    right = f"the nearest right counts: {' and '.join(near)}" if near else "there is no right count"
+    raise InputError(f"{place}: lnet.routers = {routers}: {why}; {right}")
+
+
+def nearest_count(path: str, count: int, values: Mapping[str, Any]) -> int:
+    """Return the count that a machine can have which is nearest to one; of two the smaller.
+
+    Only ``lustre.osts`` and ``lnet.routers`` cannot be every number from 1 on. ``values`` are the
+    machine's, by path, without a change.
+    """
+    if path == "lustre.osts":
+        step = _osts_step(values)
+        return max(step, (2 * count + step - 1) // (2 * step) * step)
+    if path != "lnet.routers":
+        return max(count, 1)
+    possible, room = _routers_possible(values, values, ()), _room(values, ())
+    if possible(count) and count <= room:
+        return count
+    found = [near for near in _near(count, possible, room) if near is not None]
+    return min(found, key=lambda near: abs(near - count), default=values[path])
+
+
+def _blades_counted(values: Mapping[str, Any]) -> bool:
+    """Tell whether blades and their nodes are counts, as nobody has checked who changed them."""
+    dimensions = DIMENSIONS.get(values["network.kind"], ())
+    paths = [f"network.{name}" for name in (*dimensions, "nodes_per_router")]
+    counts = [values[path] for path in (*paths, _BLADES, _PER_BLADE, "nodes.count")]
+    counts += [_routers_per_blade(values), *_beside(values).values()]
+    return all(type(count) is int and count > 0 for count in counts)
+
+
+def _let_blades_follow(
+    values: dict[str, Any], before: Mapping[str, Any], changed: Collection[str]
+) -> None:
+    """Add, in place, the service blades that more LNET routers need.
+
+    A blade carries service nodes or compute nodes, never both: where all places for blades are
+    taken, new service blades stand in place of compute blades, and the machine has fewer compute
+    nodes. What is itself among the changes stays as it was asked for.
+    """
+    if values["lnet.routers"] <= before["lnet.routers"] or _BLADES in changed:
+        return
+    nodes = values["lnet.routers"] + sum(_beside(values).values())
+    blades = ceil(nodes / values[_PER_BLADE])
+    if blades <= values[_BLADES]:
+        return
+    values[_BLADES] = blades
+    if "nodes.count" not in changed:
+        left = _blade_places(values) - blades
+        values["nodes.count"] = min(values["nodes.count"], left * _compute_per_blade(values))
+
+
+def _routers_possible(
+    values: Mapping[str, Any], before: Mapping[str, Any], changed: Collection[str]
+) -> Callable[[int], bool]:
+    """Return what tells whether so many LNET routers can be shared out over the groups."""
+    fixed = "lnet.metadata_routers" in changed
+    metadata = values["lnet.metadata_routers"] if fixed else before["lnet.metadata_routers"]
+    groups = values["lnet.groups"]
+    return lambda count: (
+        _shares_of_routers(count, before, groups, metadata, fixed=fixed) is not None
+    )
+
+
+def _near(count: int, possible: Callable[[int], bool], room: int) -> tuple[int | None, int | None]:
+    """Return the nearest possible counts below and above one."""
+
+    def first(counts: Iterable[int]) -> int | None:
+        return next((number for number in counts if possible(number)), None)
+
+    return first(range(min(count - 1, room), 0, -1)), first(range(count + 1, room + 1))
+
+
+def _beside(values: Mapping[str, Any]) -> dict[str, int]:
+    """Return the service nodes that are no LNET routers, by path."""
+    return {name: values[name] for name in _BESIDE if name in values}
+
+
+def _room(values: Mapping[str, Any], changed: Collection[str]) -> int:
+    """Return the most LNET routers for which there are service nodes, or can be.
+
+    There can be as many service blades as leave one compute blade, or the compute nodes that were
+    asked for.
+    """
+    blades = values[_BLADES]
+    if _BLADES not in changed:
+        kept = values["nodes.count"] if "nodes.count" in changed else 1
+        blades = max(blades, _blade_places(values) - ceil(kept / _compute_per_blade(values)))
+    nodes: int = blades * values[_PER_BLADE]
+    return nodes - sum(_beside(values).values())
+
+
+def _blade_places(values: Mapping[str, Any]) -> int:
+    """Return the blades of the whole network."""
+    network = values["network.kind"]
+    routers: int = prod(values[f"network.{name}"] for name in DIMENSIONS[network])
+    return routers // _routers_per_blade(values)
+
+
+def _routers_per_blade(values: Mapping[str, Any]) -> int:
+    per_blade: int = values.get("network.routers_per_blade", 1)
+    return per_blade
+
+
+def _compute_per_blade(values: Mapping[str, Any]) -> int:
+    """Return the compute nodes of a blade."""
+    return _routers_per_blade(values) * int(values["network.nodes_per_router"])

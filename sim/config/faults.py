@@ -20,76 +20,16 @@ Without ``from`` a fault begins with the simulation, without ``to`` it lasts.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from sim.config.errors import InputError, naming, shown
+from sim.config.fault_forms import FORMS, KINDS, NOUNS, NUMBERS, Form, Kind
 from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Seconds, format_seconds, parse_seconds
-
-Kind = Literal["slow", "rebuilding", "gone", "down", "paused", "lost", "hung", "evicted"]
-
-
-class Form(NamedTuple):
-    """What can be said of one kind of part.
-
-    Attributes
-    ----------
-    part
-        Pattern of its name; None where any part may be meant that the machine has.
-    example
-        A sentence.
-    end
-        Whether it has an end: it ``must``, it ``may``, or it is over at once (``none``).
-    own
-        The words before the time that is its own; empty if it has none.
-    """
-
-    part: re.Pattern[str] | None
-    example: str
-    end: Literal["must", "may", "none"]
-    own: str = ""
-
-
-_OST, _NODE = re.compile(r"OST [0-9]{1,9}"), re.compile(r"node [0-9]{1,9}(?: of job \S+)?")
-
-FORMS: dict[str, tuple[Form, ...]] = {
-    "slow": (Form(None, "OST 3 slow 5 from 0.2 s to 1 s", "may"),),
-    "rebuilding": (Form(_OST, "OST 3 rebuilding from 0.2 s to 1 s", "may"),),
-    "gone": (Form(_OST, "OST 3 gone from 0.2 s to 1 s", "must", "recovery"),),
-    "down": (
-        Form(
-            re.compile(r"LNET router [0-9]{1,9}"),
-            "LNET router 5 down from 0.2 s to 1 s",
-            "must",
-            "noticed after",
-        ),
-        Form(
-            re.compile(r"OSS [0-9]{1,9}"),
-            "OSS 3 down from 0.2 s to 9 min",
-            "may",
-            "taken over after",
-        ),
-        Form(
-            re.compile(r"link \S+ \S+->\S+"),
-            "link green g0c0s0->g0c0s1 down from 0.2 s to 9 min",
-            "may",
-            "rerouted after",
-        ),
-    ),
-    "paused": (Form(re.compile(r"MDS [0-9]{1,9}"), "MDS 0 paused from 0.2 s to 1 s", "must"),),
-    "lost": (Form(re.compile(r"SSD [0-9]{1,9}"), "SSD 3 lost at 12 s", "none"),),
-    "hung": (Form(_NODE, "node 3 hung from 0.2 s to 9 min", "must", "evicted after"),),
-    "evicted": (Form(_NODE, "node 3 evicted at 0.2 s", "none"),),
-}
-"""What can be said of which parts, by the kind of fault."""
-
-KINDS: dict[str, str] = {kind: forms[0].example for kind, forms in FORMS.items()}
-"""An example of each kind of fault that there is."""
-
-_COUNTED = {"slow": "must", "rebuilding": "may"}  # kinds of which a number is said
 
 _TIME = r"\S+?(?: (?:s|ms|us|ns|min|h))?"
 _OWN = "|".join(sorted({form.own for forms in FORMS.values() for form in forms} - {""}))
@@ -135,8 +75,9 @@ class Fault(Model):
 
     @property
     def noun(self) -> str:
-        """What kind of part it is: ``OST``, ``LNET router``, ``link``."""
-        return "link" if self.part.startswith("link ") else re.split(r" \d", self.part)[0]
+        """What kind of part it is: ``OST``, ``LNET router``, ``link``, ``computing``."""
+        first = self.part.split(" ")[0]
+        return first if first in ("link", "computing") else re.split(r" \d", self.part)[0]
 
     @property
     def number(self) -> int:
@@ -152,14 +93,14 @@ class Fault(Model):
     def form(self) -> Form | None:
         """What can be said of the part; None if it is none that this can happen to."""
         for form in FORMS[self.kind]:
-            if form.part is None or form.part.fullmatch(self.part):
+            if re.fullmatch(NOUNS[form.noun], self.part):
                 return form
         return None
 
     def __str__(self) -> str:
         """Return the sentence that :func:`parse_fault` reads."""
-        words, form = [self.part, self.kind], self.form
-        if self.kind == "slow" or (self.kind == "rebuilding" and self.factor):
+        words, form, number = [self.part, self.kind], self.form, NUMBERS.get(self.kind)
+        if number is not None and self.factor != number.usual:
             words.append(repr(self.factor).removesuffix(".0"))
         if self.by is not None:
             words.append(f"by {self.by}")
@@ -202,10 +143,11 @@ def _fault(found: re.Match[str]) -> Fault:
     def time(name: str) -> float | None:
         return None if found[name] is None else parse_seconds(found[name])
 
+    kind: Any = found["kind"]
     return Fault.model_construct(
         part=found["part"],
-        kind=found["kind"],
-        factor=_factor(found["factor"], found["kind"]),
+        kind=kind,
+        factor=_factor(found["factor"], kind),
         begin=time("begin") or 0.0,
         end=time("end"),
         own=time("own"),
@@ -213,25 +155,21 @@ def _fault(found: re.Match[str]) -> Fault:
     )
 
 
-def _factor(text: str | None, kind: str) -> float:
+def _factor(text: str | None, kind: Kind) -> float:
     """Return the number of a sentence."""
+    number = NUMBERS.get(kind, NUMBERS["slow"])
     if text is None:
-        return 0.0 if kind == "rebuilding" else 1.0
+        return 1.0 if number.usual is None else number.usual
     try:
         factor = float(text)
     except ValueError as error:
         raise InputError(f"{text!r} is not a number; right would be slow 5") from error
-    if kind == "rebuilding" and not 0.0 < factor < 1.0:
-        raise InputError(
-            f"a rebuild takes {text} of the array's time; right would be a share, as in "
-            "rebuilding 0.3"
-        )
-    if not 0.0 < factor < float("inf"):
-        raise InputError(f"{text} times as long; right would be a number greater than 0")
+    if not 0.0 < factor < number.below:
+        raise InputError(number.wrong.format(text))
     return factor
 
 
-def _examples(*kinds: str) -> list[str]:
+def _examples(*kinds: Kind) -> list[str]:
     """Return an example of each form of some kinds of fault."""
     return [form.example for kind in kinds for form in FORMS[kind]]
 
@@ -240,13 +178,18 @@ def _check(fault: Fault, found: re.Match[str]) -> None:
     """Raise InputError if a sentence says of a fault what cannot be said of it."""
     kind, form = fault.kind, fault.form
     right = f"right would be {' or '.join(_examples(kind))}"
-    counted = _COUNTED.get(kind, "none")
-    if (found["factor"] is None and counted == "must") or (found["factor"] and counted == "none"):
-        raise InputError(f"a number belongs to slow, and to slow and rebuilding alone; {right}")
+    number = NUMBERS.get(kind)
+    needs = number is not None and number.usual is None
+    if (found["factor"] is None and needs) or (found["factor"] is not None and number is None):
+        needed = " and ".join(one for one in NUMBERS if NUMBERS[one].usual is None)
+        raise InputError(
+            f"a number belongs to {needed}, and to {' and '.join(NUMBERS)} alone; {right}"
+        )
     if form is None:
         raise InputError(f"{fault.part!r} cannot be {kind}; {right}")
-    if found["by"] is not None and kind != "evicted":
-        raise InputError(f"an OST does that to no part; right would be {KINDS['evicted']}")
+    if found["by"] is not None and not form.by:
+        able = next(one.example for forms in FORMS.values() for one in forms if one.by)
+        raise InputError(f"an OST does that to no part; right would be {able}")
     _check_times(fault, form, found)
     if found["word"] is not None and found["word"] != form.own:
         said = f"{kind} of {fault.part}" if len(FORMS[kind]) > 1 else kind
@@ -256,8 +199,7 @@ def _check(fault: Fault, found: re.Match[str]) -> None:
 def _check_times(fault: Fault, form: Form, found: re.Match[str]) -> None:
     """Raise InputError if a fault does not begin, or end, as one of its kind does."""
     if form.end == "none" and (found["begin"] is None or fault.end is not None):
-        what = "an SSD is lost for good, at a time" if fault.kind == "lost" else "it has one time"
-        raise InputError(f"{what}; right would be {form.example}")
+        raise InputError(f"{form.once}; right would be {form.example}")
     if form.end == "must" and fault.end is None:
         raise InputError(f"it has no end; right would be {form.example}")
     if fault.end is not None and fault.end <= fault.begin:
@@ -290,3 +232,38 @@ Faults = Annotated[
     BeforeValidator(_faults),
 ]
 """The faults of a scenario, in any order."""
+
+
+class Said(NamedTuple):
+    """A fault, and the field of the scenario that says it.
+
+    ``faults`` lists what happens: each is told, and recorded. Those of ``slow`` and ``target.lost``
+    are the state of the machine: nothing is told of them.
+    """
+
+    fault: Fault
+    place: str = "faults"
+
+    @property
+    def told(self) -> bool:
+        """Whether the result says what it did."""
+        return self.place == "faults"
+
+
+def said_faults(faults: Iterable[Fault], slow: Mapping[str, float]) -> tuple[Said, ...]:
+    """Return the faults of a scenario: those of ``slow``, from begin to end, and those listed."""
+    for_good = (
+        Fault.model_construct(part=part, kind="slow", factor=factor)
+        for part, factor in slow.items()
+    )
+    return (*(Said(fault, "slow") for fault in for_good), *map(Said, faults))
+
+
+def lost_ssds(lost: Mapping[int, float], job: str) -> tuple[Said, ...]:
+    """Return the SSDs of a job's ``target.lost`` as faults: seconds by the node in the job."""
+    of_job = f" of job {job}" if job else ""
+    fail = (
+        Fault.model_construct(part=f"SSD {node}{of_job}", kind="lost", begin=seconds)
+        for node, seconds in lost.items()
+    )
+    return tuple(Said(fault, "target.lost") for fault in fail)

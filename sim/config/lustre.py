@@ -1,4 +1,4 @@
-"""The Lustre file system of a machine."""
+"""A machine's Lustre: its servers and clients, its metadata servers, its LNET routers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from sim.config.kept import kept
-from sim.config.mds import Mds
 from sim.config.model import Model
 from sim.config.striping import StripeRequest
-from sim.config.units import Bytes, Count, Few, Load, Rate, Seconds, Size, format_bytes
+from sim.config.units import Bytes, Count, Few, Load, PerSecond, Rate, Seconds, Size, format_bytes
 from sim.engine.page import PAGE
 
 _LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
@@ -43,6 +42,54 @@ Mounts = Annotated[
 
 Years = Annotated[str, Field(pattern=r"^\d{4} to \d{4}$")]
 """The first and the last year of service: ``2017 to 2023``."""
+
+
+@kept
+class Mds(Model):
+    """The metadata servers: what they can do in a second.
+
+    Attributes
+    ----------
+    mdts
+        Metadata targets in use.
+    open_rate, create_rate, close_rate, stat_rate, unlink_rate, sync_rate
+        Operations/s of one MDT: opens of an existing file, creates of one-stripe files, and so on;
+        `sync_rate` is of MDS_SYNC, the metadata part of fsync, with nothing left to commit.
+    op_latency
+        Seconds one operation takes on an idle server, besides the messages.
+    max_rpcs_in_flight
+        Stats that a client has under way to one MDT (of its mdc), besides the one RPC that
+        modifies.
+    directory_rate
+        New names/s in one directory.
+    readdir_rate
+        Names/s that one MDT reads out of directories.
+    stripe_time
+        Seconds that each stripe object adds to a create, and to an unlink.
+    journal_commit
+        Seconds of a journal commit of an MDT.
+    precreated
+        Objects that each OST has made ahead when the job starts.
+    precreate_limit, precreate_rate
+        Most objects that an OST makes ahead at once, and objects/s that it makes.
+    """
+
+    mdts: Few
+    open_rate: PerSecond
+    create_rate: PerSecond
+    close_rate: PerSecond
+    stat_rate: PerSecond
+    unlink_rate: PerSecond
+    sync_rate: PerSecond
+    op_latency: Seconds
+    max_rpcs_in_flight: Count
+    directory_rate: PerSecond
+    readdir_rate: PerSecond
+    stripe_time: Seconds
+    journal_commit: Seconds
+    precreated: Count
+    precreate_limit: Count
+    precreate_rate: PerSecond
 
 
 @kept(before={"disk_settle": 0.0, "shared_commit": lambda fields: fields["journal_commit"]})
@@ -230,4 +277,54 @@ class Lustre(Model):
                 f"raid_chunk = {format_bytes(self.raid_chunk)}"
             )
         self.default_striping.check(self.osts)
+        return self
+
+
+@kept
+class Lnet(Model):
+    """The LNET routers between the Cray's network and the storage's InfiniBand.
+
+    Fine-grained routing (FGR) gives each group of routers its own group of OSSs, so that traffic
+    stays off the InfiniBand switches' uplinks.
+
+    Attributes
+    ----------
+    routers
+        All LNET routers; those of the groups and those for metadata.
+    groups, routers_per_group, oss_per_group
+        FGR groups, and the routers and object storage servers in each.
+    metadata_routers
+        Routers that serve the metadata servers.
+    message_size
+        Largest LNET message in bytes (the LNET MTU); a longer RPC travels as several.
+    ib_links_per_router, ib_link_rate, ib_latency
+        InfiniBand links of one router, bytes/s of one in one direction, seconds along one.
+    router_latency
+        Seconds that a router takes to receive and forward a message, besides its bytes.
+    """
+
+    routers: Few
+    groups: Few
+    routers_per_group: Few
+    oss_per_group: Few
+    metadata_routers: Annotated[int, Field(ge=0)]
+    message_size: Annotated[Size, Field(ge=4096)]
+    ib_links_per_router: Few
+    ib_link_rate: Rate
+    ib_latency: Seconds
+    router_latency: Seconds
+
+    @property
+    def data_routers(self) -> int:
+        """Routers that carry file data: all those in FGR groups."""
+        return self.groups * self.routers_per_group
+
+    @model_validator(mode="after")
+    def _routers_add_up(self) -> Lnet:
+        if self.data_routers + self.metadata_routers != self.routers:
+            raise ValueError(
+                f"routers = {self.routers}, but groups x routers_per_group + metadata_routers = "
+                f"{self.groups} x {self.routers_per_group} + {self.metadata_routers}; "
+                "every router belongs to one group or serves metadata"
+            )
         return self

@@ -19,17 +19,14 @@ from sim.config.changes import let_follow, provenance_of_changes
 from sim.config.errors import InputError
 from sim.config.files import explain, find, nearest, read_mapping, shipped
 from sim.config.kept import kept
-from sim.config.likeness import OWN, completed
-from sim.config.lnet import Lnet
-from sim.config.lustre import Lustre
+from sim.config.lustre import Lnet, Lustre
 from sim.config.model import Model
 from sim.config.mpi import Mpi
 from sim.config.network import Network
 from sim.config.nodes import Nodes
 from sim.config.paths import flat, nested
-from sim.config.provenance import Provenance, separate
-from sim.config.service import Service
-from sim.config.ssd import Ssd
+from sim.config.provenance import OWN, Provenance, completed, separate
+from sim.config.storage import Service, Ssd
 
 DEFAULT_MACHINE = "theta"
 """The machine that is taken where nobody says which."""

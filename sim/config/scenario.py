@@ -37,6 +37,7 @@ from sim.config.faults import Faults
 from sim.config.fidelity import coarser
 from sim.config.files import explain, find, read_mapping
 from sim.config.io500 import Io500
+from sim.config.job_form import Access, Binding, Policy, TargetKind
 from sim.config.kept import kept
 from sim.config.machine import Machine, load_machine, read_machine
 from sim.config.model import Model
@@ -70,7 +71,7 @@ class Placement(Model):
         For ``random``; the seed of the scenario unless given.
     """
 
-    policy: Literal["contiguous", "random", "spread", "list"] = "contiguous"
+    policy: Literal[Policy, "list"] = "contiguous"
     nodes: Annotated[str | tuple[int, ...] | None, BeforeValidator(_node_list)] = None
     seed: Seed | None = None
 
@@ -165,7 +166,7 @@ class Cores(Model):
     """
 
     system: Annotated[int, Field(ge=0)] = 0
-    bind: Literal["cores", "none"] = "cores"
+    bind: Binding = "cores"
     threads: Count = 1
 
 
@@ -205,9 +206,9 @@ class Target(Model):
         SSDs that fail: after how many seconds, by the number of the node in the job, from 0.
     """
 
-    kind: Literal["lustre", "ssd", "bb", "home"] = "lustre"
+    kind: TargetKind = "lustre"
     capacity: Size | None = None
-    access: Literal["striped", "private"] = "striped"
+    access: Access = "striped"
     lost: dict[Annotated[int, Field(ge=0)], Seconds] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -17,6 +17,9 @@ written                 means                       who writes so
 ``Mb``, ``Gb/s`` and their kind are refused: they mean bits, and a factor of eight lost in a machine
 file would never be found.
 
+Programs that are simulated read whole numbers with suffixes of their own, :class:`Suffixed`:
+``8m`` is 8 MiB for IOR, and so is ``8MB``.
+
 The annotated types :data:`Bytes`, :data:`Rate`, :data:`Seconds` and :data:`PerSecond` let a
 pydantic model read all of these forms, and write them with a unit when it is dumped in JSON mode.
 :data:`Count` and :data:`Fraction` are for numbers without a unit.
@@ -28,7 +31,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
@@ -37,6 +40,8 @@ from sim.config.errors import InputError, shown
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
+MB = 1e6
+GB = 1e9
 
 _MICRO = ("us", "\u00b5s", "\u03bcs")  # with the micro sign and with the Greek letter
 _NUMBER_AND_UNIT = re.compile(
@@ -270,6 +275,57 @@ def format_per_second(rate: float, digits: int | None = None) -> str:
     """Write operations per second: ``'99.6 kop/s'``; `digits` as in :func:`format_rate`."""
     return _FREQUENCY.format(rate, digits)
 
+
+_Scale = TypeVar("_Scale", int, float)
+
+
+@dataclass(frozen=True)
+class Suffixed(Generic[_Scale]):
+    """Whole numbers with a suffix, in either case, as another program reads them."""
+
+    scales: Mapping[str, _Scale]  # how many of the base unit each suffix is
+    number: str = "[0-9]{1,19}"  # a regular expression
+    blank: str = r"\s*"  # what may stand before the suffix: a regular expression
+
+    def split(self, text: str) -> tuple[int, str] | None:
+        """Return number and suffix; None unless the text is of this form."""
+        suffixes = "|".join(sorted(self.scales, key=len, reverse=True))
+        pattern = rf"({self.number}){self.blank}({suffixes})"
+        match = re.fullmatch(pattern, text.strip().lower())
+        return None if match is None else (int(match[1]), match[2])
+
+    def read(self, text: str) -> _Scale | None:
+        """Return the number in the base unit; None unless the text is of this form."""
+        found = self.split(text)
+        return None if found is None else found[0] * self.scales[found[1]]
+
+    def write(self, number: int) -> str:
+        """Return a number with the largest suffix of which it is a whole multiple."""
+        scale, suffix = max(
+            (scale, suffix) for suffix, scale in self.scales.items() if number % scale == 0
+        )
+        return f"{number // int(scale)}{suffix}"
+
+
+def _powers(letters: str, *endings: str) -> dict[str, int]:
+    """Return suffixes: each letter 1024 times the one before it, whatever ends it."""
+    scales = {letter: 1 << 10 * power for power, letter in enumerate(letters, start=1)}
+    return {letter + ending: scale for letter, scale in scales.items() for ending in endings}
+
+
+SHORT_SIZES = Suffixed({"": 1, **_powers("kmg", "")}, number="[1-9][0-9]{0,11}", blank="")
+"""Bytes, more than zero, as IOR and ``lfs`` write them shortest: ``8m``, ``256k``."""
+
+IOR_SIZES = Suffixed({"": 1, **_powers("kmgtp", "", "b", "ib")}, number="[+-]?[0-9]{1,999}")
+"""Bytes, or any number, as IOR and mdtest read them; ``1MB`` is 1 MiB."""
+
+H5BENCH_SIZES = Suffixed({"": 1, "b": 1, **_powers("kmgt", "", "b")})
+"""Bytes, or any number, as h5bench reads them: ``16777216``, ``16 M``, ``8KB``."""
+
+H5BENCH_TIMES = Suffixed(
+    {"us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0}, number="[0-9]{1,9}"
+)
+"""Seconds as h5bench reads them, always with a unit: ``5 s``, ``100 ms``."""
 
 Bytes = Annotated[
     int,

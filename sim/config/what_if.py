@@ -16,12 +16,12 @@ from pydantic import ValidationError
 
 from sim.config.errors import InputError
 from sim.config.files import explain
+from sim.config.job_form import HINTS
 from sim.config.jobs import Job, JobsScenario
 from sim.config.model import Model
 from sim.config.scenario import Scenario, Workload
 from sim.config.yaml_text import parse_value
 
-_HINTS = "MPICH_MPIIO_HINTS"
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
 _SECTIONS = ("striping", "cores", "background", "target", "placement", "workload")
 _BY_NAME = ("environment", "slow")  # what follows the first dot is a name, dots and all
@@ -110,7 +110,7 @@ def _with(described: _Described, path: str, value: Any, place: str) -> _Describe
     if head == "machine" and rest:
         head, path = "", rest
     if path == "hints" or head in _BY_NAME:
-        name = rest or _HINTS
+        name = rest or HINTS
         field = "environment" if path == "hints" else head
         new = {**getattr(described, field, {}), name: value}
     elif path in _PLAIN:

@@ -75,13 +75,9 @@ class NoCodeError(RuntimeError):
 class Entry(Generic[Parameters, Answer]):
     """A function of the data plane that Python calls.
 
-    Parameters
-    ----------
-    function
-        It takes components, ``int``, ``float``, ``bool`` and int64 arrays of one dimension, and
-        returns an ``int`` or nothing.
-    raises
-        The one error that compiled code below it raises.
+    ``function`` takes components, ``int``, ``float``, ``bool`` and int64 arrays of one dimension,
+    and returns an ``int`` or nothing; ``raises`` is the one error that compiled code below it
+    raises.
 
     Raises
     ------

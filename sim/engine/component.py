@@ -212,7 +212,6 @@ class Component:
         return int(self._words.ctypes.data)
 
     def _write(self, name: str) -> None:
-        """Write a field into the words."""
         words = _words_of(self.__dict__[name])
         first, _kind = self.__dict__["_places"][name]
         self._words[first : first + len(words)] = words

@@ -33,12 +33,8 @@ class DataPlane(Protocol):
 class Environment(simpy.Environment):
     """A SimPy environment that advances a data plane as part of its own time.
 
-    Parameters
-    ----------
-    plane
-        The data plane.
-    watch
-        Called between slices of compiled work, several times a second of wall time; may raise.
+    ``watch`` is called between slices of compiled work, several times a second of wall time; it may
+    raise.
     """
 
     def __init__(self, plane: DataPlane, watch: Callable[[], None] | None = None) -> None:

@@ -116,7 +116,6 @@ def discard(table: HashMap, key: int) -> int:
 
 @njit
 def _copy(table: HashMap, larger: HashMap) -> None:
-    """Put all pairs of one map into another."""
     for slot in range(len(table.keys)):
         if table.keys[slot] != _EMPTY:
             put(larger, table.keys[slot], table.rows[slot])

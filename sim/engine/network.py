@@ -158,7 +158,6 @@ def set_stations(
 
 
 def _make_bins(rows: int, bins: int, width: float) -> Bins:
-    """Return empty bins."""
     shape = rows, bins
     return Bins(np.zeros(shape, order="F"), np.zeros(shape, order="F"), np.array([width]))
 

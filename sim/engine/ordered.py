@@ -27,21 +27,12 @@ _ROW = np.dtype([("key", "i8"), ("next", "i4", LEVELS)], align=True)
 
 
 class Ordered(NamedTuple):
-    """The sorted lists.
+    """The sorted lists."""
 
-    Attributes
-    ----------
-    next
-        int32 (rows, LEVELS): the row that follows on each level on which a row is linked, or -1.
-    heads
-        int32 (lists, LEVELS): the first row of each list on each level, or -1.
-    keys
-        int64 (rows,): what the lists are sorted by.
-    """
-
+    # int32 (rows, LEVELS): the row that follows on each level on which a row is linked, or -1
     next: Indices
-    heads: Indices
-    keys: Integers
+    heads: Indices  # int32 (lists, LEVELS): the first row of each list on each level, or -1
+    keys: Integers  # int64 (rows,): what the lists are sorted by
 
 
 def make_ordered(lists: int, rows: int) -> Ordered:

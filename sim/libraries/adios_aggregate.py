@@ -3,29 +3,245 @@
 The ranks form contiguous groups; the first of each, its *aggregator*, gathers the group's data and
 writes a subfile, each on OSTs of its own. The order of the steps is that of ADIOS 1.13
 (src/write/adios_mpi_amr.c, where the method is called MPI_AMR).
+
+By *brigade* the blocks of a group pass from hand to hand to its first rank. The ranks of a group
+stand in a line. Each sends its block to the one before it, and then passes on what comes from
+behind, block after block; the aggregator writes its own block and then each one that arrives
+(adios_mpi_amr_bg_close). A rank has one buffer for what arrives: it takes the next block only when
+it has handed the last one on, and the sender waits for that, since messages of this length are not
+sent ahead. The aggregator has two, and lets the next block come while it writes one, if a thread of
+its own does the writing: without one nobody attends to MPI meanwhile.
+
+In the data plane a *hop* is an ``EXCHANGE`` of the rank that sends. Two neighbours tell each other
+that a buffer is free, and that a block has come, at a meeting of their own.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.config.striping import StripeRequest
 from sim.config.units import KIB, MIB
-from sim.engine.types import Floats, Integers
-from sim.libraries.adios import DEFAULT_STRIPING, Writers, write_once
-from sim.libraries.adios_brigade import Brigade
-from sim.libraries.adios_groups import AggregateOptions
-from sim.libraries.adios_index import FOOTER
-from sim.mpi.collectives import Collectives
-from sim.mpi.timers import Timer
+from sim.engine.types import Floats, Indices, Integers
+from sim.libraries.adios import DEFAULT_STRIPING, FOOTER, Variables, Writers, write_once
+from sim.mpi.communicator import Collectives
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from sim.plane.operations import Op, mix_operations
 
 if TYPE_CHECKING:  # the options of a kernel need no machine
     from sim.machine.filesystem import FileSet
+
+
+class _Line(NamedTuple):
+    """What the ranks of one group do, rank after rank and each in order: rows of shape (n,).
+
+    ``place`` is the rank, counted from the aggregator; ``kind`` the operation; ``pair`` the
+    neighbours that meet: the place of the one behind; ``block`` whose block is moved or written;
+    ``hop`` numbers the hops, -1 where there is none.
+    """
+
+    place: Integers
+    kind: Integers
+    pair: Integers
+    block: Integers
+    hop: Integers
+
+
+@dataclass(frozen=True)
+class Brigade:
+    """The groups of a communicator, of one size each."""
+
+    leader: Integers  # int64 (groups,): the aggregators; the ranks that follow one are its group
+    members: int  # ranks of every group
+    threaded: bool  # whether a thread of the aggregator writes
+    # seconds that each of two neighbours is busy with telling the other, or hearing from it, that a
+    # buffer is free or a block has come
+    handshake: float
+
+    @property
+    def hops(self) -> int:
+        """Messages of all groups: each block goes as many steps as its rank is from the first."""
+        return len(self.leader) * self.members * (self.members - 1) // 2
+
+    def close(
+        self, batch: Batch, node: Indices, size: Integers, meeting: Integers, file: Integers
+    ) -> None:
+        """Gather and write the blocks of the groups.
+
+        Parameters
+        ----------
+        batch
+            Gets the operations; rank r has position r.
+        node
+            int32 (ranks,): the node of each rank.
+        size
+            int64 (ranks,): the bytes of each rank's block.
+        meeting
+            int64 (ranks,): where each rank meets the one before it.
+        file
+            int64 (groups,): the subfile of each group.
+        """
+        line = _line(self.members, threaded=self.threaded)
+        groups = self.leader[:, None]
+        rank, kind = groups + line.place, np.broadcast_to(line.kind, (len(groups), len(line.kind)))
+        first = self._transfers(batch, node, size, line)
+        each_hop = first + line.hop + np.arange(len(groups))[:, None] * (line.hop.max() + 1)
+        block = groups + line.block
+        offset = np.cumsum(size)[block] - size[block] - (np.cumsum(size) - size)[groups]
+        # A group of one rank has no neighbours: no operation looks at what stands there.
+        pair = meeting[np.minimum(groups + line.pair, len(meeting) - 1)]
+        columns: dict[Op, dict[str, npt.ArrayLike]] = {
+            Op.MEET: {
+                "meeting": pair.ravel(),
+                "members": 2,
+                "timer": Timer.AGGREGATE,
+            },
+            Op.WORK: {"seconds": self.handshake, "timer": Timer.AGGREGATE},
+            Op.WRITE: {
+                "file": np.repeat(file, len(line.kind)),
+                "offset": offset.ravel(),
+                "length": size[block].ravel(),
+                "stride": size[block].ravel(),
+                "count": 1,
+                "timer": Timer.RAW_WRITE,
+            },
+            Op.EXCHANGE: {
+                "transfer": each_hop.ravel(),
+                "received": 1,
+                "timer": Timer.AGGREGATE,
+            },
+        }
+        batch.add_operations(mix_operations(kind.ravel(), columns), rank.ravel())
+
+    def _transfers(self, batch: Batch, node: Indices, size: Integers, line: _Line) -> int:
+        """Add the hops of all groups, group after group; return the number of the first."""
+        hops = line.hop >= 0
+        sender = (self.leader[:, None] + line.place[hops]).ravel()
+        block = (self.leader[:, None] + line.block[hops]).ravel()
+        if not len(sender):
+            return 0
+        return batch.add_transfers(node[sender], node[sender - 1], size[block])
+
+
+def _line(members: int, *, threaded: bool) -> _Line:
+    """Return what the ranks of a group with so many members do."""
+    place, block = np.triu_indices(members)
+    last, own = block == members - 1, block == place
+    first = place == 0
+    # One row for each block that a rank handles, one column for each thing that it does with it.
+    behind, before = place + 1, place
+    meets = [
+        (~own & ~first & (block >= place + 2), behind),  # my buffer is free again
+        (~own & ~first, behind),  # it has come
+        (~first & (~own | ((place == 1) & (not threaded))), before),  # the next buffer is free
+    ]
+    steps: list[tuple[npt.NDArray[np.bool_], Op, Integers]] = [
+        *((asked, Op.MEET, pair) for asked, pair in meets),
+        (first & ~last & (block > 0) & threaded, Op.MEET, behind),  # the aggregator's buffer
+        (first, Op.WRITE, place),
+        (first & ~last & (not threaded), Op.MEET, behind),
+        (first & ~last, Op.MEET, behind),  # the next block has come
+        (~first, Op.EXCHANGE, place),
+        (~first, Op.MEET, before),  # it has gone
+    ]
+    columns = [
+        (asked, kind, pair)
+        for asked, step, pair in steps
+        for kind in ((Op.MEET, Op.WORK) if step is Op.MEET else (step,))
+    ]
+    asked = np.stack([column[0] for column in columns], axis=1)
+    kind = np.broadcast_to([int(column[1]) for column in columns], asked.shape)
+    pair = np.stack([column[2] for column in columns], axis=1)
+    row, _ = np.nonzero(asked)
+    kinds = kind[asked].astype(np.int64)
+    hop = np.where(kinds == Op.EXCHANGE, np.cumsum(kinds == Op.EXCHANGE) - 1, -1)
+    return _Line(place[row], kinds, pair[asked], block[row], hop)
+
+
+MOST_GATHERED = 2**31 - 1
+"""Bytes that an aggregator can gather in one call of MPI, whose counts are 32-bit integers."""
+
+WARNED = 704_643_072
+"""Bytes of aggregation buffers beyond which ADIOS 1.5 and 1.6 warn (MAX_AGG_BUF)."""
+
+
+class Groups(NamedTuple):
+    """Contiguous groups of ranks.
+
+    ``leader`` and ``size`` are int64 (groups,): the first rank, and how many there are; ``of`` is
+    int64 (ranks,): the group of each rank.
+    """
+
+    leader: Integers
+    size: Integers
+    of: Integers
+
+
+def split(ranks: int, groups: int) -> Groups:
+    """Split ranks into contiguous groups; the first ones get one more where they do not come out.
+
+    As many groups as ranks if that is fewer.
+    """
+    count = min(groups, ranks)
+    size = np.full(count, ranks // count)
+    size[: ranks % count] += 1
+    return Groups(np.cumsum(size) - size, size, np.repeat(np.arange(count), size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregateOptions:
+    """The parameters of MPI_AGGREGATE, named as in ADIOS's XML file."""
+
+    num_aggregators: int | None = None  # subfiles, and so groups; as many as OSTs unless given
+    # OSTs that the subfiles are dealt to: subfile g begins on OST g mod `num_ost`; all there are
+    # unless given
+    num_ost: int | None = None
+    osts_to_skip: frozenset[int] = frozenset()  # which of these are left out
+    random_offset: bool = False  # the file system chooses the OSTs instead
+    brigade: bool = True  # aggregation by brigade (`aggregation_type=2`), not by a gather (`=1`)
+    threading: bool = True  # a thread of each aggregator opens its subfile, and writes
+    have_metadata_file: bool = True  # whether there is a global index
+
+    def usable(self, osts: int) -> Integers:
+        """Return the OSTs that the subfiles are dealt to, of so many: int64."""
+        every = range(osts if self.num_ost is None else self.num_ost)
+        return np.array([ost for ost in every if ost not in self.osts_to_skip], np.int64)
+
+    def groups(self, ranks: int, osts: int) -> Groups:
+        """Return the groups of so many ranks on a file system with so many OSTs."""
+        return split(ranks, self.num_aggregators or self.num_ost or osts)
+
+    def memory(self, groups: Groups, size: Integers, variables: Variables) -> Integers:
+        """Return the bytes that each rank needs beside its own buffer: int64 (ranks,).
+
+        By brigade, one buffer as large as the largest block of the group, and two at the
+        aggregator; by a gather, room for everything at the aggregator.
+
+        Parameters
+        ----------
+        groups
+            Of the ranks.
+        size
+            int64 (ranks,): bytes that each writes.
+        variables
+            What each writes.
+        """
+        needed = np.zeros_like(size)
+        if self.brigade:
+            largest = np.maximum.reduceat(size, groups.leader)
+            needed[:] = np.where(groups.size > 1, largest, 0)[groups.of]
+            needed[groups.leader] *= 2
+        else:
+            index = variables.index_size(1) * groups.size + FOOTER
+            needed[groups.leader] = np.add.reduceat(size, groups.leader) + index
+        return needed
+
 
 _EAGER = 8 * KIB
 """Longest message that is sent ahead, before anybody asks for it (MPICH_GNI_MAX_EAGER_MSG_SIZE)."""
@@ -35,15 +251,7 @@ _CONTEXT = 256
 
 
 class MpiAggregate:
-    """The method MPI_AGGREGATE: a subfile for each group of ranks, written by its aggregator.
-
-    Parameters
-    ----------
-    writers
-        Who writes.
-    options
-        The parameters of the method.
-    """
+    """The method MPI_AGGREGATE: a subfile for each group of ranks, written by its aggregator."""
 
     def __init__(self, writers: Writers, options: AggregateOptions) -> None:
         self._writers, self._options = writers, options
@@ -78,7 +286,7 @@ class MpiAggregate:
         usable = self._options.usable(writers.osts)
         first = usable[np.arange(groups) % len(usable)]
         osts = (first[:, None] + np.arange(count)) % writers.osts
-        number = writers.filesystem.plane.add_files(size, osts.astype(np.int32))
+        number = writers.filesystem.plane.namespace.add_files(size, osts.astype(np.int32))
         return self._index._replace(first=number, stripe_count=count, stripe_size=size, osts=osts)
 
     @property
@@ -138,7 +346,6 @@ class MpiAggregate:
 
     @cached_property
     def _leaders_costs(self) -> Collectives:
-        """What collectives of the aggregators cost."""
         nodes = len(np.unique(self._writers.world.node[self.aggregators]))
         return Collectives(self._writers.mpi, nodes, len(self.aggregators))
 
@@ -188,7 +395,6 @@ class MpiAggregate:
         return found
 
     def _pass_on(self, batch: Batch, size: Integers) -> None:
-        """Gather and write by brigade."""
         node = self._writers.world.node
         for brigade, which in self._brigades():
             brigade.close(batch, node, size, self._pairs, self._file[which])

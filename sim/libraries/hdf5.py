@@ -8,7 +8,7 @@ method of :class:`Hdf5File` adds to a batch what one call of the library makes t
   piece by piece by every rank, or by rank 0, which passes them on (H5Pset_coll_metadata_write,
   H5Pset_all_coll_metadata_ops);
 * raw data go by :mod:`sim.libraries.hdf5_transfer`;
-* space is allocated by :mod:`sim.libraries.hdf5_space` when a dataset is created.
+* space is allocated by :mod:`sim.libraries.hdf5_objects` when a dataset is created.
 
 The order of the steps is that of HDF5 1.10, checked against a trace of the MPI-IO calls of release
 1.10.8 and against a Darshan log of IOR with HDF5 on Cori.
@@ -42,11 +42,11 @@ from sim.libraries.hdf5_objects import (
     SUPERBLOCK_READS,
     ChunkIndex,
     Entry,
+    FileSpace,
     Group,
     MetadataCache,
     allocate_chunks,
 )
-from sim.libraries.hdf5_space import FileSpace
 from sim.libraries.hdf5_transfer import Transfer, TransferProperties
 from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import (
@@ -67,82 +67,48 @@ _FILL_BUFFER = MIB  # bytes that are filled in one go
 
 @dataclass(frozen=True, kw_only=True)
 class Hdf5Properties:
-    """How a file is accessed (HDF5's property lists), with the library's defaults.
+    """How a file is accessed (HDF5's property lists), with the library's defaults."""
 
-    Attributes
-    ----------
-    release
-        Of HDF5. Since ``1.10.2`` rank 0 reads superblock and root group for all when a file is
-        opened, and a file is cut to its size only if its size is wrong (release notes of 1.10.2:
-        "performance of the HDF5 parallel open/close/flush operations").
-    alignment, alignment_threshold
-        Bytes: what is at least as large as the threshold begins at a multiple of the alignment
-        (H5Pset_alignment).
-    collective_metadata_reads, collective_metadata_writes
-        H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write.
-    metadata_writers
-        Who writes metadata if not collectively: ``all`` ranks a share each, or the ``first`` rank
-        everything (H5AC_METADATA_WRITE_STRATEGY__DISTRIBUTED and __PROCESS_0_ONLY).
-    fill
-        When fill values are written (H5Pset_fill_time): ``never``; ``if set``, which chunked
-        datasets take to be always; ``at allocation``.
-    transfer
-        How raw data are moved.
-    """
-
+    # of HDF5. Since `1.10.2` rank 0 reads superblock and root group for all when a file is opened,
+    # and a file is cut to its size only if its size is wrong (release notes of 1.10.2: "performance
+    # of the HDF5 parallel open/close/flush operations").
     release: Literal["1.10.1", "1.10.2"] = "1.10.1"
+    # alignment, alignment_threshold: bytes: what is at least as large as the threshold begins at a
+    # multiple of the alignment (H5Pset_alignment)
     alignment: int = 1
     alignment_threshold: int = 1
+    # collective_metadata_reads, collective_metadata_writes: h5Pset_all_coll_metadata_ops,
+    # H5Pset_coll_metadata_write
     collective_metadata_reads: bool = False
     collective_metadata_writes: bool = False
+    # who writes metadata if not collectively: `all` ranks a share each, or the `first` rank
+    # everything (H5AC_METADATA_WRITE_STRATEGY__DISTRIBUTED and __PROCESS_0_ONLY)
     metadata_writers: Literal["all", "first"] = "all"
+    # when fill values are written (H5Pset_fill_time): `never`; `if set`, which chunked datasets
+    # take to be always; `at allocation`
     fill: Literal["never", "if set", "at allocation"] = "if set"
+    # how raw data are moved
     transfer: TransferProperties = field(default_factory=TransferProperties)
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A dataset of a file.
+    """A dataset of a file."""
 
-    Attributes
-    ----------
-    group, number
-        The group that it is in, and the number of its name there.
-    header, header_size
-        Where its object header is, and its size.
-    storage
-        Where its elements are.
-    index
-        In which its chunks are found, if it is chunked.
-    """
-
+    # group, number: the group that it is in, and the number of its name there
     group: Group
     number: int
+    # header, header_size: where its object header is, and its size
     header: int
     header_size: int
-    storage: Storage
-    index: ChunkIndex | None
+    storage: Storage  # where its elements are
+    index: ChunkIndex | None  # in which its chunks are found, if it is chunked
 
 
 class Hdf5File(LibraryFile):
-    """A file of parallel HDF5: created or opened, closed, and perhaps opened again.
+    """A file of parallel HDF5: created or opened, closed, and perhaps opened again."""
 
-    Parameters
-    ----------
-    file
-        The MPI file under it.
-    mpi
-        The MPI library.
-    properties
-        How it is accessed.
-
-    Attributes
-    ----------
-    root
-        The root group, once the file is created.
-    """
-
-    root: Group
+    root: Group  # the root group, once the file is created
 
     def __init__(self, file: MpiFile, mpi: Mpi, properties: Hdf5Properties) -> None:
         self.properties = properties

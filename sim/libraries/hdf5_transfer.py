@@ -38,49 +38,27 @@ _ADDRESS = 9  # bytes of a chunk's address and how it is accessed
 
 @dataclass(frozen=True, kw_only=True)
 class TransferProperties:
-    """How raw data are moved (HDF5's dataset transfer property list).
+    """How raw data are moved (HDF5's dataset transfer property list)."""
 
-    Attributes
-    ----------
-    collective
-        Whether a transfer is one of all ranks (H5Pset_dxpl_mpio).
-    chunk_io
-        What a collective transfer of a chunked dataset does (H5Pset_dxpl_mpio_chunk_opt): ``link``
-        makes one call, ``multi`` one for each chunk; ``automatic`` links if a rank has on average
-        at least ``link_threshold`` chunks.
-    link_threshold
-        H5Pset_dxpl_mpio_chunk_opt_num.
-    multi_percent
-        Multi-chunk: a chunk is accessed collectively if more than so many per cent of all ranks
-        select something in it, and more than one (H5Pset_dxpl_mpio_chunk_opt_ratio).
-    datatypes
-        Whether selections are handed on as MPI datatypes, which are built from them here and taken
-        apart again in MPI-IO; else as the lists of pieces that MPI-IO needs (the one-sided driver,
-        CCIO).
-    """
-
-    collective: bool = True
+    collective: bool = True  # whether a transfer is one of all ranks (H5Pset_dxpl_mpio)
+    # what a collective transfer of a chunked dataset does (H5Pset_dxpl_mpio_chunk_opt): `link`
+    # makes one call, `multi` one for each chunk; `automatic` links if a rank has on average at
+    # least `link_threshold` chunks
     chunk_io: ChunkIo = "automatic"
-    link_threshold: int = 0
+    link_threshold: int = 0  # h5Pset_dxpl_mpio_chunk_opt_num
+    # multi-chunk: a chunk is accessed collectively if more than so many per cent of all ranks
+    # select something in it, and more than one (H5Pset_dxpl_mpio_chunk_opt_ratio)
     multi_percent: int = 60
+    # whether selections are handed on as MPI datatypes, which are built from them here and taken
+    # apart again in MPI-IO; else as the lists of pieces that MPI-IO needs (the one-sided driver,
+    # CCIO)
     datatypes: bool = True
 
 
 class Transfer:
     """One transfer between memory and a dataset, for all ranks.
 
-    Parameters
-    ----------
-    driver
-        Of the file.
-    storage
-        Where the dataset lies.
-    selection, memory
-        What each rank selects, and how it lies in memory.
-    properties
-        How it is to be moved.
-    writing
-        Whether it is a write.
+    ``selection`` is what each rank selects in the dataset, ``memory`` how that lies in its memory.
     """
 
     def __init__(
@@ -178,7 +156,6 @@ class Transfer:
         self._move_all(batch, pieces.accesses(self._selection.rank))
 
     def _calls(self, pieces: Pieces) -> Accesses:
-        """Return pieces as calls, in their order."""
         return Accesses(self._selection.rank[pieces.row], pieces.offset, pieces.length)
 
     def _agree(self, batch: Batch) -> None:

@@ -7,10 +7,9 @@ import numpy as np
 from sim.config.mpi import Mpi
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.file import MpiFile
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 
@@ -18,28 +17,13 @@ _OFFSET = 8  # bytes of an MPI_Offset
 
 
 class MpiDriver:
-    """A file as a library has it open through MPI-IO.
-
-    Parameters
-    ----------
-    file
-        The MPI file.
-    mpi
-        The MPI library.
-
-    Attributes
-    ----------
-    costs
-        What collectives of the file's ranks cost.
-    size
-        Where the bytes that the file holds end.
-    """
+    """A file as a library has it open through MPI-IO."""
 
     def __init__(self, file: MpiFile, mpi: Mpi) -> None:
         self.file = file
         self.mpi = mpi
         self.costs = Collectives(mpi, self.communicator.nodes, self.communicator.size)
-        self.size = 0
+        self.size = 0  # where the file's bytes end
         self._settled = 0
         self._exists = False
 

@@ -32,7 +32,7 @@ from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import Hyperslab, Pieces, Storage, file_pieces
 from sim.mpi.accesses import Accesses
 from sim.mpi.file import MpiFile
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 
@@ -44,25 +44,19 @@ _NUMBER = 8  # bytes of an offset in a collective
 
 @dataclass(frozen=True, kw_only=True)
 class PnetcdfProperties:
-    """How a file is made, with the library's defaults.
+    """How a file is made, with the library's defaults."""
 
-    Attributes
-    ----------
-    version
-        Of the format: 1 (classic), 2 (64-bit offsets) or 5 (64-bit data).
-    header_align, variable_align, record_align
-        Bytes: the extent of the header, the beginning of each fixed-size variable and that of the
-        records are multiples of them (hints ``nc_header_align_size``, ``nc_var_align_size``,
-        ``nc_record_align_size``). Unless given, header and variables go by 512 bytes, or by stripes
-        if there is more than four stripes of fixed-size variables.
-    header_read_chunk
-        Bytes that rank 0 reads of the header at a time (``nc_header_read_chunk_size``).
-    """
-
+    # of the format: 1 (classic), 2 (64-bit offsets) or 5 (64-bit data)
     version: Literal[1, 2, 5] = 2
+    # header_align, variable_align, record_align: bytes: the extent of the header, the beginning of
+    # each fixed-size variable and that of the records are multiples of them (hints
+    # `nc_header_align_size`, `nc_var_align_size`, `nc_record_align_size`). Unless given, header and
+    # variables go by 512 bytes, or by stripes if there is more than four stripes of fixed-size
+    # variables.
     header_align: int | None = None
     variable_align: int | None = None
     record_align: int = 4
+    # bytes that rank 0 reads of the header at a time (`nc_header_read_chunk_size`)
     header_read_chunk: int = 256 * KIB
 
 
@@ -75,20 +69,13 @@ class Dimension(NamedTuple):
 
 @dataclass(eq=False)
 class Variable:
-    """A variable.
+    """A variable."""
 
-    Attributes
-    ----------
-    name, dimensions, element_size
-        As defined; size in bytes.
-    begin
-        Where it begins in the file, in bytes, once the definitions are complete.
-    """
-
+    # name, dimensions, element_size: as defined; size in bytes
     name: str
     dimensions: tuple[Dimension, ...]
     element_size: int
-    begin: int = -1
+    begin: int = -1  # where it begins in the file, in bytes, once the definitions are complete
 
     @property
     def is_record(self) -> bool:
@@ -113,21 +100,11 @@ class Variable:
 
 @dataclass(eq=False)
 class PnetcdfFile(LibraryFile):
-    """A file of PnetCDF: created or opened, closed, and perhaps opened again.
+    """A file of PnetCDF: created or opened, closed, and perhaps opened again."""
 
-    Attributes
-    ----------
-    file
-        The MPI file under it.
-    mpi
-        The MPI library.
-    properties
-        How it is made.
-    """
-
-    file: MpiFile
-    mpi: Mpi
-    properties: PnetcdfProperties
+    file: MpiFile  # the MPI file under it
+    mpi: Mpi  # the MPI library
+    properties: PnetcdfProperties  # how it is made
     _dimensions: list[Dimension] = field(default_factory=list)
     _variables: list[Variable] = field(default_factory=list)
     _records: int = 0
@@ -319,7 +296,6 @@ class PnetcdfFile(LibraryFile):
         self._unsaved = False
 
     def _write_header(self, batch: Batch, offset: int, length: int) -> None:
-        """Write a part of the header at rank 0."""
         self._driver.write(batch, _by_first(offset, length), each=True)
 
     def _each(self, batch: Batch, kind: Op) -> None:
@@ -339,10 +315,8 @@ def _turns(pieces: Pieces, rank: Integers) -> list[Accesses]:
 
 
 def _by_first(offset: int, length: int) -> Accesses:
-    """Return one piece of rank 0."""
     return Accesses(np.zeros(1, np.int64), np.array([offset]), np.array([length]))
 
 
 def _rounded(size: int, unit: int) -> int:
-    """Return a size rounded up to a multiple of a unit."""
     return -(-size // unit) * unit

@@ -30,22 +30,17 @@ MOST_DIMENSIONS = 4
 
 @dataclass(frozen=True, eq=False)
 class Hyperslab:
-    """Hyperslabs of one dataset, one a row: usually one for each rank.
+    """Hyperslabs of one dataset, one a row: usually one for each rank."""
 
-    Attributes
-    ----------
-    start, stride, count, block
-        int64 (rows, dimensions), in elements. Blocks do not overlap: ``stride >= block`` where
-        there are several. A row with a zero in ``count`` or ``block`` selects nothing.
-    rank
-        int64 (rows,), ascending: whose it is. Where a rank has several rows, they belong to several
-        calls, in order; only independent transfers allow that.
-    """
-
+    # start, stride, count, block: int64 (rows, dimensions), in elements. Blocks do not overlap:
+    # `stride >= block` where there are several. A row with a zero in `count` or `block` selects
+    # nothing.
     start: Integers
     stride: Integers
     count: Integers
     block: Integers
+    # int64 (rows,), ascending: whose it is. Where a rank has several rows, they belong to several
+    # calls, in order; only independent transfers allow that.
     rank: Integers
 
     @staticmethod
@@ -108,14 +103,10 @@ class Hyperslab:
 
 @dataclass(frozen=True)
 class Memory:
-    """How the selected elements lie in a rank's memory.
+    """How the selected elements lie in a rank's memory."""
 
-    Attributes
-    ----------
-    block, stride
-        Elements of one piece, and from one piece to the next; equal where there are no gaps.
-    """
-
+    # block, stride: elements of one piece, and from one piece to the next; equal where there are no
+    # gaps
     block: int
     stride: int
 
@@ -127,23 +118,13 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Storage:
-    """Where a dataset lies in its file.
+    """Where a dataset lies in its file."""
 
-    Attributes
-    ----------
-    dims
-        Elements along each dimension.
-    element_size
-        Bytes of an element.
-    chunk
-        Elements of a chunk along each dimension; those of the dataset if it is in one piece.
-    address
-        int64 (chunks,): where each chunk begins, in bytes, in row-major order of the chunks.
-    """
-
-    dims: tuple[int, ...]
-    element_size: int
+    dims: tuple[int, ...]  # elements along each dimension
+    element_size: int  # bytes of an element
+    # elements of a chunk along each dimension; those of the dataset if it is in one piece
     chunk: tuple[int, ...]
+    # int64 (chunks,): where each chunk begins, in bytes, in row-major order of the chunks
     address: Integers
 
     @property
@@ -158,20 +139,11 @@ class Storage:
 
 
 class Pieces(NamedTuple):
-    """Contiguous pieces of a file, in the order in which they are looked at.
+    """Contiguous pieces of a file, in the order in which they are looked at."""
 
-    Attributes
-    ----------
-    row
-        int64 (pieces,), ascending: of which row of the hyperslab.
-    chunk
-        int64: in which chunk, in row-major order.
-    offset, length
-        int64: bytes.
-    """
-
-    row: Integers
-    chunk: Integers
+    row: Integers  # int64 (pieces,), ascending: of which row of the hyperslab
+    chunk: Integers  # int64: in which chunk, in row-major order
+    # offset, length: int64: bytes
     offset: Integers
     length: Integers
 
@@ -266,23 +238,15 @@ def chunks_selected(selection: Hyperslab, storage: Storage) -> tuple[Integers, I
 
 
 class _Segments(NamedTuple):
-    """The selected intervals along one dimension, cut at the borders of chunks.
+    """The selected intervals along one dimension, cut at the borders of chunks."""
 
-    Attributes
-    ----------
-    first
-        int64 (rows + 1,): the first of each row's.
-    chunk, offset, length
-        int64 (segments,): in which chunk along this dimension, where in it and how long.
-    position
-        int64: how many elements are selected along this dimension before it.
-    """
-
-    first: Integers
+    first: Integers  # int64 (rows + 1,): the first of each row's
+    # chunk, offset, length: int64 (segments,): in which chunk along this dimension, where in it and
+    # how long
     chunk: Integers
     offset: Integers
     length: Integers
-    position: Integers
+    position: Integers  # int64: how many elements are selected along this dimension before it
 
 
 class _Boxes:
@@ -407,7 +371,6 @@ def _digits(number: Integers, radix: Integers) -> list[Integers]:
 
 
 def _take(pieces: Pieces, index: npt.NDArray[np.intp]) -> Pieces:
-    """Return the pieces of these numbers."""
     return Pieces(*(column[index] for column in pieces))
 
 

@@ -63,16 +63,7 @@ _RECENT = 8.0  # RPCs of an OSC of which the mean is remembered
 
 
 class Brw(Component):
-    """Bulk RPCs, and all that they meet on their way.
-
-    Attributes
-    ----------
-    lives
-        float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC, reads and writes, have
-        spent on average by meter, and in all.
-    freed
-        float64 (OSCs,): when the latest RPC of each ended.
-    """
+    """Bulk RPCs, and all that they meet on their way."""
 
     network: Network
     programs: Programs
@@ -80,8 +71,10 @@ class Brw(Component):
     lnet: Lnet
     bulk: BulkRpcs
     disks: Disks
+    # float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC, reads and writes, have spent
+    # on average by meter, and in all
     lives: Floats
-    freed: Floats
+    freed: Floats  # float64 (OSCs,): when the latest RPC of each ended
 
     @classmethod
     def build(cls, site: Site) -> Brw:

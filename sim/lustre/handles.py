@@ -41,21 +41,13 @@ HANDLE = np.dtype(  # a file as one client node knows it from the MDS
 
 
 class Handles(Component):
-    """The open handles of all client nodes.
-
-    Attributes
-    ----------
-    rows
-        ``HANDLE`` records, with the pool of the free ones.
-    by_pair
-        The row of (file, node).
-    """
+    """The open handles of all client nodes."""
 
     files: Files
     programs: Programs
-    rows: Table
+    rows: Table  # `HANDLE` records, with the pool of the free ones
     spare_rows: Pool
-    by_pair: HashMap
+    by_pair: HashMap  # the row of (file, node)
 
     @classmethod
     def build(cls, site: Site) -> Handles:
@@ -145,7 +137,7 @@ def note_unlink(handles: Handles, program_id: int) -> None:
 
 @outlined
 def begin_listing(handles: Handles, program_id: int) -> bool:
-    """Let a program go through a directory with statahead; False if a neighbour does already."""
+    """Begin a program's statahead in a directory; False if a neighbour on the node has begun."""
     handle = handles.rows[_handle_of(handles, program_id)]
     if handle.lister >= 0 and handle.lister != program_id:
         return False
@@ -155,7 +147,7 @@ def begin_listing(handles: Handles, program_id: int) -> bool:
 
 @outlined
 def end_listing(handles: Handles, program_id: int, directory: int) -> None:
-    """Let others on a program's node go through a directory with statahead."""
+    """End a program's statahead in a directory: others on its node may begin."""
     key = pair_key(directory, handles.programs.rows[program_id].node)
     row = find(handles.by_pair, key)
     if row >= 0 and handles.rows[row].lister == program_id:

@@ -32,7 +32,9 @@ are needed, and such a request is dropped when anybody is in its way (Lustre 2.1
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +43,7 @@ from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.engine.ordered import last_not_after
-from sim.engine.pool import give, next_row, reserve, take
+from sim.engine.pool import give, live_rows, next_row, reserve, take
 from sim.engine.queue import append, unlink
 from sim.lustre.locks import (
     EOF,
@@ -116,13 +118,7 @@ _END_OF_OBJECT = 1 << 62  # beyond any byte, and safe to add to
 
 
 class Ldlm(Component):
-    """The two sides of lock traffic, and what lies between them.
-
-    Attributes
-    ----------
-    max_unused_locks
-        Locks that an OSC keeps though nobody uses them (``lru_size``).
-    """
+    """The two sides of lock traffic, and what lies between them."""
 
     network: Network
     files: Files
@@ -135,7 +131,7 @@ class Ldlm(Component):
     osses: OssThreads
     journals: Journals
     syncs: Syncs
-    max_unused_locks: int
+    max_unused_locks: int  # locks that an OSC keeps though nobody uses them (`lru_size`)
 
     @classmethod
     def build(cls, site: Site) -> Ldlm:
@@ -658,3 +654,22 @@ def leave_lru(osc: Osc, lock_id: int) -> None:
     lock.in_lru = 0
     unlink(obd.lru, osc.locks.locks.lru, lock_id)
     obd.lru_count -= 1
+
+
+class LockWait(NamedTuple):
+    """A request for a lock that waits at its OST."""
+
+    node: int
+    mode: int
+    resource: int  # the stripe object
+    holders: list[tuple[int, int]]  # node and mode of each lock of the object that is granted
+
+
+def lock_waits(ldlm: Ldlm) -> Iterator[LockWait]:
+    """Yield the requests for locks that wait now."""
+    locks = np.asarray(ldlm.locks.locks)[live_rows(ldlm.locks.spare_locks)]
+    granted = locks[locks["granted"] == 1]
+    for lock in locks[locks["state"] == _WAITING]:
+        held = granted[granted["resource"] == lock["resource"]]
+        holders = list(zip(held["owner"].tolist(), held["mode"].tolist(), strict=True))
+        yield LockWait(int(lock["owner"]), int(lock["mode"]), int(lock["resource"]), holders)

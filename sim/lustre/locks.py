@@ -143,37 +143,19 @@ LOCK_MARKS = np.dtype(  # what the recorder is to know of a lock: when it has ..
 
 
 class Locks(Component):
-    """The lock tables of the OSTs.
+    """The lock tables of the OSTs."""
 
-    Attributes
-    ----------
-    locks
-        ``LOCK`` records: one row a lock, granted or waiting.
-    marks
-        ``LOCK_MARKS`` records beside them; none where nothing is recorded.
-    spare_locks
-        Rows of ``locks`` that are free; the caller takes and gives them.
-    resources
-        ``RESOURCE`` records: one row an object.
-    order
-        The granted PW locks of each object, which never overlap, by where they start.
-    waiting
-        The requests that wait at each object, by where they start; over the same rows.
-    asts
-        int32 (locks,): ``asts[: ast_count[0]]`` are the locks whose holders the latest
-        :func:`enqueue` wants to get a blocking AST.
-    ast_count
-        int64 (1,).
-    """
-
-    locks: Table
-    marks: Table
-    spare_locks: Pool
-    resources: Table
-    order: Ordered
+    locks: Table  # `LOCK` records: one row a lock, granted or waiting
+    marks: Table  # `LOCK_MARKS` records beside them; none where nothing is recorded
+    spare_locks: Pool  # rows of `locks` that are free; the caller takes and gives them
+    resources: Table  # `RESOURCE` records: one row an object
+    order: Ordered  # the granted PW locks of each object, which never overlap, by where they start
+    # the requests that wait at each object, by where they start; over the same rows
     waiting: Ordered
+    # int32 (locks,): `asts[: ast_count[0]]` are the locks whose holders the latest enqueue wants to
+    # get a blocking AST
     asts: Indices
-    ast_count: Integers
+    ast_count: Integers  # int64 (1,)
 
     @classmethod
     def build(cls, site: Site) -> Locks:
@@ -219,7 +201,6 @@ class Locks(Component):
         self._enlarge_lists(count, len(self.locks))
 
     def _enlarge_lists(self, resources: int, rows: int) -> None:
-        """Make room for so many objects and locks in the sorted lists."""
         self.order = enlarge_ordered(self.order, resources, rows)
         self.waiting = lists_beside(self.order, resources, self.waiting)
 

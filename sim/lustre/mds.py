@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.mds import Mds as MdsModel
+from sim.config.lustre import Mds as MdsModel
 from sim.engine.calendar import schedule
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
@@ -118,28 +118,7 @@ PLACE = np.dtype([("next", "i4")])  # in the queue of an mdc: of a program, or o
 
 
 class Mds(Component):
-    """The metadata servers, and the clients' part in front of them.
-
-    Attributes
-    ----------
-    mdcs
-        ``MDC`` records: of each client node those for all MDTs.
-    places
-        ``PLACE`` records: of each program, and behind these of the statahead of each.
-    mdts
-        How many MDTs are in use.
-    rpcs_in_flight
-        RPCs that an mdc keeps under way (``max_rpcs_in_flight`` of the MDS).
-    station, directory, renames
-        The first station of the MDSs' threads, and of the locks of the MDTs' shared directories;
-        the station of the lock that renames take.
-    seconds
-        float64 (operations,): MDS time of each operation.
-    each_object
-        Seconds of the MDS for each stripe object of a file that is made or removed.
-    directory_service
-        Seconds under the lock of a directory, for each new name.
-    """
+    """The metadata servers, and the clients' part in front of them."""
 
     network: Network
     files: Files
@@ -155,16 +134,19 @@ class Mds(Component):
     precreation: Precreation
     handles: Handles
     requests: Requests
-    mdcs: Table
-    places: Table
-    mdts: int
-    rpcs_in_flight: int
+    mdcs: Table  # `MDC` records: of each client node those for all MDTs
+    places: Table  # `PLACE` records: of each program, and behind these of the statahead of each
+    mdts: int  # how many MDTs are in use
+    rpcs_in_flight: int  # RPCs that an mdc keeps under way (`max_rpcs_in_flight` of the MDS)
+    # station, directory, renames: the first station of the MDSs' threads, and of the locks of the
+    # MDTs' shared directories; the station of the lock that renames take
     station: int
     directory: int
     renames: int
-    seconds: Floats
+    seconds: Floats  # float64 (operations,): MDS time of each operation
+    # seconds of the MDS for each stripe object of a file that is made or removed
     each_object: float
-    directory_service: float
+    directory_service: float  # seconds under the lock of a directory, for each new name
 
     @classmethod
     def build(cls, site: Site) -> Mds:
@@ -562,7 +544,6 @@ def _turn(mds: Mds, program_id: int, kind: int) -> Any:
 
 @njit
 def _mdc_id(mds: Mds, program_id: int) -> int:
-    """Return the mdc of a program's node for the MDT of the file that it is at."""
     file_id = mds.programs.operations[mds.programs.rows[program_id].op].file
     return mdc_of(mds, program_id, file_id)
 

@@ -26,18 +26,11 @@ STOCK = np.dtype(  # what the MDS knows of an OST's precreated objects
 
 
 class Precreation(Component):
-    """The objects that the OSTs have made ahead.
-
-    Attributes
-    ----------
-    stocks
-        ``STOCK`` records, one an OST.
-    limit, object_seconds
-        Most objects that an OST makes ahead at once, and its seconds for each.
-    """
+    """The objects that the OSTs have made ahead."""
 
     lnet: Lnet
-    stocks: Table
+    stocks: Table  # `STOCK` records, one an OST
+    # limit, object_seconds: most objects that an OST makes ahead at once, and its seconds for each
     limit: int
     object_seconds: float
 

@@ -54,20 +54,14 @@ REQUEST = np.dtype(  # a small request to a server
 
 
 class Requests(Component):
-    """All small requests under way.
-
-    Attributes
-    ----------
-    rows
-        ``REQUEST`` records.
-    """
+    """All small requests under way."""
 
     network: Network
     files: Files
     programs: Programs
     lnet: Lnet
     osses: OssThreads
-    rows: Table
+    rows: Table  # `REQUEST` records
     spare_rows: Pool
 
     @classmethod

@@ -131,26 +131,14 @@ ENTRY = np.dtype(  # asked for ahead (sa_entry)
 
 
 class Statahead(Component):
-    """The statahead of all client nodes.
-
-    Attributes
-    ----------
-    listings
-        ``LISTING`` records: of each program one.
-    entries
-        ``ENTRY`` records.
-    most
-        Most entries ahead of a program (``statahead_max``).
-    glimpses
-        Whether sizes are asked for ahead (``statahead_agl``).
-    """
+    """The statahead of all client nodes."""
 
     mds: Mds
-    listings: Table
-    entries: Table
+    listings: Table  # `LISTING` records: of each program one
+    entries: Table  # `ENTRY` records
     spare_entries: Pool
-    most: int
-    glimpses: bool
+    most: int  # most entries ahead of a program (`statahead_max`)
+    glimpses: bool  # whether sizes are asked for ahead (`statahead_agl`)
 
     @classmethod
     def build(cls, site: Site) -> Statahead:

@@ -100,14 +100,8 @@ class Allocator:
     start moves on by one, and after some thousand files the start is drawn anew (Lustre 2.7
     lod_qos.c, lod_alloc_rr; the weighting by free space, lod_alloc_qos, is left out).
 
-    Parameters
-    ----------
-    osts : int
-        OSTs of the file system.
-    seed : int
-        Seed of the scenario; the random starts follow from it.
-    default : StripeRequest, optional
-        Striping of the directory, inherited by a file that asks for none: 1 x 1 MiB unless given.
+    The random starts follow from the scenario's ``seed``. ``default`` is the striping of the
+    directory, inherited by a file that asks for none: 1 x 1 MiB unless given.
     """
 
     def __init__(self, osts: int, seed: int, default: StripeRequest | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sim.config.machine import Machine
 from sim.engine.component import annotated
 from sim.engine.network import Network, make_network, set_stations
+from sim.lustre.server.background import check_background
 from sim.machine.plane import Plane
 from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
@@ -24,6 +25,10 @@ class Assembly(NamedTuple):
 
     plane: Plane
     book: StationBook
+
+    def check_background(self, traffic: Background) -> None:
+        """Raise InputError unless the machine carries what other jobs do."""
+        check_background(traffic, self.plane.tables.others, self.book)
 
 
 def assemble(
@@ -68,15 +73,10 @@ def assemble(
     stations, opposed = site.book.table(), machine.network.opposed
     set_stations(network, stations, bins=_BINS, bin_width=_BIN_WIDTH, opposed=opposed)
     tables = site.make(Tables)
-    peers = PeerRoutes(
-        fabric,
-        occupants.nodes,
-        service_routers(machine, fabric),
-        tables.aries.first_link,
-        network.path,
-        seed,
-    )
-    plane = Plane(tables, peers)
+    servers = service_routers(machine, fabric)
+    routes = PeerRoutes(tables.aries, fabric, occupants.nodes, servers, seed)
+    routes.include(tables.lnet, ("outward", "homeward"), tables.lnet.aries_interfaces())
+    plane = Plane(tables, routes)
     for component in tables.uses().values():
         component.begin()
     return Assembly(plane, site.book)

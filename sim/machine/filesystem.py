@@ -37,32 +37,16 @@ class FileSet(NamedTuple):
 
 
 class FileSystem:
-    """Lustre, and where else the job can write, for the control plane.
-
-    Parameters
-    ----------
-    environment
-        The clock.
-    plane
-        The data plane.
-    allocator
-        Chooses the OSTs of new files.
-    mdts
-        Metadata targets in use.
-    directory_mdts
-        Over how many of them a directory of all ranks deals its names.
-    storage
-        Where files are made, unless it is said for them.
-    """
+    """Lustre, and where else the job can write, for the control plane."""
 
     def __init__(
         self,
         environment: Environment,
         plane: Plane,
         allocator: Allocator,
-        mdts: int,
-        storage: Storage = LUSTRE,
-        directory_mdts: int = 1,
+        mdts: int,  # metadata targets in use
+        storage: Storage = LUSTRE,  # where files are made, unless it is said for them
+        directory_mdts: int = 1,  # over how many of them a directory of all ranks deals its names
     ) -> None:
         self.environment = environment
         self.plane = plane
@@ -111,7 +95,7 @@ class FileSystem:
             return self._allocate_elsewhere(files, storage, size=size, direct=direct)
         count, stripe_size = self._allocator.resolve(request)
         osts = self._allocator.allocate(files, request)
-        first = self.plane.add_files(
+        first = self.plane.namespace.add_files(
             stripe_size,
             osts.astype(np.int32),
             size=size,
@@ -136,7 +120,7 @@ class FileSystem:
         if self.storage.kind != "lustre":
             return self._allocate_elsewhere(names, self.storage, size=0, direct=False).first
         mdts = self._deal(names, directories, shared=shared_directory)
-        first = self.plane.add_names(mdts, shared_directory=shared_directory)
+        first = self.plane.namespace.add_names(mdts, shared_directory=shared_directory)
         self._made.append((first, names))
         return first
 
@@ -153,11 +137,11 @@ class FileSystem:
     ) -> FileSet:
         """Make files on the SSDs of the nodes, or behind service nodes."""
         if storage.kind == "ssd":
-            first = self.plane.add_local_files(files, size=size, direct=direct)
+            first = self.plane.namespace.add_local_files(files, size=size, direct=direct)
             made = FileSet(first, 1, LOCAL_STRIPE, np.zeros((files, 1), np.int64))
         else:
             servers = storage.deal(files, len(self.plane.tables.files.rows))
-            first = self.plane.add_remote_files(
+            first = self.plane.namespace.add_remote_files(
                 storage.stripe_size, servers, storage.volume, every=storage.servers, size=size
             )
             made = FileSet(first, storage.width, storage.stripe_size, servers.astype(np.int64))
@@ -176,10 +160,10 @@ class FileSystem:
         """
         now = self.environment.now
         operations, bounds = batch.listing()
-        self.plane.note_library_calls(batch, operations)
+        self.plane.batches.note_library_calls(batch, operations)
         if self._of_one_node:
             self._place_files(operations, np.repeat(batch.programs, np.diff(bounds)))
-        number = self.plane.submit(batch.programs, operations, bounds, now, batch.transfers)
+        number = self.plane.batches.submit(batch.programs, operations, bounds, now, batch.transfers)
         return self.environment.batch_event(number)
 
     def _place_files(self, operations: Operations, program: Integers) -> None:
@@ -212,9 +196,9 @@ class FileSystem:
         """Put files on nodes: on their SSDs, or on the service node that each of them uses."""
         if storage.kind != "ssd":
             self.plane.tables.files.rows.node[files] = nodes
-            self.plane.move_files(files, storage.servers[nodes % len(storage.servers)])
+            self.plane.namespace.move_files(files, storage.servers[nodes % len(storage.servers)])
             return
-        self.plane.place_files(files, nodes.astype(np.int64))
+        self.plane.namespace.place_files(files, nodes.astype(np.int64))
         tables = self.plane.tables
         fullest = int(tables.ssds.rows.used.max())
         if fullest > tables.ssds.limits.capacity:
@@ -225,16 +209,16 @@ class FileSystem:
 
     def meetings(self, count: int = 1) -> int:
         """Return the number of the first of new meetings, one for each communicator."""
-        first = self.plane.add_meetings(count)
+        first = self.plane.batches.add_meetings(count)
         self._met.append((first, count))
         return first
 
     def give_back(self) -> None:
         """Give back the rows of all files and meetings: nobody will use them any more."""
         for first, count in self._made:
-            self.plane.give_files(first, count)
+            self.plane.namespace.give_files(first, count)
         for first, count in self._met:
-            self.plane.give_meetings(first, count)
+            self.plane.batches.give_meetings(first, count)
         self._made, self._met = [], []
 
     def servers_of(self, files: Integers) -> Integers:

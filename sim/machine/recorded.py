@@ -25,7 +25,6 @@ def end_recording(tables: Tables) -> None:
 
 
 def _in_use(pool: Pool) -> Integers:
-    """Return the rows of a table that are in use."""
     used = np.ones(len(pool.rows), np.bool_)
     used[pool.rows[: pool.counts[FREE]]] = False
     return np.flatnonzero(used)

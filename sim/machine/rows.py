@@ -21,22 +21,12 @@ class _Table(NamedTuple):
 
 
 class Rows:
-    """Sees to it that no event finds a table full.
-
-    Parameters
-    ----------
-    tables
-        All components.
-
-    Attributes
-    ----------
-    counts
-        int64 (pools, 3): what the pools of all tables count, in one place.
-    """
+    """Sees to it that no event finds a table full."""
 
     def __init__(self, tables: Tables) -> None:
         self._components = list(tables.uses().values())
         self._tables = [_Table(part, name) for part in self._components for name in part.pools()]
+        # int64 (pools, 3): what the pools of all tables count, in one place
         self.counts: Integers = np.zeros((len(self._tables), COUNTS), np.int64)
         self._network = tables.network
         for i, table in enumerate(self._tables):
@@ -59,7 +49,6 @@ class Rows:
                 self.counts[number[pool.counts.ctypes.data], NEEDED] += EVENTS_A_LOOK * rows
 
     def _pool(self, number: int) -> Pool:
-        """Return the pool of a table."""
         owner, name = self._tables[number]
         pool: Pool = getattr(owner, f"spare_{name}")
         return pool

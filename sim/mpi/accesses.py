@@ -15,16 +15,10 @@ class Accesses(NamedTuple):
 
     Sorted by rank, and for each rank in the order of the file, as MPI demands of a file view. No
     piece is empty; those of one rank do not overlap.
-
-    Attributes
-    ----------
-    rank
-        int64: whose piece it is, counted in the communicator.
-    offset, length
-        int64: where it lies in the file, in bytes.
     """
 
-    rank: Integers
+    rank: Integers  # int64: whose piece it is, counted in the communicator
+    # offset, length: int64: where it lies in the file, in bytes
     offset: Integers
     length: Integers
 
@@ -36,21 +30,13 @@ class Accesses(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Runs of equal calls, each of which one ``READ`` or ``WRITE`` operation does.
+    """Runs of equal calls, each of which one ``READ`` or ``WRITE`` operation does."""
 
-    Attributes
-    ----------
-    rank
-        int64 (runs,): whose they are, in the order of the calls.
-    offset, length
-        int64: where the first call begins and what each moves, in bytes.
-    stride, count
-        int64: bytes from one call to the next, and how many there are.
-    """
-
-    rank: Integers
+    rank: Integers  # int64 (runs,): whose they are, in the order of the calls
+    # offset, length: int64: where the first call begins and what each moves, in bytes
     offset: Integers
     length: Integers
+    # stride, count: int64: bytes from one call to the next, and how many there are
     stride: Integers
     count: Integers
 

@@ -83,15 +83,9 @@ def fit_to_stripes(available: int, stripe_count: int, per_stripe: int | None = N
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """The ranks as the placement sees them: hosts in the order of their lowest ranks.
+    """The ranks as the placement sees them: hosts in the order of their lowest ranks."""
 
-    Attributes
-    ----------
-    node
-        int32 (ranks,): the node of each rank.
-    """
-
-    node: Indices
+    node: Indices  # int32 (ranks,): the node of each rank
 
     @cached_property
     def _found(self) -> tuple[Indices, Integers]:

@@ -20,47 +20,32 @@ from sim.config.mpi import Mpi
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 
 if TYPE_CHECKING:
-    from sim.mpi.collectives import Collectives
     from sim.mpi.hints import Hints
 
 
 @dataclass(frozen=True, eq=False)
 class CollectiveFile:
-    """An open file, as its collective reads and writes see it.
+    """An open file, as its collective reads and writes see it."""
 
-    Attributes
-    ----------
-    number
-        Of the file in the data plane.
-    layout
-        Where its bytes lie.
-    communicator
-        The ranks that have it open.
-    aggregators
-        int64 (aggregators,): the ranks that read and write for all, in the order of their file
-        domains.
-    hints, mpi, costs
-        The hints in force; what the MPI library costs; what its collectives cost among
-        ``communicator``.
-    inner_meeting
-        The number of a second meeting in the data plane, for a part of the ranks to meet at while
-        the others wait at ``communicator.meeting``.
-    locked
-        First and last byte of the extents that each aggregator last asked to lock ahead, by its
-        position among the aggregators; lock mode 2 keeps its books here from call to call.
-    """
-
-    number: int
-    layout: Layout
-    communicator: Communicator
+    number: int  # of the file in the data plane
+    layout: Layout  # where its bytes lie
+    communicator: Communicator  # the ranks that have it open
+    # int64 (aggregators,): the ranks that read and write for all, in the order of their file
+    # domains
     aggregators: Integers
+    # hints, mpi, costs: the hints in force; what the MPI library costs; what its collectives cost
+    # among `communicator`
     hints: Hints
     mpi: Mpi
     costs: Collectives
+    # the number of a second meeting in the data plane, for a part of the ranks to meet at while the
+    # others wait at `communicator.meeting`
     inner_meeting: int
+    # first and last byte of the extents that each aggregator last asked to lock ahead, by its
+    # position among the aggregators; lock mode 2 keeps its books here from call to call
     locked: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -107,24 +92,12 @@ class Domains(Protocol):
 
 @dataclass(frozen=True)
 class StripedDomains:
-    """Stripes dealt to the aggregators in turn.
+    """Stripes dealt to the aggregators in turn."""
 
-    Attributes
-    ----------
-    layout
-        Of the file; a window is one stripe.
-    aggregators
-        How many there are.
-    stripes_per_round
-        Stripes of one aggregator in one round.
-    first
-        The stripe with which the first round begins.
-    """
-
-    layout: Layout
-    aggregators: int
-    stripes_per_round: int
-    first: int
+    layout: Layout  # of the file; a window is one stripe
+    aggregators: int  # how many there are
+    stripes_per_round: int  # stripes of one aggregator in one round
+    first: int  # the stripe with which the first round begins
 
     def window_of(self, offset: Integers) -> Integers:
         """See :class:`Domains`."""
@@ -145,17 +118,10 @@ class StripedDomains:
 
 @dataclass(frozen=True, eq=False)
 class EvenDomains:
-    """Even parts of what is read, each cut into buffers from the first byte that is asked for.
+    """Even parts of what is read, each cut into buffers from the first byte that is asked for."""
 
-    Attributes
-    ----------
-    start
-        int64 (windows,): where they begin, in bytes, ascending.
-    domain, round
-        int64 (windows,): whose they are, and when their turn is.
-    """
-
-    start: Integers
+    start: Integers  # int64 (windows,): where they begin, in bytes, ascending
+    # domain, round: int64 (windows,): whose they are, and when their turn is
     domain: Integers
     round: Integers
 
@@ -257,29 +223,20 @@ def union(offset: Integers, length: Integers) -> tuple[Integers, Integers]:
 
 
 class FileWindows(NamedTuple):
-    """The file windows in which something is asked for or given: rows in the order of the file.
+    """The file windows in which something is asked for or given: rows in the order of the file."""
 
-    Attributes
-    ----------
-    number, domain, round
-        int64 (windows,): see :class:`Domains`.
-    low, high
-        int64: the first byte, and one past the last byte, of what is asked for or given.
-    covered
-        int64: bytes of it. Less than ``high - low``: there are holes.
-    first_run
-        int64 (windows + 1,): where the runs of each window begin in the columns below.
-    run_offset, run_length
-        int64 (runs,): contiguous runs of bytes, none across the border of a window.
-    """
-
+    # number, domain, round: int64 (windows,): see Domains
     number: Integers
     domain: Integers
     round: Integers
+    # low, high: int64: the first byte, and one past the last byte, of what is asked for or given
     low: Integers
     high: Integers
-    covered: Integers
+    covered: Integers  # int64: bytes of it. Less than `high - low`: there are holes.
+    # int64 (windows + 1,): where the runs of each window begin in the columns below
     first_run: Integers
+    # run_offset, run_length: int64 (runs,): contiguous runs of bytes, none across the border of a
+    # window
     run_offset: Integers
     run_length: Integers
 
@@ -324,18 +281,12 @@ def file_windows_of(start: Integers, length: Integers, domains: Domains) -> File
 
 
 class Requests(NamedTuple):
-    """What each rank has in each window: rows sorted by rank, then window.
+    """What each rank has in each window: rows sorted by rank, then window."""
 
-    Attributes
-    ----------
-    rank, window
-        int64 (requests,).
-    bytes, pieces
-        int64: how much, in how many pieces.
-    """
-
+    # rank, window: int64 (requests,)
     rank: Integers
     window: Integers
+    # bytes, pieces: int64: how much, in how many pieces
     bytes: Integers
     pieces: Integers
 

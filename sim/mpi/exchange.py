@@ -93,30 +93,19 @@ GATE = np.dtype(  # before the transfers of one turn of a node
 
 
 class Exchange(Component):
-    """What ranks send each other, and where they meet.
-
-    Attributes
-    ----------
-    transfers, gates, meetings
-        Records of these names.
-    message_size
-        Bytes of a message.
-    peer_messages
-        Messages of one transfer that are under way at once.
-    at_once
-        Transfers that begin together at most.
-    """
+    """What ranks send each other, and where they meet."""
 
     network: Network
     programs: Programs
     aries: Aries
     nodes: Nodes
+    # transfers, gates, meetings: records of these names
     transfers: Table
     gates: Table
     meetings: Table
-    message_size: int
-    peer_messages: int
-    at_once: int
+    message_size: int  # bytes of a message
+    peer_messages: int  # messages of one transfer that are under way at once
+    at_once: int  # transfers that begin together at most
 
     @classmethod
     def build(cls, site: Site) -> Exchange:

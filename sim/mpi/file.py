@@ -15,13 +15,11 @@ from sim.lustre.striping import Layout
 from sim.mpi import independent, intranode, onesided, twophase
 from sim.mpi.accesses import Accesses
 from sim.mpi.aggregators import choose_aggregators
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Hints, Switch
 from sim.mpi.rounds import meet
-from sim.mpi.stats import AccessCounts, DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.library_calls import CREATING, READING, WRITING, LibraryCall, LibraryOp, Pieces
 from sim.plane.operations import Op
@@ -31,40 +29,16 @@ PREALLOCATION_PIECE = 16 * 2**20
 
 
 class MpiFile:
-    """A file of the data plane as the ranks of a communicator have it open.
-
-    Parameters
-    ----------
-    number
-        Of the file in the data plane.
-    layout
-        Where its bytes lie.
-    communicator
-        The ranks.
-    hints
-        What is in force for the file.
-    machine
-        Whose MPI library it is.
-    inner_meeting
-        The number of a meeting in the data plane beside that of the communicator, where a part of
-        the ranks can meet.
-
-    Attributes
-    ----------
-    counts
-        What ``MPICH_MPIIO_STATS`` tells of the file since it was opened.
-    aggregators, read_aggregators
-        int64 (aggregators,): the ranks that write, and those that read, for all others.
-    """
+    """A file of the data plane as the ranks of a communicator have it open."""
 
     def __init__(
         self,
-        number: int,
+        number: int,  # of the file in the data plane
         layout: Layout,
         communicator: Communicator,
-        hints: Hints,
+        hints: Hints,  # in force for the file
         machine: Machine,
-        inner_meeting: int,
+        inner_meeting: int,  # a second meeting in the data plane, for a part of the ranks
     ) -> None:
         self.number = number
         self.layout = layout
@@ -87,18 +61,18 @@ class MpiFile:
             )
             for reading in (False, True)
         )
-        self.counts = self._no_counts()
+        self.counts = self._no_counts()  # since the file was opened (`MPICH_MPIIO_STATS`)
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 
     @property
     def aggregators(self) -> Integers:
-        """The ranks that write for all others, in the order of their file domains."""
+        """int64 (aggregators,): the ranks that write for all, in the order of file domains."""
         return self._writing.aggregators
 
     @property
     def read_aggregators(self) -> Integers:
-        """The ranks that read for all others, in the order of their file domains."""
+        """int64 (aggregators,): the ranks that read for all, in the order of file domains."""
         return self._reading.aggregators
 
     @property
@@ -256,7 +230,6 @@ class MpiFile:
         self._meet(batch, self._costs.barrier(), Timer.OPEN)
 
     def _no_counts(self) -> AccessCounts:
-        """Return the counts of a file to which nothing has been done yet."""
         return AccessCounts.of(self.layout, len(self.aggregators))
 
     def _do_pieces(self, batch: Batch, kinds: list[Op], offset: Integers, end: int) -> None:
@@ -329,7 +302,6 @@ class MpiFile:
         self._is_open[closed] = True
 
     def _lock(self, batch: Batch, ranks: Integers) -> None:
-        """Take the group lock of the file at some ranks."""
         self._do(batch, Op.GROUP_LOCK, ranks, Timer.LOCK, group=self.number + 1)
 
     def _call(
@@ -342,12 +314,10 @@ class MpiFile:
         return LibraryCall(op, self.number, self.communicator.owners, collective, Pieces(*accesses))
 
     def _do(self, batch: Batch, kind: Op, ranks: Integers, timer: Timer, **columns: int) -> None:
-        """Add one operation of some ranks on the file."""
         owners = self.communicator.owners[ranks]
         batch.add(kind, owners, file=self.number, timer=timer, **columns)
 
     def _meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
-        """Add a collective of all ranks that takes so long."""
         meet(batch, self.communicator, seconds, timer)
 
 

@@ -18,33 +18,17 @@ _RIGHT = "right would be pattern:hint=value:hint=value,pattern:hint=value"
 
 
 class Layer(NamedTuple):
-    """Hints that come from one place.
+    """Hints that come from one place."""
 
-    Attributes
-    ----------
-    source
-        The place, as messages name it: a variable, an option, a file.
-    values
-        What is written there, by name of hint.
-    """
-
-    source: str
-    values: Mapping[str, str]
+    source: str  # the place, as messages name it: a variable, an option, a file
+    values: Mapping[str, str]  # what is written there, by name of hint
 
 
 class ReadLayer(NamedTuple):
-    """A layer, and notes on parts of its text that have no effect.
+    """A layer, and notes on parts of its text that have no effect."""
 
-    Attributes
-    ----------
-    layer
-        The hints.
-    notes
-        A sentence for each part that the library passes over.
-    """
-
-    layer: Layer
-    notes: tuple[str, ...]
+    layer: Layer  # the hints
+    notes: tuple[str, ...]  # a sentence for each part that the library passes over
 
 
 def read_patterns(text: str, source: str, file_name: str) -> ReadLayer:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
@@ -29,106 +30,67 @@ __all__ = ["Hints", "InForce", "Switch", "default_hints", "resolve"]
 @kept
 @dataclass(frozen=True, kw_only=True)
 class Hints:
-    """What is in force for one file. Without arguments: the defaults of Cray MPI on Lustre.
+    """What is in force for one file. Without arguments: the defaults of Cray MPI on Lustre."""
 
-    Attributes
-    ----------
-    striping_factor, striping_unit, start_iodevice
-        The layout of the file, if it is created: OSTs, bytes of a stripe, index of the first OST;
-        None leaves it to the file system.
-    cb_nodes
-        Aggregators; None for the library's default (Cray: as many as stripes; ROMIO: all ranks
-        that `cb_config_list` allows).
-    cray_cb_nodes_multiplier
-        By what Cray's library multiplies that.
-    cb_config_list
-        Hosts of aggregators, and how many on each (:mod:`sim.mpi.known_hints`).
-    aggregator_placement_stride
-        From how many nodes Cray's library chooses one; -1 spreads, None is no such hint (ROMIO).
-    cb_buffer_size
-        Bytes of the collective buffer. Under Cray MPI one stripe, whatever the hint says.
-    cray_cb_write_lock_mode
-        How the aggregators lock what they write: 0 extent locks, 1 one group lock, 2 locks taken
-        ahead and not expanded.
-    romio_cb_write, romio_cb_read
-        Whether collective calls use collective buffering.
-    romio_no_indep_rw
-        Nobody but aggregators touches the file, and they alone open it.
-    romio_ds_write, romio_ds_read
-        Whether strided independent calls use data sieving.
-    romio_lustre_ds_in_coll
-        Whether an aggregator that finds holes in its window reads the window, modifies it and
-        writes it back; else it writes the pieces.
-    ind_wr_buffer_size, ind_rd_buffer_size
-        Bytes of the buffer for data sieving.
-    romio_lustre_co_ratio
-        Most aggregators that ROMIO lets write to one stripe object.
-    romio_lustre_coll_threshold
-        Bytes of a rank's mean piece beyond which ROMIO does without collective buffering; 0: never.
-    direct_io
-        Whether the file is opened with O_DIRECT.
-    write_method
-        How data and aggregators come together in collective writes.
-    put_datatypes
-        One-sided: one put with a derived datatype for each target, in place of one for each piece.
-    one_sided_rmw
-        One-sided writes with holes. ``inform``: they are looked for, and read-modify-write where
-        there are any; ``never``: nobody looks; ``always``: every window is read first.
-    tune_gather
-        Whether offsets go round by an allreduce; else by allgathers (``ROMIO_TUNEGATHER``).
-    intra_node
-        Two-layer aggregation (TAM): the ranks of a node hand their data to one of them, and it
-        takes part in the exchange for all.
-    """
-
+    # striping_factor, striping_unit, start_iodevice: the layout of the file, if it is created:
+    # OSTs, bytes of a stripe, index of the first OST; None leaves it to the file system
     striping_factor: int | None = None
     striping_unit: int | None = None
     start_iodevice: int | None = None
+    # aggregators; None for the library's default (Cray: as many as stripes; ROMIO: all ranks that
+    # `cb_config_list` allows)
     cb_nodes: int | None = None
-    cray_cb_nodes_multiplier: int = 1
-    cb_config_list: str = "*:*"
+    cray_cb_nodes_multiplier: int = 1  # by what Cray's library multiplies that
+    cb_config_list: str = "*:*"  # hosts of aggregators, and how many on each (sim.mpi.known_hints)
+    # from how many nodes Cray's library chooses one; -1 spreads, None is no such hint (ROMIO)
     aggregator_placement_stride: int | None = -1
+    # bytes of the collective buffer. Under Cray MPI one stripe, whatever the hint says.
     cb_buffer_size: int = 16 * MIB
+    # how the aggregators lock what they write: 0 extent locks, 1 one group lock, 2 locks taken
+    # ahead and not expanded
     cray_cb_write_lock_mode: int = 0
+    # romio_cb_write, romio_cb_read: whether collective calls use collective buffering
     romio_cb_write: Switch = Switch.AUTOMATIC
     romio_cb_read: Switch = Switch.AUTOMATIC
+    # nobody but aggregators touches the file, and they alone open it
     romio_no_indep_rw: bool = False
+    # romio_ds_write, romio_ds_read: whether strided independent calls use data sieving
     romio_ds_write: Switch = Switch.DISABLE
     romio_ds_read: Switch = Switch.DISABLE
+    # whether an aggregator that finds holes in its window reads the window, modifies it and writes
+    # it back; else it writes the pieces
     romio_lustre_ds_in_coll: Switch = Switch.ENABLE
+    # ind_wr_buffer_size, ind_rd_buffer_size: bytes of the buffer for data sieving
     ind_wr_buffer_size: int = 512 * KIB
     ind_rd_buffer_size: int = 4 * MIB
-    romio_lustre_co_ratio: int = 1
+    romio_lustre_co_ratio: int = 1  # most aggregators that ROMIO lets write to one stripe object
+    # bytes of a rank's mean piece beyond which ROMIO does without collective buffering; 0: never
     romio_lustre_coll_threshold: int = 0
-    direct_io: bool = False
+    direct_io: bool = False  # whether the file is opened with O_DIRECT
+    # how data and aggregators come together in collective writes
     write_method: Literal["two-phase", "one-sided"] = "two-phase"
+    # one-sided: one put with a derived datatype for each target, in place of one for each piece
     put_datatypes: bool = False
+    # one-sided writes with holes. `inform`: they are looked for, and read-modify-write where there
+    # are any; `never`: nobody looks; `always`: every window is read first.
     one_sided_rmw: Literal["inform", "never", "always"] = "inform"
+    # whether offsets go round by an allreduce; else by allgathers (`ROMIO_TUNEGATHER`)
     tune_gather: bool = True
+    # two-layer aggregation (TAM): the ranks of a node hand their data to one of them, and it takes
+    # part in the exchange for all
     intra_node: bool = False
 
 
 @kept
 @dataclass(frozen=True)
 class InForce:
-    """The hints in force for a file.
+    """The hints in force for a file."""
 
-    Attributes
-    ----------
-    hints
-        All of them.
-    origin
-        Why: for each attribute of `hints`, where its value comes from.
-    ignored
-        A sentence for each hint and each variable that was given and has no effect.
-    library
-        The library that heeds them: ``cray`` or ``romio``.
-    """
-
-    hints: Hints
-    origin: Mapping[str, str]
+    hints: Hints  # all of them
+    origin: Mapping[str, str]  # why: for each attribute of `hints`, where its value comes from
+    # a sentence for each hint and each variable that was given and has no effect
     ignored: tuple[str, ...]
-    library: str
+    library: str  # the library that heeds them: `cray` or `romio`
 
     @property
     def striping(self) -> StripeRequest:
@@ -232,8 +194,8 @@ def _layers(
     if isinstance(program, Mapping):
         program = [Layer("the program", program)] if program else []
     yield from program
-    text = environment.get("MPICH_MPIIO_HINTS", "")
-    layer, passed = read_patterns(text, "MPICH_MPIIO_HINTS", file_name)
+    text = environment.get(HINTS, "")
+    layer, passed = read_patterns(text, HINTS, file_name)
     notes += passed
     yield layer
 
@@ -281,7 +243,6 @@ class _Resolution:
         self._hints = replace(hints, **{name: entries[name].value for name in named})
 
     def _set(self, origin: str, **values: Any) -> None:
-        """Set some hints, all for the same reason."""
         self._hints = replace(self._hints, **values)
         self._origin |= dict.fromkeys(values, origin)
 

@@ -33,54 +33,33 @@ from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses, runs_of
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Switch
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
 
 
 class Sieve(NamedTuple):
-    """The file windows of a sieved access: rows sorted by rank, then by offset.
+    """The file windows of a sieved access: rows sorted by rank, then by offset."""
 
-    Attributes
-    ----------
-    rank
-        int64 (windows,): whose they are.
-    offset, length
-        int64: where they lie in the file, in bytes.
-    bytes, pieces
-        int64: bytes of the rank's pieces in them, and of how many pieces.
-    """
-
-    rank: Integers
+    rank: Integers  # int64 (windows,): whose they are
+    # offset, length: int64: where they lie in the file, in bytes
     offset: Integers
     length: Integers
+    # bytes, pieces: int64: bytes of the rank's pieces in them, and of how many pieces
     bytes: Integers
     pieces: Integers
 
 
 class _Line(NamedTuple):
-    """The accesses of all ranks on one line: the hull of each begins where the last one's ends.
+    """The accesses of all ranks on one line: the hull of each begins where the last one's ends."""
 
-    Attributes
-    ----------
-    rank
-        int64 (ranks,): who takes part, ascending.
-    shift
-        int64 (ranks,): what to add to a place on the line for the place in the file.
-    begin, end
-        int64 (ranks,): the hull of each on the line.
-    last
-        int64 (ranks,): its last piece.
-    start, stop
-        int64 (pieces,): the pieces on the line, ascending.
-    """
-
-    rank: Integers
-    shift: Integers
+    rank: Integers  # int64 (ranks,): who takes part, ascending
+    shift: Integers  # int64 (ranks,): what to add to a place on the line for the place in the file
+    # begin, end: int64 (ranks,): the hull of each on the line
     begin: Integers
     end: Integers
-    last: Integers
+    last: Integers  # int64 (ranks,): its last piece
+    # start, stop: int64 (pieces,): the pieces on the line, ascending
     start: Integers
     stop: Integers
 
@@ -315,5 +294,4 @@ def _flatten(batch: Batch, target: CollectiveFile, pieces: Accesses) -> None:
 
 
 def _only(pieces: Accesses, which: npt.NDArray[np.bool_]) -> Accesses:
-    """Return some of the pieces."""
     return Accesses(*(column[which] for column in pieces))

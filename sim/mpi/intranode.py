@@ -16,11 +16,10 @@ import numpy as np
 
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.mpi.domains import CollectiveFile, sum_by, union
 from sim.mpi.rounds import count_call, meet
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, Timer
 from sim.mpi.twophase import (
     LIST_ENTRY,
     add_reads,
@@ -78,15 +77,7 @@ def read_all(
 class Layer:
     """The ranks that remain when every node has its local aggregator.
 
-    Parameters
-    ----------
-    target
-        The file, as all ranks have it open.
-
-    Attributes
-    ----------
-    target
-        The file as those have it open that remain: local aggregators and aggregators.
+    Its ``target`` is the file as local aggregators and aggregators have it open.
     """
 
     def __init__(self, target: CollectiveFile) -> None:

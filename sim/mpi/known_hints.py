@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
+from sim.config.job_form import HINTS
 from sim.config.kept import kept
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
 from sim.config.units import is_count
@@ -21,18 +22,10 @@ _ENTRY = re.compile(r"([^:,*\s]+|\*)(?::(\*|\d{1,9}))?", re.ASCII)
 
 
 class HostLimit(NamedTuple):
-    """One entry of ``cb_config_list``: on which hosts there may be aggregators, and how many.
+    """One entry of ``cb_config_list``: on which hosts there may be aggregators, and how many."""
 
-    Attributes
-    ----------
-    host
-        Name of a host; ``*`` stands for every host that no entry before this one has named.
-    ranks
-        How many ranks of each such host may be aggregators, :data:`EVERYBODY` for all.
-    """
-
-    host: str
-    ranks: int
+    host: str  # name of a host; `*` stands for every host that no entry before this one has named
+    ranks: int  # how many ranks of each such host may be aggregators, EVERYBODY for all
 
 
 def parse_config_list(text: str) -> tuple[HostLimit, ...]:
@@ -85,27 +78,13 @@ class _Value:
 
 @dataclass(frozen=True)
 class KnownHint:
-    """A hint that at least one of the libraries knows.
+    """A hint that at least one of the libraries knows."""
 
-    Attributes
-    ----------
-    name
-        As it is written.
-    field
-        Attribute of :class:`sim.mpi.hints.Hints` that it sets; empty if it sets none.
-    value
-        What its value may be.
-    libraries
-        Those that heed it.
-    instead
-        What the others do, for the message that it is ignored.
-    """
-
-    name: str
-    field: str
-    value: _Value
-    libraries: frozenset[str]
-    instead: str
+    name: str  # as it is written
+    field: str  # attribute of sim.mpi.hints.Hints that it sets; empty if it sets none
+    value: _Value  # what its value may be
+    libraries: frozenset[str]  # those that heed it
+    instead: str  # what the others do, for the message that it is ignored
 
     def read(self, text: str, source: str) -> Any:
         """Return the value that the text means; InputError names source, hint and value."""
@@ -252,15 +231,15 @@ def unheeded(hint: KnownHint, text: str, source: str) -> str:
 
 CRAY_DEFAULTS: Mapping[str, str] = {
     "MPICH_MPIIO_HINTS_DISPLAY": "0",
-    "MPICH_MPIIO_HINTS": "NULL",
+    HINTS: "NULL",
     "MPICH_MPIIO_CB_ALIGN": "2",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY": "0",
     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE": "-1",
 }
-"""Variables of Cray's MPI-IO that are simulated, and what they are without a word."""
+"""Variables of Cray's MPI-IO that are simulated, and their defaults."""
 
 STATISTICS_DEFAULTS: Mapping[str, str] = {"MPICH_MPIIO_STATS": "0", "MPICH_MPIIO_TIMERS": "0"}
-"""Those for its statistics."""
+"""Variables for the statistics of Cray's MPI-IO, and their defaults."""
 
 ROMIO_DEFAULTS: Mapping[str, str] = {
     "ROMIO_HINTS": "NULL",
@@ -272,7 +251,7 @@ ROMIO_DEFAULTS: Mapping[str, str] = {
     "ROMIO_ONESIDED_INFORM_RMW": "0",
     "ROMIO_TUNEGATHER": "1",
 }
-"""Those of ROMIO (ad_tuning.c, system_hints.c)."""
+"""Variables of ROMIO (ad_tuning.c, system_hints.c), and their defaults."""
 
 _NOT_SIMULATED = (
     "MPICH_MPIIO_ABORT_ON_RW_ERROR",
@@ -293,22 +272,15 @@ _PREFIXES = ("MPICH_MPIIO_", "ROMIO_")
 
 @dataclass(frozen=True)
 class Displays:
-    """What the library is asked to print.
+    """What the library is asked to print."""
 
-    Attributes
-    ----------
-    hints
-        The settings, and the hints in force for each file (``MPICH_MPIIO_HINTS_DISPLAY``,
-        ``ROMIO_PRINT_HINTS``).
-    placement
-        The aggregators of each file (``MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY``).
-    stats, timers
-        The access patterns of each file (``MPICH_MPIIO_STATS``) and its time by phases
-        (``MPICH_MPIIO_TIMERS``).
-    """
-
+    # the settings, and the hints in force for each file (`MPICH_MPIIO_HINTS_DISPLAY`,
+    # `ROMIO_PRINT_HINTS`)
     hints: bool = False
+    # the aggregators of each file (`MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY`)
     placement: bool = False
+    # stats, timers: the access patterns of each file (`MPICH_MPIIO_STATS`) and its time by phases
+    # (`MPICH_MPIIO_TIMERS`)
     stats: bool = False
     timers: bool = False
 

@@ -36,8 +36,7 @@ from sim.mpi.rounds import (
     meet,
     plan_call,
 )
-from sim.mpi.stats import AccessCounts, DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 from sim.mpi.twophase import finish_cost, gathering_cost
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
@@ -87,20 +86,11 @@ def _check(target: CollectiveFile) -> None:
 
 
 class _Pass(NamedTuple):
-    """One time through all rounds of a call.
+    """One time through all rounds of a call."""
 
-    Attributes
-    ----------
-    written
-        bool (windows,): which of the windows are written.
-    modify
-        Whether they are read before, all of them.
-    search
-        Whether the aggregators look for holes, for which they must be told how much was put.
-    """
-
-    written: npt.NDArray[np.bool_]
-    modify: bool
+    written: npt.NDArray[np.bool_]  # bool (windows,): which of the windows are written
+    modify: bool  # whether they are read before, all of them
+    # whether the aggregators look for holes, for which they must be told how much was put
     search: bool
 
 

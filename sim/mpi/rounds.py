@@ -25,29 +25,19 @@ from sim.mpi.domains import (
     sum_by,
     union,
 )
-from sim.mpi.stats import DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import DirectionCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import ON_FILES, Op, Operations, join_operations, make_operations
 
 
 class Turns(NamedTuple):
-    """The rounds in which aggregators have windows: rows by aggregator, then round.
+    """The rounds in which aggregators have windows: rows by aggregator, then round."""
 
-    Attributes
-    ----------
-    domain, round
-        int64 (turns,): which aggregator, by position, and which round.
-    of_window
-        int64 (windows,): the turn of every window.
-    of_request
-        int64 (requests,): the turn of every request.
-    """
-
+    # domain, round: int64 (turns,): which aggregator, by position, and which round
     domain: Integers
     round: Integers
-    of_window: Integers
-    of_request: Integers
+    of_window: Integers  # int64 (windows,): the turn of every window
+    of_request: Integers  # int64 (requests,): the turn of every request
 
     @property
     def rounds(self) -> int:
@@ -64,25 +54,16 @@ def turns_of(windows: FileWindows, requests: Requests) -> Turns:
 
 
 class Shares(NamedTuple):
-    """What each rank has in each turn: rows by turn, then rank.
+    """What each rank has in each turn: rows by turn, then rank."""
 
-    Attributes
-    ----------
-    turn, rank
-        int64 (shares,).
-    bytes, pieces
-        int64: of it.
-    windows
-        int64: of the turn, in which the rank has anything.
-    foreign
-        int64: 1 where it must go to another rank as a message, 0 for the aggregator's own.
-    """
-
+    # turn, rank: int64 (shares,)
     turn: Integers
     rank: Integers
+    # bytes, pieces: int64: of it
     bytes: Integers
     pieces: Integers
-    windows: Integers
+    windows: Integers  # int64: of the turn, in which the rank has anything
+    # int64: 1 where it must go to another rank as a message, 0 for the aggregator's own
     foreign: Integers
 
 
@@ -153,15 +134,7 @@ def count_call(
 
 
 class Script:
-    """What the aggregators do round after round, put together step by step for all at once.
-
-    Parameters
-    ----------
-    target
-        The file and its aggregators.
-    rounds
-        How many rounds there are.
-    """
+    """What the aggregators do round after round, put together step by step for all at once."""
 
     def __init__(self, target: CollectiveFile, rounds: int) -> None:
         self._target = target
@@ -339,12 +312,7 @@ def fetching_costs(target: CollectiveFile, call: Call, written: Integers) -> Flo
 class RankTimes:
     """How long ranks are busy with their shares, round by round.
 
-    Parameters
-    ----------
-    call
-        Whose shares.
-    seconds
-        float64 (shares,): what each share costs its rank.
+    ``seconds``, float64 (shares,), are what each share of the call costs its rank.
     """
 
     def __init__(self, call: Call, seconds: Floats) -> None:

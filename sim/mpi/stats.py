@@ -1,14 +1,21 @@
-"""What the ranks did to one file, counted as Cray's MPI-IO counts it (``MPICH_MPIIO_STATS``)."""
+"""What MPI-IO tells of one file: its calls as Cray counts them, its timers, the record of both.
+
+The counts are those of ``MPICH_MPIIO_STATS``, the timers those of ``MPICH_MPIIO_TIMERS``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 
 from sim.config.kept import kept
-from sim.engine.types import Integers
+from sim.engine.types import Floats, Integers
 from sim.lustre.striping import Layout
+from sim.mpi.communicator import Communicator
+from sim.mpi.hints import InForce
 
 
 def _no_ranks() -> Integers:
@@ -27,41 +34,31 @@ class DirectionCounts:
     What reaches the file system is what the application gave, ``bytes``, plus what data sieving or
     collective buffering adds: of writes without overlap, ``system_bytes == bytes +
     rewritten_bytes``; reads may fetch bytes that nobody asked for.
-
-    Attributes
-    ----------
-    independent, collective
-        Calls of the application; a collective call counts once for each rank of the communicator.
-    ranks
-        int64, ascending: the ranks that made independent calls.
-    active
-        int64 (4,): collective calls, once for each rank, by how many of the aggregators had
-        anything to do: one, at most half of them, more than half, all.
-    bytes
-        Bytes that the application gave or asked for.
-    system, stripe_sized, system_bytes
-        Calls to the file system, how many of them had exactly one stripe's size, and the bytes of
-        all. The reads of a read-modify-write are counted in ``modify_read_bytes`` alone.
-    modified
-        FileWindows that were read, modified and written back (RMW).
-    modify_read_bytes, rewritten_bytes
-        Bytes asked for by their reads, and bytes written back that the application did not give.
-    gaps, gap_bytes
-        Places between the first and the last byte of a call (of a rank, or of all ranks of a
-        collective call) that the call leaves out, and their bytes.
     """
 
+    # independent, collective: calls of the application; a collective call counts once for each rank
+    # of the communicator
     independent: int = 0
     collective: int = 0
+    # int64, ascending: the ranks that made independent calls
     ranks: Integers = field(default_factory=_no_ranks)
+    # int64 (4,): collective calls, once for each rank, by how many of the aggregators had anything
+    # to do: one, at most half of them, more than half, all
     active: Integers = field(default_factory=_no_calls)
-    bytes: int = 0
+    bytes: int = 0  # bytes that the application gave or asked for
+    # system, stripe_sized, system_bytes: calls to the file system, how many of them had exactly one
+    # stripe's size, and the bytes of all. The reads of a read-modify-write are counted in
+    # `modify_read_bytes` alone.
     system: int = 0
     stripe_sized: int = 0
     system_bytes: int = 0
-    modified: int = 0
+    modified: int = 0  # file windows that were read, modified and written back (RMW)
+    # modify_read_bytes, rewritten_bytes: bytes asked for by their reads, and bytes written back
+    # that the application did not give
     modify_read_bytes: int = 0
     rewritten_bytes: int = 0
+    # gaps, gap_bytes: places between the first and the last byte of a call (of a rank, or of all
+    # ranks of a collective call) that the call leaves out, and their bytes
     gaps: int = 0
     gap_bytes: int = 0
 
@@ -104,21 +101,13 @@ class DirectionCounts:
 @kept
 @dataclass
 class AccessCounts:
-    """All that ``MPICH_MPIIO_STATS`` tells of one file.
+    """All that ``MPICH_MPIIO_STATS`` tells of one file."""
 
-    Attributes
-    ----------
-    stripe_count, stripe_size
-        Its striping; size in bytes.
-    aggregators
-        How many ranks write and read for the others in its collective calls.
-    writes, reads
-        What was done.
-    """
-
+    # stripe_count, stripe_size: its striping; size in bytes
     stripe_count: int
     stripe_size: int
-    aggregators: int
+    aggregators: int  # how many ranks write and read for the others in its collective calls
+    # writes, reads: what was done
     writes: DirectionCounts = field(default_factory=DirectionCounts)
     reads: DirectionCounts = field(default_factory=DirectionCounts)
 
@@ -126,3 +115,43 @@ class AccessCounts:
     def of(cls, layout: Layout, aggregators: int) -> AccessCounts:
         """Return the counts of a file to which nothing has been done yet."""
         return cls(layout.stripe_count, layout.stripe_size, aggregators)
+
+
+class Timer(IntEnum):
+    """Columns of the data plane's timers: seconds that a rank spent in each part of its I/O."""
+
+    NONE = 0
+    OPEN = 1  # MPI_File_open, close, set_size, preallocate
+    PLAN = 2  # offsets and request lists of a collective call: phase 0 of two-phase
+    EXCHANGE = 3  # data between ranks and aggregators
+    RAW_WRITE = 4  # an aggregator's write calls ("raw file write")
+    RAW_READ = 5  # an aggregator's read calls
+    MODIFY_READ = 6  # the reads of windows with holes, before they are written (read-modify-write)
+    LOCK = 7  # group locks, lock-ahead
+    FINISH = 8  # the collective that ends a collective call: waiting for the slowest aggregator
+    INDEPENDENT = 9  # reads and writes of the rank itself
+    SYNC = 10  # MPI_File_sync
+    AGGREGATE = 11  # a library's own gathering of data (ADIOS)
+    METADATA = 12  # a library's own metadata (HDF5, PnetCDF, ADIOS)
+
+
+@kept
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MpiRecord:
+    """A file that was opened, written or read, and closed; or the first of several alike."""
+
+    file_name: str  # as it was given to `MPI_File_open`
+    files: int  # how many files this record stands for
+    # whether it was opened to be written, else to be read; what was done besides is told too
+    writing: bool
+    # given, in_force: the hints that the program passed, by name, and those in force for the file
+    given: Mapping[str, str]
+    in_force: InForce
+    # communicator, aggregators: the ranks that had it open, and int64 (aggregators,) the ranks that
+    # wrote or read for the others in collective calls, in the order of their file domains
+    communicator: Communicator
+    aggregators: Integers
+    counts: AccessCounts  # what was done to it
+    # float64 (ranks, timers): seconds that each rank spent in each part of its I/O, by
+    # sim.mpi.stats.Timer
+    timers: Floats

@@ -14,39 +14,27 @@ from sim.engine.compiled import inlined, njit
 from sim.engine.component import Component
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Indices
-from sim.network.peers import MINIMAL, VALIANT
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 
+MINIMAL, VALIANT = 2, 2
+"""Candidate routes of each kind between two Aries routers."""
+
 
 class Aries(Component):
-    """The network interfaces of the nodes, and the routes between their Aries routers.
-
-    Attributes
-    ----------
-    nic_out, nic_in
-        The first station of the nodes' interfaces, away from the nodes and to them.
-    first_link
-        The first station of the links between Aries routers.
-    router_index
-        int32 (nodes,): row of each node in the tables of routes.
-    peers
-        int32 (rows, candidates, 2): start and stop in the network's path of each candidate route
-        between two Aries routers, as they were first needed. Minimal ones come first.
-    minimal
-        How many candidates are minimal.
-    valiant_bias
-        How much more a queue counts on a non-minimal route.
-    """
+    """The network interfaces of the nodes, and the routes between their Aries routers."""
 
     network: Network
+    # nic_out, nic_in: the first station of the nodes' interfaces, away from the nodes and to them
     nic_out: int
     nic_in: int
-    first_link: int
-    router_index: Indices
+    first_link: int  # the first station of the links between Aries routers
+    router_index: Indices  # int32 (nodes,): row of each node in the tables of routes
+    # int32 (rows, candidates, 2): start and stop in the network's path of each candidate route
+    # between two Aries routers, as they were first needed. Minimal ones come first.
     peers: Indices
-    minimal: int
-    valiant_bias: float
+    minimal: int  # how many candidates are minimal
+    valiant_bias: float  # how much more a queue counts on a non-minimal route
 
     @classmethod
     def build(cls, site: Site) -> Aries:

@@ -2,68 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from sim.engine.component import Component
 from sim.engine.types import Indices, Integers
+from sim.network.aries import MINIMAL, VALIANT, Aries
 from sim.network.rerouting import Rerouting
 from topology import Fabric, candidate_routes
-
-MINIMAL, VALIANT = 2, 2
-"""Candidate routes of each kind between two Aries routers."""
 
 
 class PeerRoutes:
     """Candidate routes between the routers of a job's nodes, drawn when they are first needed.
 
+    They are the rows of ``aries.peers``; their stations stand in the network's path behind those
+    that are there already.
+
     Parameters
     ----------
+    aries
+        The interfaces and links.
     fabric
         The network.
     nodes
         int32 (nodes,): the compute nodes of the job.
     service_routers
         int32 (service nodes,): the routers of the service nodes that serve files.
-    first_link
-        Number of the station of the fabric's first link.
-    path
-        int32: the stations of all routes so far.
     seed
         Of the scenario. What is drawn for two routers does not depend on what was drawn before.
-
-    Attributes
-    ----------
-    table
-        int32 (rows, candidates, 2): start and stop in ``path`` of each candidate.
-    path
-        Stations of all routes, those of the peers after those given.
     """
 
     def __init__(
-        self,
-        fabric: Fabric,
-        nodes: Indices,
-        service_routers: Indices,
-        first_link: int,
-        path: Indices,
-        seed: int,
+        self, aries: Aries, fabric: Fabric, nodes: Indices, service_routers: Indices, seed: int
     ) -> None:
+        self._aries = aries
         self._fabric = fabric
         self._router = fabric.node_router[nodes]
         self._service_routers = service_routers
-        self._first_link = first_link
         self._seed = seed
         self._rows: dict[int, int] = {}
-        self.path = path
-        self.table: Indices = np.zeros((0, MINIMAL + VALIANT, 2), np.int32)
-        self._drawn = self.table  # the same for the whole network
-        self._rerouting: Rerouting | None = None
+        # As drawn for the whole network, whatever links are down:
+        self._drawn = aries.peers
+        self._drawn_elsewhere: list[tuple[Component, str, Indices]] = []
+        self._ends = [aries.nic_out + i for i in range(len(aries.router_index))]
+        self._ends += [aries.nic_in + i for i in range(len(aries.router_index))]
+        self.rerouting = Rerouting(aries.network, aries.first_link, fabric, seed)
+
+    def include(self, owner: Component, tables: Sequence[str], ends: Sequence[int]) -> None:
+        """Compute the routes of another component anew with the others when links fail.
+
+        Parameters
+        ----------
+        owner, tables
+            The component, and its tables of routes: int32 (..., 2), start and stop in the path.
+        ends
+            The stations at which these routes begin and end.
+        """
+        self._drawn_elsewhere += [(owner, name, getattr(owner, name)) for name in tables]
+        self._ends += ends
 
     def rows(self, source: Indices, target: Indices) -> Indices:
-        """Return the rows of ``table`` for pairs of nodes: int32; -1 where they share a router."""
+        """Return the rows of ``aries.peers`` for pairs of nodes, int32; -1: they share a router."""
         return self._rows_of(self._router[source], self._router[target])
 
     def service_rows(self, servers: Indices) -> tuple[Indices, Indices]:
-        """Return the rows of ``table`` from the job's routers to some service nodes, and back.
+        """Return the rows of ``aries.peers`` from the job's routers to service nodes, and back.
 
         Both int32 (routers of the job in ascending order, servers).
         """
@@ -74,22 +78,20 @@ class PeerRoutes:
         to, back = self._rows_of(source, target), self._rows_of(target, source)
         return to.reshape(shape), back.reshape(shape)
 
-    def reroute(self, rerouting: Rerouting) -> None:
-        """Compute all routes anew, as the links are now; so with those that are yet to be drawn."""
-        self._rerouting = rerouting
-        self.table = self.around(self._drawn)
+    def stations(self) -> list[int]:
+        """Return all stations of the network between nodes that any message may meet."""
+        return [*self._ends, *np.unique(self._aries.network.path).tolist()]
 
-    def around(self, drawn: Indices) -> Indices:
-        """Return a table of routes in ``path`` without those over links that are down."""
-        if self._rerouting is None:
-            return drawn
-        table, self.path = self._rerouting.around(drawn, self.path)
-        return table
+    def reroute(self, dead_until: float) -> int:
+        """Compute all routes anew, as the links are now; so with those that are yet to be drawn.
 
-    def turn(self, rerouting: Rerouting, dead_until: float) -> int:
-        """Let messages go around links that are down; return how many."""
-        turned, self.path = rerouting.turn(self.path, dead_until)
-        return turned
+        Returns how many messages turn that were on their way to a link that is down.
+        :meth:`~sim.network.rerouting.Rerouting.turn` explains ``dead_until``.
+        """
+        self._aries.peers = self.rerouting.around(self._drawn)
+        for owner, name, drawn in self._drawn_elsewhere:
+            setattr(owner, name, self.rerouting.around(drawn))
+        return self.rerouting.turn(dead_until)
 
     def _rows_of(self, source: Indices, target: Indices) -> Indices:
         """Return the rows for pairs of routers; -1 where it is one and the same."""
@@ -115,11 +117,12 @@ class PeerRoutes:
             minimal=MINIMAL,
             valiant=VALIANT,
         )
-        first, known = len(self.path), len(self.table)
+        aries, network = self._aries, self._aries.network
+        first, known = len(network.path), len(aries.peers)
         bounds = np.stack([routes.start, routes.stop], axis=-1) + first
         drawn = bounds.astype(np.int32)
         self._drawn = np.concatenate([self._drawn, drawn])
-        links = (self._first_link + routes.links).astype(np.int32)
-        self.path = np.concatenate([self.path, links])
-        self.table = np.concatenate([self.table, self.around(drawn)])
+        links = (aries.first_link + routes.links).astype(np.int32)
+        network.path = np.concatenate([network.path, links])
+        aries.peers = np.concatenate([aries.peers, self.rerouting.around(drawn)])
         self._rows.update(zip(pairs.tolist(), range(known, known + len(pairs)), strict=True))

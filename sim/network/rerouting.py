@@ -7,7 +7,8 @@ from the router at which its head stands.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -20,16 +21,8 @@ from topology import Detours, Fabric
 class Rerouting:
     """The routes of a machine when some of its links are down.
 
-    Parameters
-    ----------
-    network
-        The stations, and the messages under way.
-    first_link
-        The station of the first link.
-    fabric
-        The links, by their numbers.
-    seed
-        Of the scenario: which of several ways around is taken follows from it.
+    ``first_link`` is the station of the first link; which of several ways around is taken follows
+    from the scenario's ``seed``.
     """
 
     def __init__(self, network: Network, first_link: int, fabric: Fabric, seed: int) -> None:
@@ -37,33 +30,34 @@ class Rerouting:
         self._first_link = first_link
         self._fabric = fabric
         self._seed = seed
+        self._times_down: Counter[int] = Counter()
         self._down: frozenset[int] = frozenset()
         self._detours: Detours | None = None
 
-    def set_down(self, links: Collection[int]) -> None:
-        """Let some directed links be down from now on, and all others be up."""
-        self._down = frozenset(links)
+    def take_down(self, links: Sequence[int]) -> None:
+        """Let directed links be down from now on, until each has come up as often."""
+        self._times_down.update(links)
+        self._find_detours()
+
+    def bring_up(self, links: Sequence[int]) -> None:
+        """Let links be up again."""
+        self._times_down.subtract(links)
+        self._find_detours()
+
+    def _find_detours(self) -> None:
+        self._down = frozenset(link for link, times in self._times_down.items() if times > 0)
         self._detours = Detours(self._fabric, self._down, self._seed) if self._down else None
 
-    def around(self, table: Indices, path: Indices) -> tuple[Indices, Indices]:
+    def around(self, table: Indices) -> Indices:
         """Return a table of routes without those over links that are down.
 
-        Parameters
-        ----------
-        table
-            int32 (..., 2): start and stop in ``path`` of each route, as drawn for the whole
-            network.
-        path
-            int32: the stations of all routes.
-
-        Returns
-        -------
-        tuple
-            The table with other starts and stops where needed, and the path with the new routes at
-            its end.
+        ``table``, int32 (..., 2), has start and stop in the network's path of each route, as drawn
+        for the whole network. What is returned has others where needed; their stations are added to
+        the path.
         """
         if self._detours is None:
-            return table, path
+            return table
+        path = self._network.path
         over = np.concatenate([[0], np.cumsum(self._is_down(path))])
         flat, candidates = table.reshape(-1, 2).copy(), table.shape[-2]
         added = [path]
@@ -74,27 +68,19 @@ class Rerouting:
             flat[row] = length, length + len(way)
             length += len(way)
             added.append(way)
-        return flat.reshape(table.shape), np.concatenate(added)
+        self._network.path = np.concatenate(added)
+        return flat.reshape(table.shape)
 
-    def turn(self, path: Indices, dead_until: float) -> tuple[int, Indices]:
+    def turn(self, dead_until: float) -> int:
         """Let messages go around that are on their way to a link that is down, or wait before it.
 
-        Parameters
-        ----------
-        path
-            int32: the stations of all routes.
-        dead_until
-            Until when the links that are down have been held: what they are to serve after this
-            time waits before them.
-
-        Returns
-        -------
-        tuple
-            How many messages turn, and the path with their new routes at its end.
+        Returns how many. Links that are down have been held until ``dead_until``: what they are to
+        serve after this time waits before them.
         """
+        path = self._network.path
         messages = self._network.messages
         over = np.concatenate([[0], np.cumsum(self._is_down(path))])
-        self.take_back(self._down, path, dead_until)
+        self.take_back(self._down, dead_until)
         live = self._on_routes()
         ahead = np.maximum(messages.position[live], messages.start[live])
         turned = live[over[messages.stop[live]] > over[ahead]]
@@ -110,7 +96,8 @@ class Rerouting:
             message.final = message.stop + beyond
             length += len(way)
             added.append(way)
-        return len(turned), np.concatenate(added)
+        self._network.path = np.concatenate(added)
+        return len(turned)
 
     def _on_routes(self) -> Integers:
         """Return the messages on a route between routers, or just behind it: int64 (n,)."""
@@ -122,12 +109,9 @@ class Rerouting:
         found: Integers = np.flatnonzero(live & on_route)
         return found
 
-    def take_back(self, links: Collection[int], path: Indices, after: float) -> None:
-        """Put messages back before links that were to have served them only after a time.
-
-        ``path``, int32, has the stations of all routes.
-        """
-        network = self._network
+    def take_back(self, links: Collection[int], after: float) -> None:
+        """Put messages back before links that were to have served them only after a time."""
+        network, path = self._network, self._network.path
         dead = {self._first_link + link for link in links}
         for row in self._on_routes().tolist():
             message = network.messages[row]
@@ -139,7 +123,7 @@ class Rerouting:
             message.position = link
 
     def _is_down(self, path: Indices) -> Indices:
-        """Tell of the stations of a path which are links that are down: int32, 1 or 0."""
+        """Return 1 for each station of a path that is a link that is down, else 0: int32."""
         stations = self._first_link + np.array(sorted(self._down), np.int32)
         return np.isin(path, stations).astype(np.int32)
 

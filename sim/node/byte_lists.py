@@ -31,22 +31,12 @@ NO_END = 1 << 62
 
 
 class ByteLists(Component):
-    """All lists of runs.
+    """All lists of runs."""
 
-    Attributes
-    ----------
-    runs
-        ``RUN`` records, in bytes; ``spare_runs`` is the pool of free ones.
-    spare_lists
-        The pool of lists that nobody has taken.
-    order
-        The runs of every list in ascending order.
-    """
-
-    runs: Table
+    runs: Table  # `RUN` records, in bytes; `spare_runs` is the pool of free ones
     spare_runs: Pool
-    spare_lists: Pool
-    order: Ordered
+    spare_lists: Pool  # the pool of lists that nobody has taken
+    order: Ordered  # the runs of every list in ascending order
 
     @classmethod
     def build(cls, site: Site) -> ByteLists:

@@ -25,53 +25,37 @@ NODE = np.dtype(
 
 
 class Nodes(Component):
-    """All nodes of all jobs.
-
-    Attributes
-    ----------
-    rows
-        ``NODE`` records.
-    count, cores
-        How many nodes there are, and the cores of each.
-    core, memory, callback
-        The first station of all cores, of the nodes' memories, and of their threads for callbacks;
-        the stations of one node side by side.
-    first_system_core
-        From which core on the node's system threads may run.
-    write_copy, read_copy, memory_copy
-        Seconds of a core to copy a byte into the page cache, out of it, and from memory to memory.
-    node_copy, node_hit
-        Seconds for which a byte that Lustre's client copies holds the node's memory: into a page
-        that is new in the cache or out of one, and out of one that was there.
-    read_page
-        Seconds of a core for a page that it brings into the cache to read it.
-    list_handover
-        Seconds a byte by which each core that waits for a node's memory delays the others.
-    thread_work
-        Seconds of a ptlrpcd thread for a byte of an RPC.
-    callback_service, callback_threads
-        Seconds of a thread for a callback, and how many such threads a node has.
-    """
+    """All nodes of all jobs."""
 
     network: Network
     programs: Programs
-    rows: Table
+    rows: Table  # `NODE` records
+    # count, cores: how many nodes there are, and the cores of each
     count: int
     cores: int
+    # core, memory, callback: the first station of all cores, of the nodes' memories, and of their
+    # threads for callbacks; the stations of one node side by side
     core: int
     memory: int
     callback: int
-    first_system_core: int
+    first_system_core: int  # from which core on the node's system threads may run
+    # write_copy, read_copy, memory_copy: seconds of a core to copy a byte into the page cache, out
+    # of it, and from memory to memory
     write_copy: float
     read_copy: float
     memory_copy: float
+    # node_copy, node_hit: seconds for which a byte that Lustre's client copies holds the node's
+    # memory: into a page that is new in the cache or out of one, and out of one that was there
     node_copy: float
     node_hit: float
-    read_page: float
+    read_page: float  # seconds of a core for a page that it brings into the cache to read it
     open_work: float
     call_work: float
+    # seconds a byte by which each core that waits for a node's memory delays the others
     list_handover: float
-    thread_work: float
+    thread_work: float  # seconds of a ptlrpcd thread for a byte of an RPC
+    # callback_service, callback_threads: seconds of a thread for a callback, and how many such
+    # threads a node has
     callback_service: float
     callback_threads: int
 
@@ -124,6 +108,15 @@ class Nodes(Component):
             callback_service=nodes.lock_thread_time,
             callback_threads=threads,
         )
+
+    def stations_of(self, node: int) -> list[int]:
+        """Return the stations of a node's cores, of its threads for callbacks and of its memory."""
+        core, callback = self.core + node * self.cores, self.callback + node * self.callback_threads
+        return [
+            *range(core, core + self.cores),
+            *range(callback, callback + self.callback_threads),
+            self.memory + node,
+        ]
 
 
 @outlined

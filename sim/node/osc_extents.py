@@ -131,7 +131,7 @@ def _last_extent(cache: PageCache, osc_object_id: int, place: int) -> int:
 
 @njit
 def _is_last(cache: PageCache, extent_id: int, place: int) -> bool:
-    """Tell whether an extent has none behind it that stands no further than at a place."""
+    """Tell whether the next extent, if there is one, stands beyond ``place``."""
     after = cache.osc_extents[extent_id].next
     return after < 0 or cache.osc_extents[after].place > place
 

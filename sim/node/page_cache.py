@@ -107,44 +107,28 @@ CACHING_NODE = np.dtype(
 class PageCache(Component):
     """The page caches of all nodes.
 
-    Attributes
-    ----------
-    nodes
-        ``CACHING_NODE`` records.
-    osc_objects, inodes, extents
-        Records of these names; a table of things that come and go has beside it the pool of its
-        free rows, named ``spare_...``.
-    osc_objects_by_pair, inodes_by_pair
-        Row of the osc_object of (object, node), and of the inode of (file, node).
-    milestones
-        One extent in eight of every osc_object, in the order of the object: where a search begins.
-    rpc_size
-        Bytes of an extent: of a whole BRW RPC.
-    max_node_cache
-        Bytes that a node caches at most (``max_cached_mb``).
-    tree_page, tree_handover
-        Seconds of a node to enter a written page into the tree of its file's pages, and besides for
-        each core that waits for the lock of the tree.
+    A table of things that come and go has beside it the pool of its free rows, ``spare_...``.
     """
 
     network: Network
     files: Files
     programs: Programs
     byte_lists: ByteLists
-    nodes: Table
-    osc_objects: Table
+    nodes: Table  # `CACHING_NODE` records
+    osc_objects: Table  # `OSC_OBJECT` records
     spare_osc_objects: Pool
-    osc_objects_by_pair: HashMap
-    inodes: Table
+    osc_objects_by_pair: HashMap  # the row of (object, node)
+    inodes: Table  # `INODE` records
     spare_inodes: Pool
-    inodes_by_pair: HashMap
-    osc_extents: Table
+    inodes_by_pair: HashMap  # the row of (file, node)
+    osc_extents: Table  # `OSC_EXTENT` records
     spare_osc_extents: Pool
+    # one extent in eight of every osc_object, in the order of the object: where a search begins
     milestones: Ordered
-    rpc_size: int
-    max_node_cache: int
-    tree_page: float
-    tree_handover: float
+    rpc_size: int  # bytes of an extent: of a whole BRW RPC
+    max_node_cache: int  # bytes that a node caches at most (`max_cached_mb`)
+    tree_page: float  # seconds of a node to enter a written page into the tree of its file's pages
+    tree_handover: float  # besides, for each core that waits for the lock of the tree
 
     @classmethod
     def build(cls, site: Site) -> PageCache:

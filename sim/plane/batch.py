@@ -15,36 +15,25 @@ from sim.plane.operations import Op, Operations, join_operations, make_operation
 
 
 class Transfers(NamedTuple):
-    """Bytes that go from node to node for the ``EXCHANGE`` operations of a batch.
+    """Bytes that go from node to node for the ``EXCHANGE`` operations of a batch."""
 
-    Attributes
-    ----------
-    source, target
-        int32 (n,): nodes of the job.
-    size
-        int64 (n,): bytes.
-    turn
-        int64 (n,): what comes in which turn of the node; -1: no matter when.
-    after
-        bool (n,): the transfer waits until all those of its node's turns before have ended, as a
-        rank does that waits for its sends of one round before it turns to the next.
-    senders
-        int64 (n,): programs of the node that send it in ``EXCHANGE`` operations of their own: it
-        waits until all of them are there, and they for the end of all that they send in that turn.
-        That is how it is with aggregators, which first write what they have. Turns with and
-        without such senders have nothing to do with each other.
-    """
-
+    # source, target: int32 (n,): nodes of the job
     source: Indices
     target: Indices
-    size: Integers
-    turn: Integers
+    size: Integers  # int64 (n,): bytes
+    turn: Integers  # int64 (n,): the turn of the node in which it comes; -1: in any
+    # bool (n,): the transfer waits until all those of its node's turns before have ended, as a rank
+    # does that waits for its sends of one round before it turns to the next
     after: npt.NDArray[np.bool_]
+    # int64 (n,): programs of the node that send it in `EXCHANGE` operations of their own: it waits
+    # until all of them are there, and they for the end of all that they send in that turn. That is
+    # how it is with aggregators, which first write what they have. Turns with and without such
+    # senders have nothing to do with each other.
     senders: Integers
 
 
 def refer_from(operations: Operations, first: int | Integers) -> None:
-    """Let ``EXCHANGE`` operations refer to transfers that are numbered from ``first`` on.
+    """Add ``first`` to the numbers of the transfers that ``EXCHANGE`` operations name.
 
     That is one number for all operations, or int64 (operations,), one for each.
     """
@@ -63,20 +52,12 @@ def most_at_once(operations: Operations) -> int:
 class Batch:
     """Operations of many programs, added step by step for all of them at once.
 
-    Parameters
-    ----------
-    programs
-        int64 (n,): the numbers of the programs.
-
-    Attributes
-    ----------
-    library_calls
-        The calls of a library that operations are part of; those of the first have the tag 1.
+    ``programs`` are their numbers: int64 (n,).
     """
 
     def __init__(self, programs: Integers) -> None:
         self.programs = programs
-        self.library_calls: list[LibraryCall] = []
+        self.library_calls: list[LibraryCall] = []  # the first has the tag 1
         self._tag = OWN
         self._tags: list[int] = []
         self._owners: list[Integers] = []
@@ -87,7 +68,7 @@ class Batch:
     def add(
         self, kind: Op | Integers, owner: Integers | None = None, **columns: npt.ArrayLike
     ) -> None:
-        """Let programs do one more operation each, or several.
+        """Add an operation of each of some programs, or several.
 
         Parameters
         ----------
@@ -110,14 +91,14 @@ class Batch:
         self.add_operations(make_operations(kind, len(owner), **columns), owner)
 
     def add_operations(self, operations: Operations, owner: Integers) -> None:
-        """Let programs do operations that have been made already: ``owner`` as for :meth:`add`."""
+        """Add operations that have been made already: ``owner`` as for :meth:`add`."""
         self._owners.append(owner)
         self._operations.append(operations)
         self._tags.append(self._tag)
 
     @contextmanager
     def calling(self, call: LibraryCall | None = None) -> Iterator[None]:
-        """Let all operations that are added meanwhile be part of one call of a library.
+        """Make the operations that are added meanwhile parts of one call of a library.
 
         Without a ``call``, each of their reads, writes and others is a call of the library.
         """

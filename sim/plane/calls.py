@@ -36,7 +36,7 @@ def start_of_call(programs: Programs, program_id: int) -> int:
 
 @outlined
 def begin_call(programs: Programs, program_id: int, now: float) -> None:
-    """Begin the next call of a run: nothing of it is done."""
+    """Begin the next call of a run; none of its bytes has been moved."""
     note_called(programs.recorder, program_id, now)
     program = programs.rows[program_id]
     program.length = programs.operations[program.op].length

@@ -67,18 +67,10 @@ OBJECT = np.dtype(
 
 
 class Files(Component):
-    """All files of all jobs.
+    """All files of all jobs."""
 
-    Attributes
-    ----------
-    rows
-        ``FILE`` records.
-    objects
-        ``OBJECT`` records: the parts of a file on different OSTs, file after file.
-    """
-
-    rows: Table
-    objects: Table
+    rows: Table  # `FILE` records
+    objects: Table  # `OBJECT` records: the parts of a file on different OSTs, file after file
 
     @classmethod
     def build(cls, site: Site) -> Files:

@@ -51,17 +51,10 @@ LIBRARY_CALL = np.dtype(  # the part of one program in a call of a library
 
 
 class Pieces(NamedTuple):
-    """What the members of a call ask for: columns (pieces,), int64.
+    """What the members of a call ask for: columns (pieces,), int64."""
 
-    Attributes
-    ----------
-    member
-        Whose piece it is: a position in ``owners`` of the call.
-    offset, length
-        Where it lies in the file, in bytes.
-    """
-
-    member: Integers
+    member: Integers  # whose piece it is: a position in `owners` of the call
+    # offset, length: where it lies in the file, in bytes
     offset: Integers
     length: Integers
 
@@ -71,33 +64,17 @@ READING, WRITING, CREATING = 2, 4, 1
 
 
 class LibraryCall(NamedTuple):
-    """A call of a library, made by some programs of a batch.
+    """A call of a library, made by some programs of a batch."""
 
-    Attributes
-    ----------
-    op
-        What it is for.
-    file
-        The number of its file; or int64 (members,), if each member has its own.
-    owners
-        int64 (members,): the positions of the programs in the batch.
-    collective
-        Whether all members make it together. Else only those that have a piece make it, each for
-        itself.
-    pieces
-        What is read or written; None if the call moves no data.
-    mode
-        Of an open: ``READING``, ``WRITING`` and ``CREATING``, added up.
-    alike
-        Whether ``pieces``, all of member 0, are what each member asks for in its own file.
-    """
-
-    op: LibraryOp
-    file: int | Integers
-    owners: Integers
+    op: LibraryOp  # what it is for
+    file: int | Integers  # the number of its file; or int64 (members,), if each member has its own
+    owners: Integers  # int64 (members,): the positions of the programs in the batch
+    # whether all members make it together. Else only those that have a piece make it, each for
+    # itself.
     collective: bool
-    pieces: Pieces | None = None
-    mode: int = 0
+    pieces: Pieces | None = None  # what is read or written; None if the call moves no data
+    mode: int = 0  # of an open: `READING`, `WRITING` and `CREATING`, added up
+    # whether `pieces`, all of member 0, are what each member asks for in its own file
     alike: bool = False
 
     def repeated(self, owners: Integers, files: Integers) -> LibraryCall:
@@ -110,7 +87,7 @@ class LibraryCall(NamedTuple):
         Parameters
         ----------
         programs
-            int64 (n,): those of the batch.
+            int64 (n,): the programs of the batch.
         tag
             Of the operations of the call.
         """

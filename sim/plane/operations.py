@@ -88,7 +88,7 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.READDIR: ("file", "count", "first_entry", "entries"),
     }.items()
 }
-"""The columns of each operation; those of other operations mean nothing in it."""
+"""The columns that an operation looks at."""
 
 ON_FILES = frozenset(kind for kind, columns in COLUMNS.items() if "file" in columns)
 """The operations that name a ``file``, and so are done by what keeps it."""

@@ -93,69 +93,39 @@ PROGRAM = np.dtype(
 
 
 class Programs(Component):
-    """All programs of all jobs: their operations, clocks, waits and counts.
-
-    Attributes
-    ----------
-    rows
-        ``PROGRAM`` records.
-    operations
-        ``OPERATION`` records, program after program.
-    waits
-        float64 (programs, ``COARSE``): seconds that each has waited, by what it was at.
-    behind
-        float64 (programs, causes): what of that it was behind, where a cause is taken apart
-        (:data:`~sim.plane.causes.TAKEN_APART`); what no part takes is the latency of messages.
-    whole
-        float64 (``COARSE``,): 1 for what is a cause in itself, 0 for what is taken apart.
-    met
-        float64 (programs, causes): what each had waited when it came out of its latest meeting
-        (:mod:`sim.plane.lateness`).
-    since_met
-        float64 (2, causes): room to compare two programs in.
-    replies
-        float64 (programs, 6): the latest of the replies that each waits for.
-    marks, timers
-        float64 (programs, marks) and (programs, ``TIMERS``), in seconds.
-    refused
-        int64 (programs, 2): bytes that each did not get written because a device was full, and
-        that it could not read or write because a device was lost.
-    batches
-        int32: programs left in each batch. ``ended`` lists the batches that ended at the present
-        time, ``ended_count`` (1,) how many.
-    clock
-        float64 (1,): the present time.
-    counts
-        int64 (3,): events, bulk RPCs, and the bytes that these have moved.
-    stats
-        int64, by :class:`~sim.plane.counters.Stat`.
-    barrier_skew
-        Seconds within which the programs of a batch begin.
-    seed, first_draw
-        Of the draws that say when within them: see :func:`~sim.engine.randomness.uniform`.
-    """
+    """All programs of all jobs: their operations, clocks, waits and counts."""
 
     network: Network
     files: Files
     recorder: Recorder
-    rows: Table
-    operations: Table
-    waits: Floats
+    rows: Table  # `PROGRAM` records
+    operations: Table  # `OPERATION` records, program after program
+    waits: Floats  # float64 (programs, `COARSE`): seconds that each has waited, by what it was at
+    # float64 (programs, causes): the parts of the path it was behind, where a cause is taken apart
+    # (sim.plane.causes.TAKEN_APART); what no part takes is the latency of messages
     behind: Floats
-    whole: Floats
+    whole: Floats  # float64 (`COARSE`,): 1 for what is a cause in itself, 0 for what is taken apart
+    # float64 (programs, causes): what each had waited when it came out of its latest meeting
+    # (sim.plane.lateness)
     met: Floats
-    since_met: Floats
-    replies: Floats
+    since_met: Floats  # float64 (2, causes): room to compare two programs in
+    replies: Floats  # float64 (programs, 6): the latest of the replies that each waits for
+    # marks, timers: float64 (programs, marks) and (programs, `TIMERS`), in seconds
     marks: Floats
     timers: Floats
+    # int64 (programs, 2): bytes that each did not get written because a device was full, and that
+    # it could not read or write because a device was lost
     refused: Integers
+    # int32: programs left in each batch. `ended` lists the batches that ended at the present time,
+    # `ended_count` (1,) how many.
     batches: Indices
     ended: Indices
     ended_count: Integers
-    clock: Floats
-    counts: Integers
-    stats: Integers
-    barrier_skew: float
+    clock: Floats  # float64 (1,): the present time
+    counts: Integers  # int64 (3,): events, bulk RPCs, and the bytes that these have moved
+    stats: Integers  # int64, by sim.plane.counters.Stat
+    barrier_skew: float  # seconds within which the programs of a batch begin
+    # seed, first_draw: of the draws that say when within them: see sim.engine.randomness.uniform
     seed: int
     first_draw: int
 
@@ -188,6 +158,15 @@ class Programs(Component):
             seed=jitter_seed(site.seed),
             first_draw=site.machine.lustre.osts,
         )
+
+    def begin_anew(self, programs: Integers, nodes: Indices, cores: Indices) -> None:
+        """Let programs, int64 (n,), forget whose they were; put them on nodes and core stations."""
+        self.rows[programs] = np.zeros(len(programs), self.rows.dtype)
+        self.rows.node[programs] = nodes
+        self.rows.core[programs] = cores
+        counted = (self.waits, self.behind, self.met, self.replies, self.marks)
+        for table in (*counted, self.timers, self.refused):
+            table[programs] = 0
 
     def pending(self) -> int:
         """Return the most events that can be pending: one a program."""

@@ -124,21 +124,11 @@ Records = npt.NDArray[Any]
 
 
 class Recorder(Component):
-    """What is recorded.
+    """What is recorded."""
 
-    Attributes
-    ----------
-    on
-        Whether anything is: 1 or 0.
-    calls, rpcs, requests, locks, spans
-        Records of these names: what has come since the log was last put aside.
-    called
-        float64 (programs,): when each program began its present call, in seconds.
-    spans_an_event
-        The most that one event adds: all programs of a node may wait for one RPC.
-    """
-
-    on: int
+    on: int  # whether anything is: 1 or 0
+    # calls, rpcs, requests, locks, spans: records of these names: what has come since the log was
+    # last put aside
     calls: Table
     spare_calls: Pool
     rpcs: Table
@@ -149,8 +139,8 @@ class Recorder(Component):
     spare_locks: Pool
     spans: Table
     spare_spans: Pool
-    called: Floats
-    spans_an_event: int
+    called: Floats  # float64 (programs,): when each program began its present call, in seconds
+    spans_an_event: int  # the most that one event adds: all programs of a node may wait for one RPC
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)

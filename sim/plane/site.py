@@ -18,23 +18,17 @@ Kind = TypeVar("Kind", bound=Component)
 
 
 class Occupants(NamedTuple):
-    """What runs where.
+    """What runs where."""
 
-    Attributes
-    ----------
-    nodes
-        int32 (nodes,): the compute nodes of all jobs; service nodes at work for a job, numbered
-        behind all compute nodes of the machine.
-    program_node, program_core
-        int32 (programs,): where each program runs: a position in ``nodes``, a core of the node.
-    system_cores
-        Cores of each node that no program uses (core specialisation); 0: the system's threads run
-        on any.
-    """
-
+    # int32 (nodes,): the compute nodes of all jobs; service nodes at work for a job, numbered
+    # behind all compute nodes of the machine
     nodes: Indices
+    # program_node, program_core: int32 (programs,): where each program runs: a position in `nodes`,
+    # a core of the node
     program_node: Indices
     program_core: Indices
+    # cores of each node that no program uses (core specialisation); 0: the system's threads run on
+    # any
     system_cores: int
 
 
@@ -49,20 +43,11 @@ class NodeNames(NamedTuple):
     """What a person calls nodes.
 
     The labels of stations have it and not the whole site: a result that is kept keeps the labels.
-
-    Attributes
-    ----------
-    nodes
-        int32: the numbers of the nodes, by position.
-    compute_nodes
-        How many compute nodes the machine has; those after them are service nodes.
-    fabric
-        Where they are.
     """
 
-    nodes: Indices
-    compute_nodes: int
-    fabric: Fabric
+    nodes: Indices  # int32: the numbers of the nodes, by position
+    compute_nodes: int  # how many compute nodes the machine has; those after them are service nodes
+    fabric: Fabric  # where they are
 
     def __call__(self, position: int) -> str:
         """Return the name of the node at a position."""
@@ -74,33 +59,17 @@ class NodeNames(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Site:
-    """What components are built from: the machine, the job, and the components built before.
+    """What components are built from: the machine, the job, and the components built before."""
 
-    Attributes
-    ----------
-    machine, fabric
-        Its rates, latencies and limits, and its network.
-    occupants
-        What runs where.
-    background
-        What else the file system does.
-    seed
-        Of the scenario: speeds of the OSTs, jitter and drawn routes follow from it.
-    record
-        Whether what happens is recorded (:mod:`sim.plane.recorder`).
-    book
-        Where components enter their stations.
-    built
-        The components so far, by their classes.
-    """
-
+    # machine, fabric: its rates, latencies and limits, and its network
     machine: Machine
     fabric: Fabric
-    occupants: Occupants
-    background: Background
-    seed: int
-    record: bool = False
-    book: StationBook = field(default_factory=StationBook)
+    occupants: Occupants  # what runs where
+    background: Background  # what else the file system does
+    seed: int  # of the scenario: speeds of the OSTs, jitter and drawn routes follow from it
+    record: bool = False  # whether what happens is recorded (sim.plane.recorder)
+    book: StationBook = field(default_factory=StationBook)  # where components enter their stations
+    # the components so far, by their classes
     built: dict[type[Component], Component] = field(default_factory=dict)
 
     def make(self, kind: type[Kind], **own: Any) -> Kind:

@@ -1,4 +1,4 @@
-"""What programs have waited for: by what they were at, and by what that was behind."""
+"""Seconds that programs have waited: by activity, and by the part of the path they were behind."""
 
 from __future__ import annotations
 
@@ -11,18 +11,11 @@ _TAKEN_APART = sorted(TAKEN_APART)
 
 
 class Waited(NamedTuple):
-    """Seconds that programs, or ranks, have waited: the same seconds, arranged in two ways.
+    """Seconds that programs, or ranks, have waited: the same seconds, arranged in two ways."""
 
-    Attributes
-    ----------
-    doing
-        float64 (n, ``COARSE``): by what each was at, as in an fsync or for a lock.
-    causes
-        float64 (n, causes): by the part of the path that it was behind. Nothing stands at the
-        causes that are taken apart, but at ``TRANSFER`` the latency of messages.
-    """
-
-    doing: Floats
+    doing: Floats  # float64 (n, `COARSE`): by what each was at, as in an fsync or for a lock
+    # float64 (n, causes): by the part of the path that it was behind. Nothing stands at the causes
+    # that are taken apart, but at `TRANSFER` the latency of messages.
     causes: Floats
 
     def __sub__(self, other: Waited) -> Waited:

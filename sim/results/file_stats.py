@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from sim.engine.types import Floats, Integers
+from sim.config.units import MB
+from sim.findings.file_uses import FileUse, file_uses
+from sim.findings.servers import recording_of
 from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.results.server_series import named, recording_of
 from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.telling.columns import column_lines
@@ -21,79 +19,6 @@ OPTION = "--file-stats"
 
 SHOWN = 20
 """Files that have a line of their own; the others have one together."""
-
-_MEGA = 1e6
-
-
-class FileUse(NamedTuple):
-    """What the calls of the ranks did with a file, one way.
-
-    Attributes
-    ----------
-    file
-        Its name.
-    ranks
-        How many ranks read it, or wrote it.
-    calls
-        Reads or writes, I/O threads' among them.
-    bytes
-        That were really moved.
-    seconds
-        In these calls, those of all ranks added up.
-    """
-
-    file: str
-    ranks: int
-    calls: int
-    bytes: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Bytes/s of a rank while it was in these calls."""
-        return self.bytes / self.seconds if self.seconds > 0.0 else 0.0
-
-    @property
-    def bytes_a_call(self) -> float:
-        """Bytes of a call on average."""
-        return self.bytes / self.calls if self.calls else 0.0
-
-
-def file_uses(recording: Recording, way: Op) -> list[FileUse]:
-    """Return what was done with each file one way, the file with the longest calls first.
-
-    Parameters
-    ----------
-    recording
-        Of the run.
-    way
-        ``READ`` or ``WRITE``.
-    """
-    calls = recording.of_job(recording.calls)
-    calls = calls[calls["op"] == way]
-    files = len(recording.file_names)
-    columns = zip(
-        (named(recording, file) for file in range(files)),
-        _ranks_of_each(recording, calls, files).tolist(),
-        np.bincount(calls["file"], minlength=files).tolist(),
-        _sums(calls["file"], calls["bytes"], files).tolist(),
-        _sums(calls["file"], calls["end"] - calls["start"], files).tolist(),
-        strict=True,
-    )
-    uses = [FileUse(*row[:3], int(row[3]), row[4]) for row in columns if row[2]]
-    return sorted(uses, key=lambda use: (-use.seconds, use.file))
-
-
-def _sums(file: Integers, values: Integers | Floats, files: int) -> Floats:
-    """Return the sum of some values by file; whole up to 2^53 bytes."""
-    sums: Floats = np.bincount(file, weights=values, minlength=files).astype(np.float64)
-    return sums
-
-
-def _ranks_of_each(recording: Recording, calls: Records, files: int) -> Integers:
-    """Return how many ranks there are in the calls of each file: int64 (files,)."""
-    pairs = np.stack([calls["file"], recording.ranks[calls["program"]]])
-    return np.bincount(np.unique(pairs, axis=1)[0], minlength=files)
 
 
 def format_file_stats(result: Result) -> str:
@@ -140,8 +65,8 @@ def _together(uses: Sequence[FileUse], name: str) -> FileUse:
 def _cells(use: FileUse, *, ranks: bool = True) -> tuple[str, ...]:
     return (
         f"{use.seconds:,.6f}",
-        f"{use.bytes / _MEGA:,.3f}",
-        f"{use.rate / _MEGA:,.3f}",
+        f"{use.bytes / MB:,.3f}",
+        f"{use.rate / MB:,.3f}",
         f"{use.calls:,}",
         f"{use.bytes_a_call:,.2f}",
         f"{use.ranks:,}" if ranks else "",

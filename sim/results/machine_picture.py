@@ -56,12 +56,7 @@ def draw_machine(machine: Machine, fabric: Fabric, path: str | Path) -> None:
 def machine_figure(machine: Machine, fabric: Fabric) -> Figure:
     """Draw a machine: its network, and below it LNET routers, servers and targets.
 
-    Parameters
-    ----------
-    machine
-        The machine.
-    fabric
-        Its network.
+    ``machine``: the machine. ``fabric``: its network.
 
     Raises
     ------

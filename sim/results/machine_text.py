@@ -1,18 +1,19 @@
-"""What a machine consists of, as a table for a person."""
+"""What a machine consists of: as text, and in a page what a run changes of it."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from sim.config.lnet import Lnet
-from sim.config.lustre import Lustre
+from sim.config.faults import Fault
+from sim.config.lustre import Lnet, Lustre, Mds
 from sim.config.machine import Machine
-from sim.config.mds import Mds
 from sim.config.nodes import Nodes
-from sim.config.service import Service
-from sim.config.ssd import Ssd
+from sim.config.storage import Service, Ssd
 from sim.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
+from sim.run.fabric import fabric_of
+from sim.telling.answer import Block, Fold, Text, plain_table
 from topology import Fabric, describe
 from topology.text import format_count
 
@@ -25,12 +26,8 @@ Row = tuple[str, str]
 def format_machine(machine: Machine, fabric: Fabric) -> str:
     """Print what a machine consists of, from the network to the metadata servers.
 
-    Parameters
-    ----------
-    machine
-        Its description.
-    fabric
-        Its network, as :func:`sim.run.fabric.fabric_of` builds it.
+    ``machine``: its description. ``fabric``: its network, as :func:`sim.run.fabric.fabric_of`
+    builds it.
 
     Returns
     -------
@@ -198,3 +195,35 @@ def _service_rows(service: Service) -> list[Row]:
         ("a write holds its file on one service node", format_seconds(service.file_write_time)),
         ("capacity", format_bytes(service.capacity)),
     ]
+
+
+def machine_parts(
+    machine: Machine,
+    changes: Mapping[str, Any],
+    slow: Mapping[str, float],
+    faults: Sequence[Fault] = (),
+) -> list[Block]:
+    """Return what a machine is.
+
+    ``machine``: with the changes made. ``changes``: new values that the scenario gives it, by
+    dotted path. ``slow``: how many times as long its slow parts take, by name. ``faults``: what
+    happens to its parts.
+    """
+    parts: list[Block] = [Text(f"{machine.title}: {' '.join(machine.description.split())}")]
+    if changes:
+        rows = [[name, str(value)] for name, value in changes.items()]
+        parts.append(
+            plain_table("What the scenario changes of it", ["parameter", "value"], rows, (0, 1))
+        )
+    if slow:
+        rows = [[name, f"{factor:g} times as long"] for name, factor in slow.items()]
+        parts.append(plain_table("Its slow parts", ["part", "a service takes"], rows, (0, 1)))
+    if faults:
+        parts.append(
+            plain_table("What happens to it", ["fault"], [[str(one)] for one in faults], (0,))
+        )
+    tables = [
+        plain_table(title, ["what", "how much"], rows, (0, 1))
+        for title, rows in machine_sections(machine, fabric_of(machine)).items()
+    ]
+    return [*parts, Fold("What it consists of", tables)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from sim.findings.causes import AT_WORDS, WORDS
 from sim.plane.causes import DOING, FINEST
-from sim.results.waits import AT_WORDS, WORDS
-from sim.run.frames import TABLES, VARIABLES, Column, at_column, wait_column
+from sim.run.frames import TABLES, VARIABLES, at_column, wait_column
+from sim.telling.answer import Column, To
+from sim.telling.units import SECONDS
 
 _HEAD = """\
 # A result, kept and taken apart
@@ -30,17 +32,18 @@ all is there that the run left but the data plane itself. Of several jobs `sim.l
 (`ReplayReport`, with the results in `runs`).
 
 The file is a zip: `content.json` with a version of the format, and tables of Parquet. Nothing in it
-is code. An older file is read as long as it has what today's results need, a newer one is refused;
-both say so.
+is code. An older file is read: a value of the machine that came later has there what the simulator
+did before it had one, and a file that lacks more than that is refused, as a newer one is; both in a
+sentence.
 """
 
 
 def result_page() -> str:
     """Return the text of the page."""
     lines = [_HEAD, "## Tables of pandas", "", "Bytes, seconds and bytes/s throughout.", ""]
-    for name, table in TABLES.items():
-        lines += [f"### {name}", "", f"A row is {table.what}.", ""]
-        lines += [*_columns(_shortened(table.columns)), ""]
+    for table in TABLES:
+        lines += [f"### {table.name}", "", f"A row is {table.help}.", ""]
+        lines += [*_columns(_shortened(table.inner)), ""]
     lines += ["### What ranks wait for", ""]
     lines += [*_table([("column", "what"), *_causes()]), ""]
     lines += ["### What ranks are at while they wait", ""]
@@ -52,14 +55,18 @@ def result_page() -> str:
 def _shortened(columns: Iterable[Column]) -> Iterator[Column]:
     """Yield columns, with one in place of those for each cause of waiting."""
     of_causes = {wait_column(cause) for cause in FINEST} | {at_column(cause) for cause in DOING}
-    yield from (column for column in columns if column.name not in of_causes)
-    if of_causes & {column.name for column in columns}:
-        yield Column("wait_CAUSE", "s", "what it waited for that cause; see below")
-        yield Column("at_CAUSE", "s", "the same seconds by what it was at; see below")
+    told = [column for column in columns if To.PANDAS in column.to]
+    yield from (column for column in told if column.name not in of_causes)
+    if of_causes & {column.name for column in told}:
+        yield Column("wait_CAUSE", SECONDS, help="What it waited for that cause; see below.")
+        yield Column("at_CAUSE", SECONDS, help="The same seconds by what it was at; see below.")
 
 
 def _columns(columns: Iterable[Column]) -> list[str]:
-    rows = [(f"`{column.name}`", column.unit, column.meaning) for column in columns]
+    rows = [
+        (f"`{column.name}`", column.unit.name, column.help[0].lower() + column.help[1:].rstrip("."))
+        for column in columns
+    ]
     return _table([("name", "unit", "meaning"), *rows])
 
 

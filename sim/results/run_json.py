@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from sim.findings.bottlenecks import Load, busiest, loads
+from sim.findings.critical_path import CriticalPath, critical_paths
+from sim.findings.lustre_counts import lustre_counts
+from sim.findings.waits import doing, waits
 from sim.plane.stations import StationKind
-from sim.results.critical_path import CriticalPath, critical_paths
-from sim.results.lustre_stats import lustre_counts
-from sim.results.stations import Load, busiest, loads
-from sim.results.waits import doing, waits
 from sim.run.result import Result, StationUse
 from sim.workloads.job_results import Activity
 

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 from sim.config.scenario import Target
 from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.results.critical_path import critical_paths
-from sim.results.lustre_stats import lustre_lines
-from sim.results.stations import Load, busiest, loads, phase_name
-from sim.results.waits import doing, waits
+from sim.findings.bottlenecks import Load, busiest, loads, phase_name
+from sim.findings.critical_path import critical_paths
+from sim.findings.lustre_counts import lustre_lines
+from sim.findings.waits import doing, waits
 from sim.run.result import Result
 from sim.workloads.job_results import phase_title
 from topology.text import format_count
@@ -31,12 +31,8 @@ _MOST_PHASES = 4
 def format_run(result: Result, *, lustre_stats: bool = False) -> str:
     """Print what bound a run, its busiest stations and where its ranks waited.
 
-    Parameters
-    ----------
-    result
-        The run.
-    lustre_stats
-        Whether to print what the locks and the page caches did, too.
+    ``result``: the run. ``lustre_stats``: whether to print what the locks and the page caches did,
+    too.
 
     Returns
     -------
@@ -90,14 +86,9 @@ def format_machine_part(
 ) -> str:
     """Print what the machine did in a run of several jobs, as :func:`format_run`.
 
-    Parameters
-    ----------
-    result
-        Of any of them.
-    simulated, wall
-        Seconds that all took together, simulated and real.
-    lustre_stats
-        Whether to print what the locks and the page caches did, too.
+    ``result``: of any of them. ``simulated`` and ``wall``: seconds that all took together,
+    simulated and real. ``lustre_stats``: whether to print what the locks and the page caches did,
+    too.
     """
     lines = _whole_lines(result, simulated, wall, lustre_stats=lustre_stats)
     return _comments([*_station_lines(result), *lines])

@@ -9,14 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import sim.workloads.h5bench.outcome
+import sim.workloads.h5bench.benchmarks
 import sim.workloads.io500.outcome
 import sim.workloads.ior.outcome
 import sim.workloads.mdtest.outcome
 import sim.workloads.replay.outcome  # noqa: F401 - what a workload leaves stands in a Result
 from sim.archive.archive import read_archive
 from sim.config.errors import InputError
-from sim.results.replay_report import ReplayReport
+from sim.findings.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.run.saving import RESULT_FILE, Saved

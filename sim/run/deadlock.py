@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from sim.config.errors import FailureError, InputError
-from sim.engine.pool import live_rows
-from sim.lustre.ldlm import LockState
 from sim.lustre.locks import MODE_NAMES
 from sim.machine.plane import Plane
 from sim.plane.operations import Op
@@ -62,40 +56,26 @@ def _names(plane: Plane, runs: Sequence[JobRun]) -> list[str]:
 
 def _locks_waited_for(plane: Plane, names: Sequence[str]) -> Iterator[str]:
     """Yield of each request for a lock that waits: who wants what, and who holds it."""
-    tables = plane.tables
-    table = np.asarray(tables.locks.locks)
-    locks = table[live_rows(tables.locks.spare_locks)]
-    granted = locks[locks["granted"] == 1]
-    for lock in locks[locks["state"] == LockState.WAITING]:
-        file, stripe = _object(plane, int(lock["resource"]))
-        mode = MODE_NAMES[int(lock["mode"])]
-        holders = granted[granted["resource"] == lock["resource"]]
-        held = _held(holders) or "others, who wait themselves, are before it in line"
+    for wait in plane.lock_waits():
+        file, stripe = _object(plane, wait.resource)
+        kinds = sorted({(node, MODE_NAMES[mode]) for node, mode in wait.holders})
+        said = [f"node {node} holds a {mode} lock" for node, mode in kinds]
+        held = " and ".join(said[:_SOME]) or "others, who wait themselves, are before it in line"
         yield (
-            f"node {lock['owner']} waits for a {mode} lock on stripe object "
+            f"node {wait.node} waits for a {MODE_NAMES[wait.mode]} lock on stripe object "
             f"{stripe} of {names[file]}, where {held}"
         )
 
 
-def _held(holders: npt.NDArray[Any]) -> str:
-    """Say which nodes hold locks of which mode."""
-    kinds = Counter((int(lock["owner"]), MODE_NAMES[int(lock["mode"])]) for lock in holders)
-    said = [f"node {owner} holds a {mode} lock" for owner, mode in sorted(kinds)]
-    return " and ".join(said[:_SOME])
-
-
 def _object(plane: Plane, number: int) -> tuple[int, int]:
     """Return file and stripe of a stripe object."""
-    file, stripe = plane.tables.files.owners()
-    return int(file[number]), int(stripe[number])
+    file, stripe, _ = plane.objects()[number].tolist()
+    return file, stripe
 
 
 def _what_ranks_are_at(plane: Plane, runs: Sequence[JobRun]) -> Iterator[str]:
     """Yield of each kind of operation how many ranks are in one."""
-    programs = plane.tables.programs
     for run in runs:
-        rows = np.asarray(programs.rows)[run.job.all_ranks.programs]
-        at = rows["op"][rows["active"] == 1]
-        kinds = np.asarray(programs.operations)["kind"][at]
+        kinds = plane.operations_of(run.job.all_ranks.programs)
         for kind, count in Counter(kinds.tolist()).items():
             yield f"{format_count(count, 'rank')} in {Op(kind).name.replace('_', ' ')}"

@@ -6,9 +6,11 @@ tables and for the page that describes them (docs/result.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,8 +20,22 @@ from sim.engine.types import Floats, Integers
 from sim.machine.filesystem import FileSet
 from sim.plane.causes import DOING, FINEST, Cause
 from sim.plane.stations import StationKind
-from sim.run.allocation import Allocation
 from sim.run.station_table import StationTable
+from sim.run.submission import Allocation
+from sim.telling.answer import Column, Columns, Table, To, Unit
+from sim.telling.data import frame
+from sim.telling.units import (
+    BYTES,
+    CLOCK,
+    MEASURE,
+    NUMBER,
+    PER_SECOND,
+    RATE,
+    ROWS,
+    SECONDS,
+    SHARE,
+    WORDS,
+)
 from sim.workloads.job_results import Row
 
 if TYPE_CHECKING:
@@ -48,32 +64,6 @@ class Finished(Protocol):
     def station_table(self) -> StationTable: ...  # noqa: D102
 
 
-class Column(NamedTuple):
-    """A column of a table, or a variable of the dataset: its unit, and what it is."""
-
-    name: str
-    unit: str
-    meaning: str
-
-
-class Table(NamedTuple):
-    """A table.
-
-    Attributes
-    ----------
-    what
-        What a row is.
-    columns
-        In their order.
-    values
-        Returns the values of the columns, by their names.
-    """
-
-    what: str
-    columns: tuple[Column, ...]
-    values: Callable[[Finished], Mapping[str, Any]]
-
-
 def wait_column(cause: Cause) -> str:
     """Return what the column of a cause is called: ``wait_ost``."""
     return f"wait_{cause.name.lower()}"
@@ -86,17 +76,10 @@ def at_column(cause: Cause) -> str:
 
 def _ranks(result: Finished) -> dict[str, Any]:
     ranks = np.arange(len(result.waits))
-    waits = {wait_column(cause): result.waits[:, cause] for cause in FINEST}
-    doing = {at_column(cause): result.doing[:, cause] for cause in DOING}
+    waits = {wait_column(cause): result.waits[:, cause].copy() for cause in FINEST}
+    doing = {at_column(cause): result.doing[:, cause].copy() for cause in DOING}
     node = result.allocation.nodes[ranks // result.scenario.ppn]
     return {"rank": ranks, "node": node, **waits, **doing}
-
-
-def _phases(result: Finished) -> dict[str, Any]:
-    names = ("part", "step", "phase", "start", "end", "seconds", "longest", "bytes", "operations")
-    values: dict[str, Any] = {name: [getattr(row, name) for row in result.rows] for name in names}
-    rates = [np.nan if row.bandwidth is None else row.bandwidth for row in result.rows]
-    return values | {"bandwidth": np.array(rates, np.float64)}
 
 
 def _figures(result: Finished) -> dict[str, Any]:
@@ -180,120 +163,140 @@ def _watched(table: StationTable) -> tuple[Integers, Integers]:
 
 
 _WATCHED = "LNET routers, OSSs, OSTs, MDSs and the disks of service nodes"
-_STATION = Column("station", "", "what reports call it: `OST 3`, `LNET router 5 to servers`")
-_SERVED = Column("bytes", "bytes", "what it served")
-_BUSY = Column("busy", "s", "seconds of service")
+_STATION = Column(
+    "station", WORDS, help="What reports call it: `OST 3`, `LNET router 5 to servers`."
+)
+_SERVED = Column("bytes", BYTES, help="What it served.")
+_BUSY = Column("busy", SECONDS, help="Seconds of service.")
+_VALUE = Unit("see unit", float)
 
-TABLES: dict[str, Table] = {
-    "ranks": Table(
-        "a rank",
-        (
-            Column("rank", "", "its number, from 0"),
-            Column("node", "", "the compute node of the machine on which it ran"),
-            *(
-                Column(wait_column(cause), "s", f"what it waited for {cause.name}")
-                for cause in FINEST
-            ),
-            *(Column(at_column(cause), "s", f"what it waited in {cause.name}") for cause in DOING),
-        ),
-        _ranks,
+RANKS = (
+    Column("rank", NUMBER, help="Its number, from 0."),
+    Column("node", NUMBER, help="The compute node of the machine on which it ran."),
+    *(
+        Column(wait_column(cause), SECONDS, help=f"What it waited for {cause.name}.")
+        for cause in FINEST
     ),
-    "phases": Table(
-        "a phase of a step: a row of what the run printed",
-        (
-            Column("part", "", "the part of the workload, from 0: the test of an IOR command"),
-            Column("step", "", "as the workload calls it; of IOR the repetition"),
-            Column("phase", "", "what was done: `write`"),
-            Column("start", "s", "when the first rank began, since the simulation did"),
-            Column("end", "s", "when the last rank ended"),
-            Column("seconds", "s", "from start to end"),
-            Column("longest", "s", "of the rank that took longest"),
-            Column("bytes", "bytes", "what all ranks read or wrote; 0 where they moved nothing"),
-            Column("bandwidth", "bytes/s", "bytes over seconds; NaN where there are no bytes"),
-            Column("operations", "1/s", "calls a second; 0 where the workload does not count them"),
-        ),
-        _phases,
+    *(
+        Column(at_column(cause), SECONDS, help=f"What it waited in {cause.name}.")
+        for cause in DOING
     ),
-    "figures": Table(
-        "one more number of a phase",
-        (
-            Column("row", "", "which row of `phases`, from 0"),
-            Column("figure", "", "what the workload calls it"),
-            Column("value", "see unit", "the number"),
-            Column("unit", "", "`bytes`, `seconds`, `bytes/s`, or nothing for a plain number"),
-        ),
-        _figures,
+)
+
+PHASES: Columns = (
+    Column(
+        "part",
+        NUMBER,
+        head="test",
+        to=To.PANDAS,
+        help="The part of the workload, from 0: the test of an IOR command.",
     ),
-    "files": Table(
-        "a file that the job made",
-        (
-            Column("file", "", "its name; of several alike `NAME.0`, `NAME.1`"),
-            Column("stripe_count", "", "its objects"),
-            Column("stripe_size", "bytes", "bytes of a stripe"),
-        ),
-        _files,
+    Column("step", WORDS, help="As the workload calls it; of IOR the repetition."),
+    Column("phase", WORDS, help="What was done: `write`."),
+    Column("start", CLOCK, help="When the first rank began, since the simulation did."),
+    Column("end", CLOCK, to=To.DATA, help="When the last rank ended."),
+    Column("seconds", CLOCK, head="time", help="From start to end."),
+    Column("longest", CLOCK, help="Of the rank that took longest."),
+    Column(
+        "bytes",
+        BYTES,
+        head="data",
+        blank=0,
+        help="What all ranks read or wrote; 0 where they moved nothing.",
     ),
-    "objects": Table(
-        "an object of a file",
-        (
-            Column("file", "", "as in `files`"),
-            Column("object", "", "its place in the file's layout, from 0"),
-            Column("ost", "", "the OST or the service node that it lies on; 0 on a local SSD"),
-        ),
-        _objects,
+    Column(
+        "bandwidth", RATE, head="rate", help="Bytes over seconds; NaN where there are no bytes."
     ),
-    "stations": Table(
-        "a station that served anything",
-        (
-            _STATION,
-            Column("kind", "", f"what it is: {', '.join(f'`{kind}`' for kind in _KINDS)}"),
-            _SERVED,
-            Column("requests", "", "how many it served"),
-            _BUSY,
-            Column("first", "s", "when its first service began"),
-            Column("last", "s", "when its last service ended"),
-            Column("waiting", "s", "what messages and requests queued there, summed"),
-            Column("utilisation", "0 to 1", "the share of first to last in which it was busy"),
-        ),
-        _stations,
+    Column(
+        "operations",
+        PER_SECOND,
+        optional=True,
+        blank=0,
+        help="Calls a second; 0 where the workload does not count them.",
     ),
-    "bins": Table(
-        f"a time bin in which a watched station did anything. Watched are {_WATCHED}",
-        (
-            _STATION,
-            Column("start", "s", "when the bin begins"),
-            Column("end", "s", "when it ends"),
-            Column("bytes", "bytes", "what the station served; counted where the service begins"),
-            _BUSY,
-        ),
+    Column("figures", MEASURE, spread=True, to=To.PEOPLE | To.JSON, help="What else was measured."),
+)
+"""Of a :class:`~sim.workloads.job_results.Row`, for all forms in which a run is told."""
+
+_FIGURES = (
+    Column("row", NUMBER, help="Which row of `phases`, from 0."),
+    Column("figure", WORDS, help="What the workload calls it."),
+    Column("value", _VALUE, help="The number."),
+    Column("unit", WORDS, help="`bytes`, `seconds`, `bytes/s`, or nothing for a plain number."),
+)
+
+_FILES = (
+    Column("file", WORDS, help="Its name; of several alike `NAME.0`, `NAME.1`."),
+    Column("stripe_count", NUMBER, help="Its objects."),
+    Column("stripe_size", BYTES, help="Bytes of a stripe."),
+)
+
+_OBJECTS = (
+    Column("file", WORDS, help="As in `files`."),
+    Column("object", NUMBER, help="Its place in the file's layout, from 0."),
+    Column("ost", NUMBER, help="The OST or the service node that it lies on; 0 on a local SSD."),
+)
+
+_STATIONS = (
+    _STATION,
+    Column("kind", WORDS, help=f"What it is: {', '.join(f'`{kind}`' for kind in _KINDS)}."),
+    _SERVED,
+    Column("requests", NUMBER, help="How many it served."),
+    _BUSY,
+    Column("first", SECONDS, help="When its first service began."),
+    Column("last", SECONDS, help="When its last service ended."),
+    Column("waiting", SECONDS, help="What messages and requests queued there, summed."),
+    Column("utilisation", SHARE, help="The share of first to last in which it was busy."),
+)
+
+_BINS = (
+    _STATION,
+    Column("start", SECONDS, help="When the bin begins."),
+    Column("end", SECONDS, help="When it ends."),
+    Column("bytes", BYTES, help="What the station served; counted where the service begins."),
+    _BUSY,
+)
+
+TABLES = (
+    Column("ranks", ROWS, _ranks, inner=RANKS, help="a rank"),
+    Column(
+        "phases",
+        ROWS,
+        attrgetter("rows"),
+        inner=PHASES,
+        help="a phase of a step: a row of what the run printed",
+    ),
+    Column("figures", ROWS, _figures, inner=_FIGURES, help="one more number of a phase"),
+    Column("files", ROWS, _files, inner=_FILES, help="a file that the job made"),
+    Column("objects", ROWS, _objects, inner=_OBJECTS, help="an object of a file"),
+    Column("stations", ROWS, _stations, inner=_STATIONS, help="a station that served anything"),
+    Column(
+        "bins",
+        ROWS,
         _bins,
+        inner=_BINS,
+        help=f"a time bin in which a watched station did anything. Watched are {_WATCHED}",
     ),
-}
-"""By the names under which :func:`to_pandas` returns them."""
+)
+"""The tables of :func:`to_pandas` with their columns, and what a row of each is."""
 
 VARIABLES = (
-    Column("bytes(station, time)", "bytes", "what a watched station served in a time bin"),
-    Column("busy(station, time)", "s", "its seconds of service in the bin"),
-    Column("wait(rank, cause)", "s", "what a rank waited for"),
-    Column("at(rank, doing)", "s", "what it was at meanwhile"),
-    Column("station", "", f"names of the watched stations: {_WATCHED}"),
-    Column("time", "s", "when a time bin begins; `width` is its attribute"),
-    Column("rank", "", "from 0"),
-    Column("cause", "", "as in the names of the columns `wait_CAUSE` of `ranks`"),
-    Column("doing", "", "as in the names of the columns `at_CAUSE` of `ranks`"),
+    Column("bytes(station, time)", BYTES, help="What a watched station served in a time bin."),
+    Column("busy(station, time)", SECONDS, help="Its seconds of service in the bin."),
+    Column("wait(rank, cause)", SECONDS, help="What a rank waited for."),
+    Column("at(rank, doing)", SECONDS, help="What it was at meanwhile."),
+    Column("station", WORDS, help=f"Names of the watched stations: {_WATCHED}."),
+    Column("time", SECONDS, help="When a time bin begins; `width` is its attribute."),
+    Column("rank", NUMBER, help="From 0."),
+    Column("cause", WORDS, help="As in the names of the columns `wait_CAUSE` of `ranks`."),
+    Column("doing", WORDS, help="As in the names of the columns `at_CAUSE` of `ranks`."),
 )
 """The variables and coordinates of :func:`to_xarray`."""
 
 
 def to_pandas(result: Finished) -> dict[str, pd.DataFrame]:
     """Return the tables of a result, by the names of :data:`TABLES`."""
-    import pandas as pd
-
-    frames = {}
-    for name, table in TABLES.items():
-        values = table.values(result)
-        frames[name] = pd.DataFrame({column.name: values[column.name] for column in table.columns})
-    return frames
+    return {each.name: frame(Table(each.inner, partial(each.value, result))) for each in TABLES}
 
 
 def to_xarray(result: Finished) -> xr.Dataset:

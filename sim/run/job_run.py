@@ -1,26 +1,34 @@
-"""One job at work: from its start to its result."""
+"""One job at work: from its start to its result, and what went wrong."""
 
 from __future__ import annotations
 
 import time
 from importlib.metadata import version
 
+import numpy as np
+
 from sim.config.errors import InputError
-from sim.engine.types import Integers
+from sim.config.units import format_bytes
+from sim.engine.types import Indices, Integers
+from sim.lustre.faults.conditions import Conditions
+from sim.machine.faults import Faults
 from sim.plane.counters import Stat
-from sim.run.allocation import Allocation, JobAllocator
-from sim.run.conditions import Conditions
-from sim.run.crowding import crowded
-from sim.run.faults import Faults
-from sim.run.placement import PlacedJob
+from sim.plane.programs import FAILED, REFUSED
+from sim.run.placement import PlacedJob, crowded, doubts
 from sim.run.recording import Recorded, Recording, recording_of
 from sim.run.result import Result
 from sim.run.station_table import StationTable
-from sim.run.submission import in_job
-from sim.run.target import doubts
-from sim.run.trouble import troubles_of
+from sim.run.submission import Allocation, JobAllocator, in_job
 from sim.workloads.job import Job, Waiting
+from sim.workloads.job_results import Trouble
 from sim.workloads.workload import record_of
+from topology.text import format_count
+
+_WHERE = {
+    "ssd": "the SSD of its node",
+    "bb": "the allocation of the burst buffer",
+    "home": "the home file system",
+}
 
 
 class JobRun:
@@ -93,7 +101,8 @@ class JobRun:
         job, placed = self.job, self.placed
         plane, workload = job.filesystem.plane, placed.submission.workload
         events, rpcs, bulk_bytes = plane.counts.tolist()
-        refused = troubles_of(plane, self._refused(), placed.own_nodes, job.filesystem.storage.kind)
+        kind = job.filesystem.storage.kind
+        troubles = troubles_of(faults, self._refused(), placed.own_nodes, kind)
         recording: Recording | None = None
         notes = (
             *doubts(job.scenario.target, job.machine),
@@ -125,7 +134,7 @@ class JobRun:
             mpi_records=tuple(job.mpi_records),
             outcome=self.outcome,
             notes=notes,
-            troubles=(*refused, *job.troubles),
+            troubles=(*troubles, *job.troubles),
             faults=faults.records(),
             waits=waited.causes,
             doing=waited.doing,
@@ -142,3 +151,63 @@ class JobRun:
         own = self.job.filesystem.plane.refused[self.placed.programs]
         refused: Integers = own.reshape(len(ranks), each, -1).sum(axis=1)
         return refused
+
+
+def troubles_of(
+    faults: Faults, refused: Integers, nodes: Indices, kind: str
+) -> tuple[Trouble, ...]:
+    """Return what went wrong in a job: bytes that did not get where the job wanted them.
+
+    Parameters
+    ----------
+    faults
+        What has failed.
+    refused
+        int64 (ranks, 2): bytes that found no room, and bytes of lost devices.
+    nodes
+        int32 (nodes,): the job's nodes in the data plane.
+    kind
+        Of the target that its files were on.
+    """
+    found = []
+    if full := int(refused[:, REFUSED].sum()):
+        who = int(np.count_nonzero(refused[:, REFUSED]))
+        text = (
+            f"ENOSPC: {format_count(who, 'rank')} found no room for {format_bytes(full)} on "
+            f"{_WHERE.get(kind, kind)}; these bytes were not written."
+        )
+        found.append(Trouble("ENOSPC", full, who, text))
+    if failed := int(refused[:, FAILED].sum()):
+        who = int(np.count_nonzero(refused[:, FAILED]))
+        why = (
+            "an OST had evicted the node; IOR itself would have ended there"
+            if kind == "lustre"
+            else "the SSD of the node was lost"
+        )
+        text = (
+            f"EIO: {format_count(who, 'rank')} could not read or write {format_bytes(failed)}, "
+            f"because {why}."
+        )
+        found.append(Trouble("EIO", failed, who, text))
+    if gone := faults.lost_files(nodes):
+        lost = sum(gone.values())
+        text = (
+            f"LOST: {format_bytes(lost)} of files were on SSDs when these failed (of the job's "
+            f"{_nodes(list(gone))})."
+        )
+        found.append(Trouble("LOST", lost, 0, text))
+    dropped = faults.lost_dirty[nodes]
+    if lost := int(dropped.sum()):
+        text = (
+            f"LOST: {format_bytes(lost)} were dirty when OSTs evicted their client (of the job's "
+            f"{_nodes(np.flatnonzero(dropped).tolist())}), and were never written; fsync or close "
+            "would have said EIO."
+        )
+        found.append(Trouble("LOST", lost, 0, text))
+    return tuple(found)
+
+
+def _nodes(numbers: list[int]) -> str:
+    """Return what some nodes of a job are called."""
+    some = ", ".join(map(str, numbers[:4]))
+    return f"nodes {some}" + (" and others" if len(numbers) > 4 else "")

@@ -11,20 +11,19 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.faults import said_faults
 from sim.config.jobs import Job, JobsScenario, check_jobs_fit
 from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, changed_machine, check_job
 from sim.engine.randomness import stream
 from sim.engine.types import Indices
-from sim.run.allocation import Allocation
 from sim.run.machine import Progress
 from sim.run.mix import all_jobs
-from sim.run.pace import job_of
 from sim.run.result import Result
 from sim.run.saving import save
 from sim.run.simulate import run_jobs
-from sim.run.submission import Submission, in_job
+from sim.run.submission import Allocation, Submission, in_job
 from sim.workloads.catalogue import workload_of
 from sim.workloads.job_results import phase_title
 
@@ -313,8 +312,9 @@ def _run(
         submissions,
         background=scenario.background,
         seed=scenario.seed,
-        slow={name: factor for name, factor in scenario.slow.items() if job_of(name) not in away},
-        faults=[fault for fault in scenario.faults if fault.job not in away],
+        faults=[
+            one for one in said_faults(scenario.faults, scenario.slow) if one.fault.job not in away
+        ],
         record=record,
         progress=progress,
     )

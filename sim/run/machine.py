@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.faults import Fault
+from sim.config.faults import Said
 from sim.config.machine import Machine
 from sim.config.scenario import Background
 from sim.engine.environment import Environment
 from sim.engine.types import Indices
+from sim.lustre.faults.conditions import Conditions
+from sim.lustre.server.background import background_of
 from sim.lustre.striping import Allocator
 from sim.machine.assembly import assemble
+from sim.machine.faults import Faults
 from sim.machine.filesystem import FileSystem
 from sim.machine.plane import Plane
 from sim.mpi.communicator import Communicator
 from sim.plane.stationbook import StationBook
-from sim.run.allocation import JobAllocator
-from sim.run.background import background_of, check_background
-from sim.run.conditions import Conditions
 from sim.run.fabric import fabric_of
-from sim.run.faults import Faults
 from sim.run.job_run import JobRun
-from sim.run.pace import set_pace
-from sim.run.placement import PlacedJob, place_jobs, programs_of
-from sim.run.slow import Slowness, slow_down
-from sim.run.submission import Submission
-from sim.run.target import storage_of
+from sim.run.placement import PlacedJob, place_jobs, programs_of, storage_of
+from sim.run.submission import JobAllocator, Submission
 from sim.workloads.job import Job
 
 Progress = Callable[[int, int], None]
@@ -71,8 +67,7 @@ def build_machine(
     *,
     background: Background,
     seed: int,
-    slow: Mapping[str, float] | None = None,
-    faults: Sequence[Fault] = (),
+    faults: Sequence[Said] = (),
     record: bool = False,
     progress: Progress | None = None,
 ) -> BuiltMachine:
@@ -88,11 +83,8 @@ def build_machine(
         What others do meanwhile in the whole file system.
     seed
         Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
-    slow
-        Parts that are slow (:func:`~sim.run.slow.slow_down`), and ranks that compute longer
-        (:func:`~sim.run.pace.set_pace`).
     faults
-        What happens to parts of the machine, and when (:class:`~sim.run.faults.Faults`).
+        What happens to parts of the machine, and when (:class:`~sim.machine.faults.Faults`).
     record
         Whether to record what happens (:class:`~sim.run.recording.Recording`).
     progress
@@ -108,12 +100,8 @@ def build_machine(
     placed = place_jobs(submissions, machine, fabric)
     programs = programs_of(placed, machine)
     others = background_of(background, machine, seed)
-    plane, book = assemble(machine, fabric, programs, others, seed, record=record)
-    slowness = Slowness(plane, book)
-    slow_down(slowness, slow or {})
-    check_background(others, plane, book)
-    conditions = Conditions(machine.lustre, seed, plane, slowness)
-    set_pace(plane, placed, slow or {})
+    assembly = assemble(machine, fabric, programs, others, seed, record=record)
+    plane, book = assembly
     bytes_to_move = sum(job.bytes_to_move for job in submissions)
 
     def watch() -> None:
@@ -121,12 +109,16 @@ def build_machine(
             progress(int(plane.counts[2]), bytes_to_move)
 
     environment = Environment(plane, watch)
+    happening = Faults(assembly, machine, fabric, environment)
+    lost = [ssd for job in submissions for ssd in job.lost_ssds]
+    happening.add([*lost, *faults], [job.seen_by_faults for job in placed])
+    assembly.check_background(others)
+    conditions = happening.conditions(seed)
     allocator = Allocator.of(machine.lustre, seed)
     nodes = np.concatenate([job.nodes for job in placed])
     runs = [job_run(job, machine, environment, plane, allocator, nodes) for job in placed]
     if len(runs) == 1:  # several jobs are in different repetitions at a time
         runs[0].job.before_repetition.append(conditions.again)
-    happening = Faults(faults, machine, fabric, seed, environment, plane, slowness, placed)
     return BuiltMachine(
         environment, plane, book, programs.nodes, tuple(runs), happening, conditions
     )
@@ -144,7 +136,7 @@ def job_run(
     submission = placed.submission
     scenario, earlier = submission.scenario, submission.allocation
     allocator = JobAllocator(shared, () if earlier is None else earlier.osts)
-    storage = storage_of(scenario, machine, plane, placed.own_nodes, placed.servers)
+    storage = storage_of(scenario.target, machine, plane, placed.servers)
     mdts, striped = machine.lustre.mds.mdts, scenario.striping.mdts
     directory_mdts = mdts if striped == -1 else striped
     filesystem = FileSystem(environment, plane, allocator, mdts, storage, directory_mdts)

@@ -1,4 +1,4 @@
-"""Where jobs run: their compute nodes, the cores and the programs of their ranks."""
+"""Where jobs run: their compute nodes, the cores and the programs of their ranks, their files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
+from sim.config.scenario import Scenario, Target
+from sim.config.storage import Service
+from sim.engine.randomness import stream
 from sim.engine.types import Indices, Integers
+from sim.machine.plane import Plane
 from sim.node.cores import rank_cores
+from sim.plane.faults import PlacedPrograms
 from sim.plane.site import Occupants
 from sim.run.submission import Submission
-from sim.run.target import allocated_servers
+from sim.storage.places import LUSTRE, Storage
+from sim.storage.servers import BURST_BUFFER, HOME, first_server
 from sim.workloads.job import Ranks
 from topology import Fabric, parse_node_list, place
+
+_SECTIONS = {"ssd": "ssd", "bb": "burst_buffer", "home": "home"}
+_MEASURED = {"measured", "calibrated"}  # calibrated: fitted to a measurement
 
 
 class PlacedJob(NamedTuple):
@@ -57,6 +66,14 @@ class PlacedJob(NamedTuple):
         """The node of each rank in the data plane: int32 (ranks,)."""
         node: Indices = np.repeat(self.own_nodes, self.submission.scenario.ppn)
         return node
+
+    @property
+    def seen_by_faults(self) -> PlacedPrograms:
+        """The job as faults see it."""
+        job = self.submission
+        return PlacedPrograms(
+            job.name, job.scenario.target.kind, self.own_nodes, self.programs, job.programs
+        )
 
     @property
     def stagers(self) -> Integers:
@@ -195,3 +212,79 @@ def cores_of(job: Submission, machine: Machine) -> Indices:
     if threads > 1:
         home[:, 1 : 1 + threads] = per_rank
     return home.ravel()
+
+
+def crowded(scenario: Scenario, machine: Machine) -> tuple[str, ...]:
+    """Return a sentence if the ranks of a node share cores: they run on its hardware threads."""
+    cores = machine.nodes.cores - scenario.cores.system
+    if scenario.ppn <= cores:
+        return ()
+    return (
+        f"the {scenario.ppn} ranks of a node share {cores} cores: those on the hardware threads of "
+        "one core take turns",
+    )
+
+
+def storage_of(target: Target, machine: Machine, plane: Plane, servers: Indices) -> Storage:
+    """Return where the files of a job are; make the allocation that they are in.
+
+    Its part of the burst buffer is on the ``servers`` that :func:`allocated_servers` returns.
+    """
+    if target.kind == "ssd":
+        return Storage(kind="ssd")
+    if target.kind == "bb":
+        assert machine.burst_buffer is not None  # machine_of has looked
+        return _allocation(target, machine.burst_buffer, servers, plane)
+    if target.kind == "home":
+        assert machine.home is not None
+        first, service = first_server(machine, HOME), machine.home
+        every = np.arange(first, first + service.nodes, dtype=np.int32)
+        volume = plane.namespace.add_volume(service.capacity)
+        return Storage("home", every, volume, service.stripe_size)
+    return LUSTRE
+
+
+def doubts(target: Target, machine: Machine) -> tuple[str, ...]:
+    """Return what the user should know of a target of whose speed nothing has been measured."""
+    section = _SECTIONS.get(target.kind)
+    if section is None:
+        return ()
+    firm = {
+        source.firm for path, source in machine.provenance.items() if path.startswith(f"{section}.")
+    }
+    if firm & _MEASURED:
+        return ()
+    return (
+        f"nothing measured stands behind the speed of --target {target.kind} of {machine.name}: "
+        f"its rates and times ({section}.*) are inferred, and no published run has been compared",
+    )
+
+
+def allocated_nodes(target: Target, service: Service) -> int:
+    """Return over how many service nodes an allocation of the burst buffer is spread."""
+    if target.capacity is None:
+        return service.nodes
+    return min(-(-target.capacity // service.granularity), service.nodes)
+
+
+def allocated_servers(scenario: Scenario, machine: Machine) -> Indices:
+    """Return the service nodes of a scenario's allocation, int32: those that chance has chosen.
+
+    None where it has no burst buffer.
+    """
+    service = machine.burst_buffer
+    if scenario.target.kind != "bb" or service is None:
+        return np.zeros(0, np.int32)
+    count = allocated_nodes(scenario.target, service)
+    order = stream(scenario.seed, "burst buffer").permutation(service.nodes)[:count]
+    return (first_server(machine, BURST_BUFFER) + order).astype(np.int32)
+
+
+def _allocation(target: Target, service: Service, servers: Indices, plane: Plane) -> Storage:
+    """Allocate parts of the burst buffer."""
+    asked = len(servers) * service.granularity if target.capacity is None else target.capacity
+    parts = -(-asked // service.granularity)
+    volume = plane.namespace.add_volume(parts * service.granularity)
+    private = target.access == "private"
+    width = 1 if private else len(servers)
+    return Storage("bb", servers, volume, service.stripe_size, width, private)

@@ -12,7 +12,6 @@ from sim.config.kept import kept
 from sim.engine.types import Indices
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
-from sim.plane.files import Backend
 from sim.plane.recorder import Records
 from sim.workloads.job import Ranks
 
@@ -118,7 +117,7 @@ def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
     logs = plane.take_records()
     if logs is None:
         return None
-    objects, library_calls = _objects(plane), plane.library_calls
+    objects, library_calls = plane.objects(), plane.batches.library_calls
     return Recorded(logs, nodes, objects, library_calls, plane.recorded_until)
 
 
@@ -142,8 +141,8 @@ def recording_of(
     files
         All files that it has ever made, with their names.
     """
-    every = len(plane.tables.programs.rows)
-    rank, thread = np.full(every, -1, np.int32), np.zeros(every, np.int32)
+    node = plane.program_node
+    rank, thread = np.full(len(node), -1, np.int32), np.zeros(len(node), np.int32)
     own = ranks.programs[:, None] + np.arange(programs)
     rank[own], thread[own] = np.arange(len(ranks))[:, None], np.arange(programs)
     return Recording(
@@ -151,7 +150,7 @@ def recording_of(
         nodes=recorded.nodes,
         ranks=rank,
         threads=thread,
-        program_node=plane.tables.programs.rows.node.copy(),
+        program_node=node,
         file_names=_file_names(plane, files),
         objects=recorded.objects,
         library_calls=recorded.library_calls,
@@ -167,11 +166,3 @@ def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str
         each = [name] if number == 1 else [f"{name}.{i}" for i in range(number)]
         names[alike.first : alike.first + number] = each
     return tuple(names)
-
-
-def _objects(plane: Plane) -> Indices:
-    """Return file, number of the stripe and OST of every stripe object."""
-    files = plane.tables.files
-    file, stripe = files.owners()
-    ost = np.where(files.rows.backend[file] == int(Backend.LUSTRE), files.objects.ost, -1)
-    return np.stack([file, stripe, ost], axis=1).astype(np.int32)

@@ -15,16 +15,16 @@ from sim.config.scenario import Scenario
 from sim.engine.types import Floats
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
+from sim.plane.faults import FaultRecord
 from sim.plane.stations import StationKind
-from sim.run.allocation import Allocation
-from sim.run.course import FaultRecord
 from sim.run.frames import to_pandas, to_xarray
 from sim.run.recording import Recording
 from sim.run.saving import save
 from sim.run.station_table import StationTable
+from sim.run.submission import Allocation
 from sim.workloads.job_results import Activity, Row, Trouble
 from sim.workloads.workload import WorkloadRecord
 

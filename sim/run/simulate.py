@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import simpy
 
+from sim.compiler.core import core_of
 from sim.config.errors import InputError
-from sim.config.faults import Fault
+from sim.config.faults import Said, said_faults
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
+from sim.config.scenario import Workload as AskedWorkload
 from sim.config.units import MOST_SECONDS
+from sim.engine.compiled import is_compiling
+from sim.machine.loop import run
 from sim.run.deadlock import deadlock
 from sim.run.machine import BuiltMachine, Progress, build_machine
 from sim.run.recording import recorded_by
@@ -74,8 +79,7 @@ def simulate(
         [job],
         background=scenario.background,
         seed=scenario.seed,
-        slow=scenario.slow,
-        faults=scenario.faults,
+        faults=said_faults(scenario.faults, scenario.slow),
         record=record or workload.needs_recording,
         progress=progress,
     )
@@ -88,8 +92,7 @@ def run_jobs(
     *,
     background: Background,
     seed: int,
-    slow: Mapping[str, float] | None = None,
-    faults: Sequence[Fault] = (),
+    faults: Sequence[Said] = (),
     record: bool = False,
     progress: Progress | None = None,
 ) -> list[Result]:
@@ -101,7 +104,7 @@ def run_jobs(
         With all changes made.
     submissions
         The jobs, checked, in the order in which they get their nodes.
-    background, seed, slow, faults, record, progress
+    background, seed, faults, record, progress
         As :func:`~sim.run.machine.build_machine` takes them.
 
     Returns
@@ -121,7 +124,6 @@ def run_jobs(
         submissions,
         background=background,
         seed=seed,
-        slow=slow,
         faults=faults,
         record=record,
         progress=progress,
@@ -160,3 +162,26 @@ def _run(built: BuiltMachine, done: simpy.Event) -> None:
             f"{MOST_SECONDS:.0f} s (97 days); right would be shorter delays, or faster parts of "
             "the machine"
         )
+
+
+def compiled_core() -> Path:
+    """Return the file of the compiled core; make it first if there is none for these sources.
+
+    Raises
+    ------
+    NoCoreError
+        If it could not be made.
+    InputError
+        If nothing is to be compiled.
+    """
+    if not is_compiling():
+        raise InputError("NUMBA_DISABLE_JIT is set: nothing is compiled; right would be without it")
+    simulate(
+        Scenario(
+            machine="theta",
+            nodes=1,
+            ppn=1,
+            workload=AskedWorkload(ior=("-w", "-b", "1m", "-t", "1m")),
+        )
+    )
+    return core_of(run.symbol)

@@ -1,18 +1,84 @@
-"""A job as it is handed to the machine: what it is to run, and when."""
+"""A job as it is handed to the machine: what it is to run, when, and what it gets for it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from sim.config.errors import InputError
+from sim.config.faults import Said, lost_ssds
+from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.config.striping import StripeRequest
+from sim.engine.types import Indices, Integers
+from sim.lustre.striping import Allocator
 from sim.mpi.known_hints import read_displays
-from sim.run.allocation import Allocation
 from sim.workloads.workload import Workload
 
 MOST_RPCS = 1_000_000_000
 """Bulk RPCs of a job: an hour of work at the pace of the data plane. Full Theta makes millions."""
+
+
+@kept
+class Allocation(NamedTuple):
+    """What a job has got.
+
+    Attributes
+    ----------
+    nodes
+        int32 (nodes,): its compute nodes.
+    osts
+        int64 (files, stripe count) each: the OSTs of the files that it makes, in order.
+    """
+
+    nodes: Indices
+    osts: Sequence[Integers]
+
+    @property
+    def all_osts(self) -> frozenset[int]:
+        """The OSTs that hold any of the files."""
+        return frozenset(ost for files in self.osts for ost in np.unique(files).tolist())
+
+
+class JobAllocator(Allocator):
+    """The allocator of the file system as one job sees it.
+
+    Parameters
+    ----------
+    shared
+        The allocator of all jobs.
+    again
+        What the job got in an earlier run, in order: it gets the same, as long as it asks for the
+        same, so that two runs of the job differ in nothing but what else there is.
+
+    Attributes
+    ----------
+    given
+        int64 (files, stripe count) each: what the job has got so far.
+    """
+
+    def __init__(self, shared: Allocator, again: Sequence[Integers] = ()) -> None:
+        self._shared = shared
+        self._again = list(again)
+        self.given: list[Integers] = []
+
+    def resolve(self, request: StripeRequest) -> tuple[int, int]:
+        """Return stripe count and stripe size of a file, with the defaults filled in."""
+        return self._shared.resolve(request)
+
+    def allocate(self, files: int, request: StripeRequest) -> Integers:
+        """Create many files: return the OSTs of each, int64 (files, stripe count)."""
+        asked = (files, self.resolve(request)[0])
+        number = len(self.given)
+        if number < len(self._again) and self._again[number].shape == asked:
+            osts = self._again[number]
+        else:
+            osts = self._shared.allocate(files, request)
+        self.given.append(osts)
+        return osts
 
 
 class Submission(NamedTuple):
@@ -53,6 +119,11 @@ class Submission(NamedTuple):
     def stagers(self) -> int:
         """Programs on each service node of its allocation of the burst buffer."""
         return self.workload.stagers(self.scenario)
+
+    @property
+    def lost_ssds(self) -> tuple[Said, ...]:
+        """The SSDs of its nodes that fail."""
+        return lost_ssds(self.scenario.target.lost, self.name)
 
     @property
     def bytes_to_move(self) -> int:

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sim.config.errors import InputError
+
+if TYPE_CHECKING:
+    from sim.studies.case import Case
+
+
+def bulk_rpcs(case: Case) -> float:
+    """Return about how many bulk RPCs a run has; several that are handled as one count as one."""
+    return case.size() / case.machine.lustre.rpc_size
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one question may cost.
+    """What one question may cost."""
 
-    Attributes
-    ----------
-    seconds
-        Of real time; then its process is ended.
-    rpcs
-        Bulk RPCs of each of its runs, about: the bytes that a run moves by the size of an RPC.
-        Several RPCs that are handled as one count as one.
-    ranks
-        Ranks of each of its runs, those of all jobs together.
-    runs
-        Runs that a sweep, a comparison or a search for settings makes.
-    letters
-        Of a scenario that is sent as text.
-    command
-        The command whose options say all that, for messages.
-    smaller
-        What makes a run smaller that moves too many bytes, or takes too long, in the words of
-        whoever asks.
-    """
-
-    seconds: float = 120.0
-    rpcs: int = 1_000_000
-    ranks: int = 65_536
-    runs: int = 64
-    letters: int = 65_536
-    command: str = "xc40io mcp"
+    seconds: float = 120.0  # of real time; then its process is ended
+    rpcs: int = 1_000_000  # bulk RPCs of each of its runs, about
+    ranks: int = 65_536  # of each of its runs, those of all jobs together
+    runs: int = 64  # that a sweep, a comparison or a search for settings makes
+    letters: int = 65_536  # of a scenario that is sent as text
+    command: str = "xc40io mcp"  # whose options say all that, for messages
     smaller: str = "fewer bytes or nodes, or rpcs_as_one: 8 in the scenario"
+    """What makes a run smaller that moves too many bytes, or takes too long."""
 
     def check_runs(self, runs: int) -> None:
         """Raise InputError if a call would make too many runs."""
@@ -56,20 +44,12 @@ class Limits:
                 f"scenario: it has {len(text):,} letters; right would be {self.letters:,} at most"
             )
 
-    def check_size(self, ranks: int, count_rpcs: Callable[[], float]) -> None:
-        """Raise InputError if a run has too many ranks, or moves too many bytes.
-
-        Parameters
-        ----------
-        ranks
-            Of all jobs together.
-        count_rpcs
-            Returns about how many bulk RPCs there are. It is not called where there are too many
-            ranks: counting may take as long as the ranks are many.
-        """
-        if ranks > self.ranks:
+    def check_size(self, case: Case) -> None:
+        """Raise InputError if a run would have too many ranks, or move too many bytes."""
+        ranks = sum(job.nodes * job.ppn for job in case.jobs())
+        if ranks > self.ranks:  # first: to count RPCs may take as long as the ranks are many
             self._refuse(f"{ranks:,} ranks", f"{self.ranks:,}", "ranks", "fewer nodes or ppn")
-        rpcs = count_rpcs()
+        rpcs = bulk_rpcs(case)
         if rpcs > self.rpcs:
             found = f"about {rpcs:,.0f} bulk RPCs"
             self._refuse(found, f"{self.rpcs:,}", "rpcs", self.smaller)

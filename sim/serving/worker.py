@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import FailureError, InputError
 from sim.config.sealed import seal
-from sim.serving.desk import Desk
 from sim.serving.limits import Limits
 from sim.studies.processes import become_worker
 
@@ -26,26 +25,24 @@ _PAUSE = 0.25
 """Seconds between two words on how far a question has come."""
 
 
-class Asked(NamedTuple):
-    """A question for a worker.
+class Desk(NamedTuple):
+    """Where a question is worked on: what whoever answers it is given."""
 
-    Attributes
-    ----------
-    work
-        What answers it: ``module:function``, imported by the worker and called with the arguments
-        and a :class:`~sim.serving.desk.Desk`; it returns what JSON can say.
-    arguments
-        Checked, as far as whoever asks can check them.
-    limits
-        What the answer may cost.
-    jobs
-        Processes for its runs.
-    """
+    limits: Limits  # what the answer may cost
+    jobs: int  # processes for the runs of one question; the answer is the same with any number
+    tell: Callable[[int, int], None]
+    """Told how much is done, and of how much: runs, or the bytes of one run."""
+
+
+class Asked(NamedTuple):
+    """A question for a worker."""
 
     work: str
-    arguments: dict[str, Any]
-    limits: Limits
-    jobs: int
+    """What answers it: ``module:function``, imported by the worker and called with the arguments
+    and a :class:`Desk`; it returns what JSON can say."""
+    arguments: dict[str, Any]  # checked, as far as whoever asks can check them
+    limits: Limits  # what the answer may cost
+    jobs: int  # processes for its runs
 
 
 class Progress(NamedTuple):
@@ -74,12 +71,8 @@ Said = Progress | Answered | Refused
 class Worker:
     """A process that answers questions.
 
-    Parameters
-    ----------
-    warm
-        What it calls before the first question: ``module:function``.
-    nice
-        By how much others go before it where processors are few.
+    Before the first it calls ``warm``, a ``module:function``; ``nice`` says by how much others go
+    before it where processors are few.
     """
 
     def __init__(self, warm: str = "", nice: int = 0) -> None:

@@ -16,30 +16,16 @@ LOCAL_STRIPE = 16 << 20
 
 
 class Storage(NamedTuple):
-    """A place for files.
+    """A place for files."""
 
-    Attributes
-    ----------
-    kind
-        Which.
-    servers
-        int32 (n,): the service nodes of the allocation; none for Lustre and SSDs.
-    volume
-        Number of the allocation behind them; -1 where there is none.
-    stripe_size
-        Bytes that go to one service node before the next one's turn.
-    width
-        Service nodes of a file.
-    private
-        Whether each compute node has files of its own there, on one service node, which no other
-        compute node sees.
-    """
-
-    kind: Kind = "lustre"
+    kind: Kind = "lustre"  # which
+    # int32 (n,): the service nodes of the allocation; none for Lustre and SSDs
     servers: Indices = np.zeros(0, np.int32)
-    volume: int = -1
-    stripe_size: int = 0
-    width: int = 1
+    volume: int = -1  # number of the allocation behind them; -1 where there is none
+    stripe_size: int = 0  # bytes that go to one service node before the next one's turn
+    width: int = 1  # service nodes of a file
+    # whether each compute node has files of its own there, on one service node, which no other
+    # compute node sees
     private: bool = False
 
     @property

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sim.config.faults import Fault
+from sim.config.job_form import HINTS
 from sim.config.jobs import Job, JobsScenario
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.mpi.hint_text import with_more_hints
-from sim.run.allocation import Allocation
 from sim.run.jobs import machine_of_jobs, seeded_jobs, simulate_some
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.run.submission import Allocation
 from sim.studies.processes import bytes_to_move
 from sim.workloads.catalogue import workload_of
 from sim.workloads.job_results import phase_title
@@ -23,9 +24,6 @@ from sim.workloads.replay.kernel import Replay, open_trace
 from sim.workloads.replay.outcome import ReplayOutcome
 from sim.workloads.trace import Trace
 from sim.workloads.workload import Workload
-
-HINTS = "MPICH_MPIIO_HINTS"
-"""The variable that hints stand in."""
 
 GROUP_LOCK = "cray_cb_write_lock_mode=1", "romio_no_indep_rw=true"
 """Hints with which all aggregators of a file share one lock: each needs the other."""
@@ -72,6 +70,12 @@ class Phase(NamedTuple):
         """Return what it is called; with its job, and with its part where there are several."""
         words = phase_title(self.part, self.name, several=several)
         return f"job {self.job}, {words}" if self.job else words
+
+
+def titles(phases: Collection[Phase]) -> dict[Phase, str]:
+    """Return what kinds of phases are called that are told together."""
+    several = len({phase.part for phase in phases}) > 1
+    return {phase: phase.title(several=several) for phase in phases}
 
 
 Seconds = dict[Phase, float]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sim.results.stations import Load, loads
+from sim.findings.bottlenecks import Load, loads
 from sim.run.result import Result
 from sim.studies.case import Case, Phase, seconds_of
 

@@ -35,6 +35,13 @@ class Ratio(NamedTuple):
         """Whether the interval leaves out 1: that nothing changes."""
         return self.low is not None and self.high is not None and not self.low <= 1.0 <= self.high
 
+    @property
+    def words(self) -> str:
+        """The ratio with its interval, if it has one."""
+        if self.low is None or self.high is None:
+            return f"{self.value:.3f}"
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
 
 def paired(before: Sequence[float], after: Sequence[float]) -> Ratio:
     """Return how many times as fast the second runs are as the first, pair by pair.

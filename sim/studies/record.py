@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter
 
 if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
-    from sim.mpi.record import MpiRecord
+    from sim.mpi.stats import MpiRecord
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
     from sim.workloads.job_results import Row
@@ -71,7 +71,7 @@ class Library:
         Ranks that wrote or read for others in collective calls.
     timers
         Seconds that a rank spent on average in each part of its I/O, by the names of
-        :class:`~sim.mpi.timers.Timer` in lower case; those that are not 0.
+        :class:`~sim.mpi.stats.Timer` in lower case; those that are not 0.
     collective, independent
         Calls of all ranks that moved the bytes together, and those that each made by itself.
     """
@@ -88,7 +88,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Waited:
-    """What the ranks waited for in a phase: as :class:`~sim.results.waits.Wait`.
+    """What the ranks waited for in a phase: as :class:`~sim.findings.waits.Wait`.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ def read_record(text: bytes | str) -> RunRecord:
 
 def record_of(result: Result) -> RunRecord:
     """Return what is kept of a finished run."""
-    from sim.results.lustre_stats import lustre_counts
+    from sim.findings.lustre_counts import lustre_counts
 
     return RunRecord(
         phases=tuple(_phase(row) for row in result.rows),
@@ -252,7 +252,7 @@ def _named(job: str, phase: str) -> str:
 
 def _bounds(result: Result) -> tuple[Bound, ...]:
     """Return what bound each kind of phase."""
-    from sim.results.stations import PLURALS, loads
+    from sim.findings.bottlenecks import PLURALS, loads
 
     return tuple(
         Bound(
@@ -287,7 +287,7 @@ def _phase(row: Row) -> Phase:
 
 def _library(told: MpiRecord, step: str) -> Library:
     """Return what MPI-IO had to tell of a file."""
-    from sim.mpi.timers import Timer
+    from sim.mpi.stats import Timer
 
     own_calls = [Timer.MODIFY_READ, Timer.INDEPENDENT, Timer.SYNC]
     counted = told.counts.writes if told.writing else told.counts.reads

@@ -55,9 +55,11 @@ class Column:
     to: To = To.ALL
     help: str = ""  # for schemas, documents and pointers
     blank: Any = None  # the value that is nothing, and an empty cell for people
+    empty: str = ""  # what people see in such a cell
     least: int = 0  # letters of the column in text
     most: int = 0  # letters of a cell in text; 0: any number
     spread: bool = False  # its value is a mapping, of which people see a column for each key
+    optional: bool = False  # people and JSON have it only where some row is not blank
     inner: tuple[Column, ...] = ()  # its value is rows, or a record, with these columns
 
     def value(self, row: Any) -> Any:
@@ -66,9 +68,13 @@ class Column:
             return self.of(row)
         return row[self.name] if isinstance(row, Mapping) else getattr(row, self.name)
 
+    def is_blank(self, value: Any) -> bool:
+        """Return whether a value is nothing."""
+        return value is None or bool(value == self.blank)
+
     def cell(self, value: Any) -> str:
         """Return a value as people read it."""
-        return "" if value is None or value == self.blank else self.unit.write(value)
+        return self.empty if self.is_blank(value) else self.unit.write(value)
 
     @property
     def label(self) -> str:

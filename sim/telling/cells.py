@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ def written(table: Table) -> Written:
             rows += grouping.value(row)
         (outer, _), shown = _people(grouping.inner), rows
     heads, cells, columns = [], [], []
-    for column in outer:
+    for column in present(outer, shown):
         values = [column.value(row) for row in shown]
         for head, each in _spread(values) if column.spread else [(column.label, values)]:
             heads.append(head)
@@ -56,6 +56,15 @@ def records(rows: Rows) -> Iterator[Any]:
 def count(rows: Rows) -> int:
     """Return how many rows there are."""
     return len(next(iter(rows.values()))) if isinstance(rows, Mapping) else len(rows)
+
+
+def present(columns: Iterable[Column], rows: Sequence[Any]) -> list[Column]:
+    """Return columns without the optional ones of which no row has a value."""
+    return [
+        column
+        for column in columns
+        if not column.optional or not all(column.is_blank(column.value(row)) for row in rows)
+    ]
 
 
 def _people(columns: Columns) -> tuple[list[Column], Column | None]:

@@ -10,7 +10,7 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from sim.telling.answer import Answer, Column, Columns, Table, To
-from sim.telling.cells import records
+from sim.telling.cells import present, records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,9 @@ def _value(column: Column, value: Any) -> Any:
         return _plain(value)
     if column.unit.type is dict:
         return record(column.inner, value)
-    return [record(column.inner, row) for row in records(value)]
+    rows = list(records(value))
+    columns = tuple(present(column.inner, rows))
+    return [record(columns, row) for row in rows]
 
 
 def _plain(value: Any) -> Any:
@@ -75,7 +77,7 @@ def schema(columns: Columns) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {column.name: _schema(column) for column in told},
-        "required": [column.name for column in told],
+        "required": [column.name for column in told if not column.optional],
     }
 
 

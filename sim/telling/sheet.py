@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GB = 1e9
-"""Bytes of a gigabyte, as on all axes."""
-
 INK = "#22262b"
 WRITE, READ = "#0072b2", "#e69f00"
 OTHER = "#009e73"

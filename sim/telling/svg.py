@@ -1,16 +1,18 @@
-"""Figures as SVG that becomes part of a page."""
+"""Figures as SVG that becomes part of a page, and as files of any kind."""
 
 from __future__ import annotations
 
 import re
 from html import escape
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sim.telling.sheet import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _NAMED = re.compile(r'(\bid="|\bhref="#|url\(#)')
 _HEAD = re.compile(r"\A.*?(?=<svg)", re.DOTALL)
@@ -42,4 +44,23 @@ def inline_svg(figure: Figure, name: str, described: str) -> str:
     text = _ABOUT.sub("", _HEAD.sub("", written.getvalue()))
     text = _NAMED.sub(rf"\g<1>{name}-", text).replace(INK, "currentColor")
     label = f'role="img" aria-label="{escape(described)}"'
-    return _SIZE.sub(rf"\g<1> {label}", text, count=1).strip()
+    return _SIZE.sub(lambda found: f"{found[1]} {label}", text, count=1).strip()
+
+
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure into a file.
+
+    Parameters
+    ----------
+    figure
+        What is drawn.
+    path
+        Of the file.
+    kind
+        Its format: ``svg``, ``png`` or ``pdf``.
+    """
+    from matplotlib import rc_context
+
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with rc_context({"svg.hashsalt": "xc40io"}):  # else its names differ from run to run
+        figure.savefig(path, format=kind, metadata=metadata[kind])

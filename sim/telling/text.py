@@ -38,8 +38,13 @@ def blocks_text(blocks: Sequence[Block]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def wrapped(sentences: str, first: str = "", then: str = "") -> list[str]:
-    """Return sentences as lines; a number and its percent sign stay together."""
+def wrapped(
+    sentences: str, first: str = "", then: str = "", *, break_words: bool = False
+) -> list[str]:
+    """Return sentences as lines; a number and its percent sign stay together.
+
+    ``break_words``: also words that are longer than a line, such as hints for MPI-IO.
+    """
     kept = sentences.replace(" %", "\u00a0%")
     lines = textwrap.wrap(
         kept,
@@ -47,7 +52,7 @@ def wrapped(sentences: str, first: str = "", then: str = "") -> list[str]:
         initial_indent=first,
         subsequent_indent=then,
         break_on_hyphens=False,
-        break_long_words=False,
+        break_long_words=break_words,
     )
     return [line.replace("\u00a0%", " %") for line in lines]
 

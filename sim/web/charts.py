@@ -18,9 +18,9 @@ from bokeh.models import (
 from bokeh.palettes import YlGnBu9
 from bokeh.plotting import figure
 
-from sim.telling.sheet import GB, INK, SMALL
-from sim.web.families import FAMILIES
-from sim.web.outcome import HeatMap, Outcome, PhaseOutcome
+from sim.config.units import GB
+from sim.telling.sheet import INK, SMALL
+from sim.web.outcome import FAMILIES, HeatMap, Outcome, PhaseOutcome
 from sim.web.published import Comparable
 
 Row = tuple[str, str] | str

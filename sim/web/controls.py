@@ -1,92 +1,17 @@
-"""The controls of one setting: a widget for each field, grouped, and what they say together."""
+"""The controls of the page: of one setting, and of A and B where two are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import panel as pn
 
 from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.web.copies import checked
-from sim.web.look import WIDGET_CSS, html, note, tell
-from sim.web.settings import Settings
-from sim.web.ticks import is_ticked, set_ticked, tick
-
-Options = dict[str, Any]
-
-
-class _Control(NamedTuple):
-    """A field as a widget.
-
-    Attributes
-    ----------
-    name
-        Of the field.
-    label
-        Beside the widget.
-    options
-        The values that there are, by their words; None for a number, a text or a yes or no.
-    """
-
-    name: str
-    label: str
-    options: Options | None = None
-
-
-_AUTOMATIC = {"automatic": "automatic", "enable": "enable", "disable": "disable"}
-_GROUPS: dict[str, tuple[_Control, ...]] = {
-    "Job": (
-        _Control("machine", "Machine", {name: name for name in shipped("machines")}),
-        _Control(
-            "target",
-            "Files on",
-            {"Lustre": "lustre", "SSDs of the nodes": "ssd", "burst buffer": "bb"},
-        ),
-        _Control("nodes", "Nodes"),
-        _Control("ppn", "Ranks a node"),
-    ),
-    "Calls": (
-        _Control("work", "Work", {"write, then read": "both", "write": "write", "read": "read"}),
-        _Control("files", "Files", {"one, shared": "shared", "one a rank": "own"}),
-        _Control(
-            "pattern",
-            "Pattern",
-            {"segmented": "segmented", "strided": "strided", "random": "random"},
-        ),
-        _Control("api", "API", {name: name for name in ("POSIX", "MPIIO", "HDF5", "NCMPI")}),
-        _Control("block", "Bytes of a rank"),
-        _Control("transfer", "Bytes of a call"),
-    ),
-    "Stripes": (
-        _Control("stripe_count", "Stripe count (-1: all)"),
-        _Control("stripe_size", "Stripe size"),
-    ),
-    "Client cache": (
-        _Control("fsync", "fsync after writing (-e)"),
-        _Control("reorder", "Read what others wrote (-C)"),
-        _Control("direct", "Past the cache (O_DIRECT)"),
-    ),
-    "MPI-IO": (
-        _Control("collective", "Collective calls (-c)"),
-        _Control("cb_nodes", "Aggregators (0: auto)"),
-        _Control("multiplier", "Multiplier"),
-        _Control(
-            "lock_mode",
-            "Lock mode",
-            {"0: extent locks": "0", "1: a group lock": "1", "2: ahead": "2"},
-        ),
-        _Control("cb_write", "romio_cb_write", _AUTOMATIC),
-        _Control("cb_read", "romio_cb_read", _AUTOMATIC),
-        _Control("more_hints", "Other hints (a=1:b=2)"),
-    ),
-    "More": (
-        _Control("seed", "Seed"),
-        _Control("rpcs_as_one", "RPCs handled as one"),
-    ),
-}
-
+from sim.web import texts
+from sim.web.look import WIDGET_CSS, html, is_ticked, note, set_ticked, tell, tick
+from sim.web.settings import CONTROLS, GROUPS, Group, Settings, options_of
+from sim.web.translation import State, checked
 
 _LEAST = {
     name: field.get("minimum", 0)
@@ -95,18 +20,9 @@ _LEAST = {
 
 
 class Controls:
-    """The widgets of one setting.
+    """The widgets of one setting, of ``A`` or ``B``; ``changed`` is called when one was changed.
 
     They are made when they are first shown: a page opens quickly.
-
-    Parameters
-    ----------
-    name
-        ``A`` or ``B``.
-    settings
-        What they show at first.
-    changed
-        Called when somebody has changed one of them.
     """
 
     def __init__(self, name: str, settings: Settings, changed: Callable[[], None]) -> None:
@@ -157,37 +73,36 @@ class Controls:
 
     def _arrange(self) -> None:
         """Show the controls that have a meaning beside the others."""
-        hidden = {"Stripes": not self._settings.striped, "MPI-IO": not self._settings.hinted}
-        shown = [self._group(title) for title in _GROUPS if not hidden.get(title, False)]
+        shown = [self._group(group) for group in GROUPS if group.matters(self._settings)]
         if self.view.objects != [*shown, self._wrong]:
             self.view[:] = [*shown, self._wrong]
 
-    def _group(self, title: str) -> pn.Column:
-        if title not in self._groups:
-            head = html(f"<h3>{title}</h3>", margin=(6, 0, 0, 0))
-            widgets = [self._made(control) for control in _GROUPS[title]]
+    def _group(self, group: Group) -> pn.Column:
+        if group.title not in self._groups:
+            head = html(f"<h3>{group.title}</h3>", margin=(6, 0, 0, 0))
+            widgets = [self._made(name) for name in group.names]
             box = pn.FlexBox(*widgets, gap="2px 10px", margin=0, align_items="end")
-            self._groups[title] = pn.Column(head, box, sizing_mode="stretch_width", margin=0)
-        return self._groups[title]
+            self._groups[group.title] = pn.Column(head, box, sizing_mode="stretch_width", margin=0)
+        return self._groups[group.title]
 
-    def _made(self, control: _Control) -> Any:
-        widget = _widget(control, getattr(self._settings, control.name))
+    def _made(self, name: str) -> Any:
+        widget = _widget(name, getattr(self._settings, name))
         widget.param.watch(self._on_change, "value")
-        self._widgets[control.name] = widget
+        self._widgets[name] = widget
         return widget
 
 
-def _widget(control: _Control, value: Any) -> Any:
+def _widget(name: str, value: Any) -> Any:
     """Return the widget of a field."""
+    label, options = CONTROLS[name].label, options_of(name)
     if isinstance(value, bool):
-        return tick(control.label, value, width=314, margin=(2, 0))
-    look = {"label": control.label, "stylesheets": [WIDGET_CSS], "margin": (2, 0)}
-    if control.options is not None:
-        return pn.widgets.Select(options=control.options, value=value, width=152, **look)
+        return tick(label, value, width=314, margin=(2, 0))
+    look = {"label": label, "stylesheets": [WIDGET_CSS], "margin": (2, 0)}
+    if options is not None:
+        return pn.widgets.Select(options=options, value=value, width=152, **look)
     if isinstance(value, int):
-        start = _LEAST[control.name]
-        return pn.widgets.IntInput(value=value, start=start, width=152, **look)
-    wide = 314 if control.name == "more_hints" else 152
+        return pn.widgets.IntInput(value=value, start=_LEAST[name], width=152, **look)
+    wide = 314 if name == "more_hints" else 152
     return pn.widgets.TextInput(value=value, width=wide, **look)
 
 
@@ -202,3 +117,100 @@ def _show(widget: Any, value: Any) -> None:
         set_ticked(widget, value)
     else:
         widget.value = value
+
+
+A, B = "A", "B"
+
+
+class Sides:
+    """The controls of both settings; ``changed`` is called when somebody has changed something."""
+
+    def __init__(self, state: State, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._a = Controls(A, state.a, self._on_change)
+        self._b: Controls | None = None  # made when it is needed: many widgets take their time
+        self._compare = tick("Compare two settings, A and B", ticked=False, margin=(4, 0))
+        self._which = pn.widgets.RadioBoxGroup(
+            label="Controls of",
+            options={"Controls of A": A, "of B": B},
+            value=A,
+            inline=True,
+            visible=False,
+            stylesheets=[WIDGET_CSS],
+            margin=(4, 0),
+        )
+        self._differences = note("soft")
+        self._place = pn.Column(self._a.view, sizing_mode="stretch_width", margin=0)
+        self.view = pn.Column(
+            self._compare,
+            pn.Row(self._which, margin=0),
+            self._differences,
+            self._place,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self._quiet = False
+        self._compare.param.watch(self._on_compare, "value")
+        self._which.param.watch(self._on_which, "value")
+        self.show(state)
+
+    @property
+    def state(self) -> State:
+        """What both say."""
+        return State(self._a.settings, self._second)
+
+    @property
+    def valid(self) -> bool:
+        """Whether what they say makes sense."""
+        return self._a.valid and (self._second is None or (self._b is not None and self._b.valid))
+
+    @property
+    def _second(self) -> Settings | None:
+        return self._b.settings if is_ticked(self._compare) and self._b is not None else None
+
+    def show(self, state: State) -> None:
+        """Have the controls show a state."""
+        self._quiet = True
+        try:
+            self._a.show(state.a)
+            set_ticked(self._compare, state.b is not None)
+            if state.b is not None:
+                self._second_controls(state.b).show(state.b)
+            self._which.value = A if state.b is None else B
+        finally:
+            self._quiet = False
+        self._arrange()
+
+    def _second_controls(self, settings: Settings) -> Controls:
+        if self._b is None:
+            self._b = Controls(B, settings, self._on_change)
+        return self._b
+
+    def _on_change(self) -> None:
+        self._arrange()
+        self._changed()
+
+    def _on_compare(self, _event: object) -> None:
+        if self._quiet:
+            return
+        if is_ticked(self._compare):
+            self._second_controls(self._a.settings).show(self._a.settings)
+        self._which.value = B if is_ticked(self._compare) else A
+        self._arrange()
+        self._changed()
+
+    def _on_which(self, _event: object) -> None:
+        if not self._quiet:
+            self._arrange()
+
+    def _arrange(self) -> None:
+        """Show the controls of the chosen side, and in what the two differ."""
+        compared = is_ticked(self._compare) and self._b is not None
+        self._which.visible = compared
+        chosen = self._b if compared and self._which.value == B else self._a
+        assert chosen is not None
+        if list(self._place) != [chosen.view]:
+            self._place[:] = [chosen.view]
+        second = self._second
+        text = "" if second is None else texts.differences(self._a.settings, second)
+        tell(self._differences, text)

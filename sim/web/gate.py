@@ -13,7 +13,6 @@ from jinja2 import Environment
 from tornado.web import RequestHandler
 
 from sim.web.look import asset
-from sim.web.rooms import Rooms
 
 COOKIE = "xc40io-token"
 TOKEN = "token"
@@ -22,18 +21,30 @@ TOKEN = "token"
 _SOMEBODY = "somebody"
 
 
+class Rooms:
+    """Counts the sessions of a server, one for each open page, up to the most there may be."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._taken: set[object] = set()
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for another session."""
+        return len(self._taken) >= self.most
+
+    def take(self, document: Any) -> None:
+        """Count the session of a document until it is destroyed."""
+        room = object()
+        self._taken.add(room)
+        document.on_session_destroyed(lambda _context: self._taken.discard(room))
+
+
 class Gate(AuthProvider):
     """Asked by the server before it gives a page or opens a websocket.
 
     A token comes with the address once (``?token=...``) and from then on by a cookie, so that it
-    stays neither in the address nor in links.
-
-    Parameters
-    ----------
-    token
-        Empty: everybody may come in.
-    rooms
-        The sessions that there are.
+    stays neither in the address nor in links. Where the token is empty, everybody may come in.
     """
 
     def __init__(self, token: str, rooms: Rooms) -> None:

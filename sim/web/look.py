@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import panel as pn
 
@@ -43,3 +44,24 @@ def paragraph(text: str, css: str = "") -> str:
     """Return a text as a paragraph of HTML."""
     kind = f' class="{css}"' if css else ""
     return f"<p{kind}>{escape(text)}</p>"
+
+
+def tick(label: str, ticked: bool, **look: Any) -> pn.widgets.CheckBoxGroup:
+    """Return a box to tick. Panel's own has no label that a screen reader tells; a group has."""
+    return pn.widgets.CheckBoxGroup(
+        options={label: True}, value=_value(ticked), stylesheets=[WIDGET_CSS], **look
+    )
+
+
+def is_ticked(box: pn.widgets.CheckBoxGroup) -> bool:
+    """Tell whether a box is ticked."""
+    return bool(box.value)
+
+
+def set_ticked(box: pn.widgets.CheckBoxGroup, ticked: bool) -> None:
+    """Tick a box, or not."""
+    box.value = _value(ticked)
+
+
+def _value(ticked: bool) -> list[bool]:
+    return [True] if ticked else []

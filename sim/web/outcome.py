@@ -2,50 +2,88 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pydantic import BaseModel
+
+from sim.plane.causes import Cause
+from sim.telling.sheet import PALETTE, REST, SMALL
+
+
+class Family(NamedTuple):
+    """A part of the path, with one colour in all pictures, and the causes of waiting there."""
+
+    words: str
+    colour: str
+    causes: tuple[Cause, ...]
+
+
+FAMILIES = {
+    "disks": Family(
+        "Disks of OSTs, and OSSs",
+        PALETTE[0],
+        (Cause.OST, Cause.DISK, Cause.SEEK, Cause.LATENCY, Cause.JOURNAL, Cause.OSS, Cause.SERVICE),
+    ),
+    "locks": Family(
+        "Extent locks",
+        PALETTE[5],
+        (
+            *(Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT),
+            Cause.CALLBACK,
+        ),
+    ),
+    "network": Family(
+        "Network: NICs, Aries, LNET",
+        PALETTE[2],
+        (Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.TRANSFER, Cause.OSC),
+    ),
+    "node": Family(
+        "The node: copies, cores, page cache",
+        PALETTE[1],
+        (
+            *(Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.CALL, Cause.TREE, Cause.RANGE),
+            *(Cause.MUTEX, Cause.WRITERS),
+        ),
+    ),
+    "metadata": Family("Metadata: the MDS", PALETTE[3], (Cause.MDS, Cause.OBJECTS, Cause.TURN)),
+    "mpi": Family(
+        "MPI: exchange, collectives",
+        PALETTE[4],
+        (Cause.EXCHANGE, Cause.COLLECTIVE, Cause.LIBRARY),
+    ),
+    "storage": Family("SSDs, burst buffer", PALETTE[6], (Cause.SSD, Cause.DVS, Cause.STORE)),
+    "start": Family("Start: ranks leave a barrier", SMALL, (Cause.START,)),
+    "other": Family("Anything else", REST, ()),
+}
+"""The families by a name, in the order in which they are drawn."""
+
+_BY_CAUSE = {
+    cause.name.lower(): name for name, family in FAMILIES.items() for cause in family.causes
+}
+
+
+def family_of(cause: str) -> str:
+    """Return the name of the family that a cause belongs to, by the cause's name in lower case."""
+    return _BY_CAUSE.get(cause, "other")
 
 
 class WaitShare(BaseModel):
-    """What ranks waited for in a phase.
+    """What ranks waited for in a phase."""
 
-    Attributes
-    ----------
-    family
-        Which part of the path it belongs to; see :mod:`sim.web.families`.
-    words
-        What it is.
-    share
-        Of the phase's time, 0 to 1; of a rank, on average.
-    """
-
-    family: str
+    family: str  # which part of the path it belongs to
     words: str
-    share: float
+    share: float  # of the phase's time, 0 to 1; of a rank, on average
 
 
 class PhaseOutcome(BaseModel):
-    """A phase.
+    """A phase."""
 
-    Attributes
-    ----------
-    name
-        ``write`` or ``read``.
-    seconds
-        Simulated.
-    bytes
-        That all ranks moved.
-    verdict, next_step
-        What bound it, and what to try first; empty where nothing is known.
-    waits
-        Longest first; the shares add up to 1.
-    """
-
-    name: str
-    seconds: float
-    bytes: int
-    verdict: str = ""
+    name: str  # ``write`` or ``read``
+    seconds: float  # simulated
+    bytes: int  # that all ranks moved
+    verdict: str = ""  # what bound it, and what to try first; empty where nothing is known
     next_step: str = ""
-    waits: list[WaitShare] = []
+    waits: list[WaitShare] = []  # longest first; the shares add up to 1
 
     @property
     def bandwidth(self) -> float:
@@ -54,66 +92,30 @@ class PhaseOutcome(BaseModel):
 
 
 class HeatMap(BaseModel):
-    """How busy the disk arrays of OSTs were over time.
+    """How busy the disk arrays of OSTs were over time."""
 
-    Attributes
-    ----------
-    osts
-        The number of each row.
-    width
-        Simulated seconds of a column.
-    busy
-        A row for each OST, a column for each span of time: per cent.
-    """
-
-    osts: list[int]
-    width: float
-    busy: list[list[float]]
+    osts: list[int]  # the number of each row
+    width: float  # simulated seconds of a column
+    busy: list[list[float]]  # a row for each OST, a column for each span of time: per cent
 
 
 class Outcome(BaseModel):
-    """A run.
+    """A run."""
 
-    Attributes
-    ----------
-    setup
-        Where and how it ran, in a sentence.
-    phases
-        In order.
-    osts
-        OSTs that hold the files of the job.
-    heat
-        None where no OST had anything to do.
-    notes, troubles
-        What is to be known, and what went wrong: a sentence each.
-    events, rpcs
-        What was simulated.
-    simulated, wall
-        Seconds: simulated, and of real time.
-    """
-
-    setup: str
+    setup: str  # where and how it ran, in a sentence
     phases: list[PhaseOutcome]
-    osts: int
-    heat: HeatMap | None
+    osts: int  # that hold the files of the job
+    heat: HeatMap | None  # None where no OST had anything to do
     notes: list[str]
     troubles: list[str]
     events: int
     rpcs: int
-    simulated: float
-    wall: float
+    simulated: float  # seconds
+    wall: float  # seconds of real time
 
 
 class Animation(BaseModel):
-    """A small run as a moving picture.
+    """A small run as a moving picture."""
 
-    Attributes
-    ----------
-    setup
-        Where and how it ran, and whether it is smaller than what was asked for.
-    html
-        A whole document, the player included.
-    """
-
-    setup: str
-    html: str
+    setup: str  # where and how it ran, and whether it is smaller than what was asked for
+    html: str  # a whole document, the player included

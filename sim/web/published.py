@@ -10,33 +10,15 @@ from sim.web.settings import Difference, Settings
 
 
 class Point(NamedTuple):
-    """A bandwidth that was published.
+    """A bandwidth that was published."""
 
-    Attributes
-    ----------
-    id
-        Of its row in the table of published measurements.
-    title
-        What was measured, in a few words.
-    access
-        ``write`` or ``read``.
-    bandwidth
-        Bytes/s.
-    written
-        The same as its source has it, with its unit.
-    source
-        Where it was published, and how the number was read there.
-    settings
-        The setting that comes nearest to what was run.
-    """
-
-    id: str
-    title: str
-    access: str
-    bandwidth: float
-    written: str
-    source: str
-    settings: Settings
+    id: str  # of its row in the table of published measurements
+    title: str  # what was measured, in a few words
+    access: str  # ``write`` or ``read``
+    bandwidth: float  # bytes/s
+    written: str  # the same as its source has it, with its unit
+    source: str  # where it was published, and how the number was read there
+    settings: Settings  # the setting that comes nearest to what was run
 
 
 class Comparable(NamedTuple):

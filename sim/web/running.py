@@ -1,4 +1,4 @@
-"""The runs of all pages: made by workers, and known from then on."""
+"""The runs of all pages: asked for, made by workers, and known from then on."""
 
 from __future__ import annotations
 
@@ -9,65 +9,57 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from sim.config.errors import FailureError, InputError
+from sim.config.units import SHORT_SIZES
+from sim.results.animation.document import animation_html
+from sim.results.pictures.heat import OSTS, heat_of
+from sim.results.pictures.scene import Scene, scene_of
+from sim.results.run_text import job_line
+from sim.run.result import Result
+from sim.run.simulate import simulate
+from sim.serving.limits import bulk_rpcs
+from sim.serving.worker import Desk
 from sim.serving.workers import Workers
-from sim.web.outcome import Animation, Outcome
-from sim.web.settings import Settings
-from sim.web.simulating import ANIMATE, RUN
+from sim.studies.case import Case
+from sim.studies.measurement import Measurement, measured
+from sim.web.outcome import Animation, HeatMap, Outcome, PhaseOutcome, WaitShare, family_of
+from sim.web.settings import Settings, bytes_of
+from sim.web.translation import scenario_of
 
 Answer = TypeVar("Answer", bound=BaseModel)
 """What comes of a run."""
 
 
 class Kind(NamedTuple, Generic[Answer]):
-    """What is made of a setting.
+    """What is made of a setting."""
 
-    Attributes
-    ----------
-    work
-        What workers are asked for.
-    answer
-        What comes of it.
-    kept
-        How many are kept: the same setting has the same outcome.
-    """
-
-    work: str
+    work: str  # what workers are asked for, by its name
     answer: type[Answer]
-    kept: int
+    kept: int  # how many: the same setting has the same outcome
 
 
-SIMULATED = Kind(RUN, Outcome, 128)
-ANIMATED = Kind(ANIMATE, Animation, 16)
+SIMULATED = Kind(f"{__name__}:run", Outcome, 128)
+ANIMATED = Kind(f"{__name__}:animate", Animation, 16)
+WARM = f"{__name__}:warm"
+"""What workers do before the first question."""
+
+_PER_CENT = 100.0
+_ANIMATED, _FEWEST = 800, 4
+"""RPCs, calls and locks that an animation has at most, about; nodes and ranks that it keeps."""
+_DIGITS = 1  # of a share in per cent
 
 _Known = OrderedDict[Settings, Any]
 
 
 class Run(Generic[Answer]):
-    """A run of a setting: waiting, under way or ended. A page looks at it from time to time.
-
-    Attributes
-    ----------
-    settings
-        What is run.
-    place
-        In the line of those that wait; 0: it has its turn.
-    done, total
-        Bytes moved so far, and to move; 0 until the first is known.
-    outcome
-        When it has ended well.
-    error
-        When it has not: a sentence.
-    cancelled
-        Whether it was given up.
-    """
+    """A run of a setting: waiting, under way or ended. A page looks at it from time to time."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.place = 0
-        self.done = 0
-        self.total = 0
-        self.outcome: Answer | None = None
-        self.error = ""
+        self.place = 0  # in the line of those that wait; 0: it has its turn
+        self.done = 0  # bytes moved so far
+        self.total = 0  # bytes to move; 0 until it is known
+        self.outcome: Answer | None = None  # when it has ended well
+        self.error = ""  # a sentence, when it has not
         self.cancelled = False
         self._task: asyncio.Task[None] | None = None
 
@@ -107,13 +99,7 @@ class Run(Generic[Answer]):
 
 
 class Runs:
-    """Where pages have runs made.
-
-    Parameters
-    ----------
-    workers
-        That make them.
-    """
+    """Where pages have runs made."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -129,3 +115,107 @@ class Runs:
         else:
             known.move_to_end(settings)
         return run
+
+
+def run(asked: dict[str, Any], desk: Desk) -> dict[str, Any]:
+    """Make the run of a setting, of which the fields are given; return its outcome as JSON has it.
+
+    The desk is told the bytes moved so far and those to move.
+
+    Raises
+    ------
+    InputError
+        If there can be no such run, or it is too large.
+    """
+    scenario = scenario_of(Settings.model_validate(asked))
+    desk.limits.check_size(Case(scenario))
+    result = simulate(scenario, progress=desk.tell)
+    return outcome_of(result).model_dump(mode="json")
+
+
+def animate(asked: dict[str, Any], desk: Desk) -> dict[str, Any]:
+    """Record a small run of a setting; return its animation as JSON has it.
+
+    Raises
+    ------
+    InputError
+        If there can be no such run, or nothing of it goes to Lustre.
+    """
+    settings = Settings.model_validate(asked)
+    if not settings.striped:
+        raise InputError("only files on Lustre can be animated; right would be Files on: Lustre")
+    small = small_of(settings)
+    result = simulate(scenario_of(small), progress=desk.tell, record=True)
+    setup = f"{job_line(result)}."
+    if small != settings:
+        differs = ", ".join(f"{one.noun} {one.others}" for one in settings.differences(small))
+        setup = f"A smaller run with otherwise the same settings, small enough to see: {differs}."
+    return Animation(setup=setup, html=animation_html(result)).model_dump(mode="json")
+
+
+def small_of(settings: Settings) -> Settings:
+    """Return the setting made small enough for an animation: fewer nodes, ranks, calls."""
+    small = settings.model_copy(update={"rpcs_as_one": 1})
+    for name in ("nodes", "ppn"):
+        while _too_much(small) and getattr(small, name) > _FEWEST:
+            small = small.model_copy(update={name: max(getattr(small, name) // 2, _FEWEST)})
+    while _too_much(small) and small.calls > 1:
+        block = SHORT_SIZES.write(small.calls // 2 * bytes_of(small.transfer))
+        small = small.model_copy(update={"block": block})
+    return small
+
+
+def _too_much(settings: Settings) -> bool:
+    case = Case(scenario_of(settings))
+    ranks = settings.nodes * settings.ppn
+    calls = ranks * settings.calls
+    stripes = case.machine.lustre.osts if settings.stripe_count < 0 else settings.stripe_count
+    return max(bulk_rpcs(case), calls, ranks * stripes) > _ANIMATED
+
+
+def warm() -> None:
+    """Make a tiny run, so that the first that is asked for finds all code loaded."""
+    simulate(scenario_of(Settings(nodes=1, ppn=1, block="1m", transfer="1m", stripe_count=1)))
+
+
+def outcome_of(result: Result) -> Outcome:
+    """Return what the page shows of a run."""
+    found = measured({"": result})
+    return Outcome(
+        setup=job_line(result),
+        phases=[_phase(phase.name, one) for phase, one in found.phases.items()],
+        osts=len(result.allocation.all_osts),
+        heat=_heat(scene_of(result)),
+        notes=list(result.notes),
+        troubles=list(found.troubles),
+        events=result.events,
+        rpcs=result.rpcs,
+        simulated=result.simulated,
+        wall=result.wall,
+    )
+
+
+def _phase(name: str, one: Measurement) -> PhaseOutcome:
+    load = one.load
+    if load is None:
+        return PhaseOutcome(name=name, seconds=one.seconds, bytes=one.bytes)
+    waits = [
+        WaitShare(family=family_of(wait.cause), words=wait.words, share=wait.share)
+        for wait in load.waits
+    ]
+    return PhaseOutcome(
+        name=name,
+        seconds=one.seconds,
+        bytes=one.bytes,
+        verdict=load.sentence(),
+        next_step=load.next_step,
+        waits=waits,
+    )
+
+
+def _heat(scene: Scene) -> HeatMap | None:
+    heat = heat_of(scene, OSTS)
+    if heat is None:
+        return None
+    busy = (_PER_CENT * heat.busy).round(_DIGITS).tolist()
+    return HeatMap(osts=list(heat.numbers), width=heat.clock.width, busy=busy)

@@ -19,11 +19,9 @@ from sim.serving.limits import Limits
 from sim.serving.worker import Worker
 from sim.serving.workers import Workers
 from sim.web.explorer import Explorer
-from sim.web.gate import Gate
+from sim.web.gate import Gate, Rooms
 from sim.web.published import Point
-from sim.web.rooms import Rooms
-from sim.web.running import Runs
-from sim.web.simulating import WARM
+from sim.web.running import WARM, Runs
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Addresses that only this machine reaches."""
@@ -38,51 +36,22 @@ _LEFT, _LOOKED = (
 
 
 class Serving(NamedTuple):
-    """How the explorer is served.
+    """How the explorer is served."""
 
-    Attributes
-    ----------
-    address, port
-        Where it listens; port 0: any that is free.
-    prefix
-        Of all its addresses: ``/tools/xc40io``; or nothing.
-    origins
-        Hosts whose pages may open a websocket, besides this one: ``hub.example.org``.
-    token
-        That everybody needs; empty: nobody does.
-    sessions
-        Pages that may be open at the same time.
-    idle
-        Seconds after which a page on which nothing happens is closed.
-    at_once
-        Runs at the same time; others wait.
-    """
-
-    address: str
-    port: int
-    prefix: str
-    origins: Sequence[str]
-    token: str
-    sessions: int
-    idle: float
-    at_once: int
+    address: str  # where it listens
+    port: int  # 0: any that is free
+    prefix: str  # of all its addresses: ``/tools/xc40io``; or nothing
+    origins: Sequence[str]  # other hosts whose pages may open a websocket: ``hub.example.org``
+    token: str  # that everybody needs; empty: nobody does
+    sessions: int  # pages that may be open at the same time
+    idle: float  # seconds after which a page on which nothing happens is closed
+    at_once: int  # runs at the same time; others wait
 
 
 def serve(
     serving: Serving, limits: Limits, points: Sequence[Point], ready: Callable[[str], None]
 ) -> None:
-    """Serve until somebody interrupts it.
-
-    Parameters
-    ----------
-    serving
-        How.
-    limits
-        What a run may cost.
-    points
-        What was published of the machines.
-    ready
-        Called with the address once the server listens.
+    """Serve until somebody interrupts it; ``ready`` is called with the address once it listens.
 
     Raises
     ------

@@ -1,18 +1,21 @@
-"""What the controls of the explorer say: one setting of machine, job, calls, hints and stripes."""
+"""What the controls of the explorer say: one setting of machine, job, calls, hints and stripes.
+
+Of each field it is said here what it can be, what it is called, where its control stands, and
+beside which others it has a meaning.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from sim.config.files import nearest, shipped
-from sim.config.units import GIB, KIB, MIB
+from sim.config.job_form import CALLED
+from sim.config.units import SHORT_SIZES
 
-_SIZE = re.compile(r"(?P<number>[1-9]\d{0,11})(?P<unit>[kmg]?)")
-_UNITS = {"": 1, "k": KIB, "m": MIB, "g": GIB}
 _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no meaning
 _HINTS = re.compile(rf"{_HINT}(:{_HINT})*")
 _MOST_HINTS = 400  # letters
@@ -21,7 +24,7 @@ _MOST_HINTS = 400  # letters
 def _size(value: object) -> object:
     """Read a size as IOR and lfs write it."""
     text = str(value).strip().lower()
-    if _SIZE.fullmatch(text) is None:
+    if SHORT_SIZES.read(text) is None:
         raise ValueError(f"{value!r}: right would be a size, as 8m for 8 MiB or 256k for 256 KiB")
     return text
 
@@ -51,100 +54,62 @@ def _hints(text: str) -> str:
 
 def bytes_of(size: str) -> int:
     """Return the bytes of a size as the fields have it: ``8m`` is 8 MiB."""
-    found = _SIZE.fullmatch(size)
+    found = SHORT_SIZES.read(size)
     assert found is not None, size
-    return int(found["number"]) * _UNITS[found["unit"]]
-
-
-def size_of(count: int) -> str:
-    """Return bytes as a size with the largest unit that fits."""
-    unit = max((unit for unit, each in _UNITS.items() if count % each == 0), key=_UNITS.__getitem__)
-    return f"{count // _UNITS[unit]}{unit}"
+    return found
 
 
 MachineName = Annotated[str, AfterValidator(_machine)]
 SizeText = Annotated[str, BeforeValidator(_size)]
 StripeSizeText = Annotated[str, BeforeValidator(_stripe_size)]
 HintText = Annotated[str, AfterValidator(_hints)]
+Buffering = Literal["automatic", "enable", "disable"]
 
 
 class Settings(BaseModel):
-    """One setting of all controls. Every field is checked: a page may send anything.
-
-    Attributes
-    ----------
-    machine
-        One that ships with xc40io; never a path.
-    nodes, ppn
-        Compute nodes of the job, and ranks on each.
-    target
-        Where the files are: Lustre, the SSDs of the nodes, a burst buffer.
-    work
-        What IOR does: it writes, reads, or writes and then reads.
-    api
-        IOR's interface.
-    collective
-        Whether calls are collective; of MPIIO, HDF5 and NCMPI.
-    files
-        One file that all ranks share, or a file for each rank.
-    pattern
-        Where the calls of a rank go: one behind the other (``segmented``), each behind those of all
-        ranks (``strided``), or anywhere in its part of the file (``random``).
-    block, transfer
-        Bytes that a rank moves in all, and bytes of a call, as sizes: ``8m`` is 8 MiB.
-    stripe_count, stripe_size
-        Of a file, as ``lfs setstripe`` takes them; 0 or nothing: the default. -1: all OSTs.
-    fsync
-        IOR -e: fsync after the writes, inside the time that is measured.
-    reorder
-        IOR -C: a rank reads what a rank of the next node wrote.
-    direct
-        O_DIRECT: past the page cache of the client.
-    cb_nodes, multiplier, lock_mode, cb_write, cb_read, more_hints
-        Hints for MPI-IO: aggregators (0: as many as stripes), by what Cray's library multiplies
-        them, how they lock, whether collective calls use aggregators at all, and others as
-        ``hint=value:hint=value``.
-    rpcs_as_one
-        Consecutive bulk RPCs that are handled as one: faster, and a little less true.
-    seed
-        Everything random follows from it.
-    """
+    """One setting of all controls. Every field is checked: a page may send anything."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    machine: MachineName = "theta"
+    machine: MachineName = "theta"  # one that ships with xc40io; never a path
     nodes: Annotated[int, Field(ge=1, le=100_000)] = 16
     ppn: Annotated[int, Field(ge=1, le=1024)] = 16
     target: Literal["lustre", "ssd", "bb"] = "lustre"
-    work: Literal["write", "read", "both"] = "both"
+    work: Literal["write", "read", "both"] = "both"  # both: first write, then read
     api: Literal["POSIX", "MPIIO", "HDF5", "NCMPI"] = "POSIX"
     collective: bool = False
     files: Literal["shared", "own"] = "shared"
+    # The calls of a rank: one behind the other, each behind those of all ranks, or anywhere.
     pattern: Literal["segmented", "strided", "random"] = "segmented"
-    block: SizeText = "8m"
-    transfer: SizeText = "8m"
-    stripe_count: Annotated[int, Field(ge=-1, le=100_000)] = 48
-    stripe_size: StripeSizeText = "8m"
+    block: SizeText = "8m"  # all that a rank moves
+    transfer: SizeText = "8m"  # of a call
+    stripe_count: Annotated[int, Field(ge=-1, le=100_000)] = 48  # 0: the default
+    stripe_size: StripeSizeText = "8m"  # nothing: the default
     fsync: bool = True
     reorder: bool = True
     direct: bool = False
-    cb_nodes: Annotated[int, Field(ge=0, le=100_000)] = 0
+    cb_nodes: Annotated[int, Field(ge=0, le=100_000)] = 0  # 0: as many as stripes
     multiplier: Annotated[int, Field(ge=1, le=1024)] = 1
     lock_mode: Literal["0", "1", "2"] = "0"
-    cb_write: Literal["automatic", "enable", "disable"] = "automatic"
-    cb_read: Literal["automatic", "enable", "disable"] = "automatic"
+    cb_write: Buffering = "automatic"
+    cb_read: Buffering = "automatic"
     more_hints: HintText = ""
     rpcs_as_one: Annotated[int, Field(ge=1, le=64)] = 1
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
 
     @model_validator(mode="after")
     def _calls_fill_the_block(self) -> Settings:
-        if bytes_of(self.block) % bytes_of(self.transfer):
+        if self.calls * bytes_of(self.transfer) != bytes_of(self.block):
             raise ValueError(
-                f"a rank's {size_words(self.block)} are not whole calls of "
-                f"{size_words(self.transfer)}; right would be a multiple"
+                f"a rank's {_in_full(self.block)} are not whole calls of "
+                f"{_in_full(self.transfer)}; right would be a multiple"
             )
         return self
+
+    @property
+    def calls(self) -> int:
+        """Calls of a rank."""
+        return bytes_of(self.block) // bytes_of(self.transfer)
 
     @property
     def hinted(self) -> bool:
@@ -157,10 +122,20 @@ class Settings(BaseModel):
         return self.target == "lustre"
 
     def differences(self, other: Settings) -> Iterator[Difference]:
-        """Yield the fields in which this setting differs from another, in words."""
-        for name, noun in NOUNS.items():
+        """Yield the fields in which this setting differs from another, in words.
+
+        Those that have a meaning in none of the two are left out.
+        """
+        matter = {
+            name
+            for group in GROUPS
+            if group.matters(self) or group.matters(other)
+            for name in group.names
+        }
+        for name in Settings.model_fields:
             mine, others = getattr(self, name), getattr(other, name)
-            if mine != others and _matters(name, self, other):
+            if mine != others and name in matter:
+                noun = CONTROLS[name].noun
                 yield Difference(name, noun, _word(name, mine), _word(name, others))
 
 
@@ -173,47 +148,75 @@ class Difference(NamedTuple):
     others: str
 
 
-NOUNS = {
-    "machine": "machine",
-    "nodes": "nodes",
-    "ppn": "ranks a node",
-    "target": "files on",
-    "work": "work",
-    "api": "API",
-    "collective": "collective calls",
-    "files": "files",
-    "pattern": "pattern",
-    "block": "bytes of a rank",
-    "transfer": "bytes of a call",
-    "stripe_count": "stripe count",
-    "stripe_size": "stripe size",
-    "fsync": "fsync (-e)",
-    "reorder": "read what others wrote (-C)",
-    "direct": "O_DIRECT",
-    "cb_nodes": "aggregators (cb_nodes)",
-    "multiplier": "aggregators a stripe (multiplier)",
-    "lock_mode": "lock mode",
-    "cb_write": "collective buffering of writes",
-    "cb_read": "collective buffering of reads",
-    "more_hints": "other hints",
-    "rpcs_as_one": "RPCs handled as one",
-    "seed": "seed",
+class Control(NamedTuple):
+    """What a field is called."""
+
+    label: str  # beside its widget
+    noun: str  # within a sentence
+    options: dict[str, str] | None = None  # what its values are called, where not as they are
+
+
+CONTROLS = {name: Control(*called) for name, called in CALLED.items()} | {
+    "target": Control(
+        *CALLED["target"], {"Lustre": "lustre", "SSDs of the nodes": "ssd", "burst buffer": "bb"}
+    ),
+    "work": Control("Work", "work", {"write, then read": "both", "write": "write", "read": "read"}),
+    "api": Control("API", "API"),
+    "collective": Control("Collective calls (-c)", "collective calls"),
+    "files": Control("Files", "files", {"one, shared": "shared", "one a rank": "own"}),
+    "pattern": Control("Pattern", "pattern"),
+    "block": Control("Bytes of a rank", "bytes of a rank"),
+    "transfer": Control("Bytes of a call", "bytes of a call"),
+    "fsync": Control("fsync after writing (-e)", "fsync (-e)"),
+    "reorder": Control("Read what others wrote (-C)", "read what others wrote (-C)"),
+    "direct": Control("Past the cache (O_DIRECT)", "O_DIRECT"),
+    "cb_nodes": Control("Aggregators (0: auto)", "aggregators (cb_nodes)"),
+    "multiplier": Control("Multiplier", "aggregators a stripe (multiplier)"),
+    "lock_mode": Control(
+        "Lock mode",
+        "lock mode",
+        {"0: extent locks": "0", "1: a group lock": "1", "2: ahead": "2"},
+    ),
+    "cb_write": Control("romio_cb_write", "collective buffering of writes"),
+    "cb_read": Control("romio_cb_read", "collective buffering of reads"),
+    "more_hints": Control("Other hints (a=1:b=2)", "other hints"),
 }
-"""What each field is called, in the order of the controls."""
+"""What each field of a setting is called."""
 
-_OF_HINTS = ("cb_nodes", "multiplier", "lock_mode", "cb_write", "cb_read", "more_hints")
-_MATTERS: dict[str, Callable[[Settings], bool]] = {
-    **dict.fromkeys(_OF_HINTS, lambda one: one.hinted),
-    "collective": lambda one: one.hinted,
-    "stripe_count": lambda one: one.striped,
-    "stripe_size": lambda one: one.striped,
+_SAID = {
+    ("stripe_count", -1): "all OSTs",
+    ("cb_nodes", 0): "one a stripe",
+    ("work", "both"): "write and read",
 }
 
 
-def _matters(name: str, one: Settings, other: Settings) -> bool:
-    """Tell whether a field has a meaning in one of two settings at least."""
-    matters = _MATTERS.get(name)
-    return matters is None or matters(one) or matters(other)
+class Group(NamedTuple):
+    """Controls that stand together, and when they have a meaning."""
+
+    title: str
+    names: tuple[str, ...]
+    matters: Callable[[Settings], bool] = lambda _: True
+
+
+_HINTED = ("cb_nodes", "multiplier", "lock_mode", "cb_write", "cb_read", "more_hints")
+GROUPS = (
+    Group("Job", ("machine", "target", "nodes", "ppn")),
+    Group("Calls", ("work", "files", "pattern", "api", "block", "transfer")),
+    Group("Stripes", ("stripe_count", "stripe_size"), lambda one: one.striped),
+    Group("Client cache", ("fsync", "reorder", "direct")),
+    Group("MPI-IO", ("collective", *_HINTED), lambda one: one.hinted),
+    Group("More", ("seed", "rpcs_as_one")),
+)
+"""All controls, in the order in which the page has them."""
+
+
+def options_of(name: str) -> dict[str, str] | None:
+    """Return what there is to choose from for a field, by what it is called; None: anything."""
+    if name == "machine":
+        return {machine: machine for machine in shipped("machines")}
+    annotation = Settings.model_fields[name].annotation
+    choices = get_args(annotation) if get_origin(annotation) is Literal else ()
+    return CONTROLS[name].options or {choice: choice for choice in choices} or None
 
 
 def _word(name: str, value: Any) -> str:
@@ -221,18 +224,13 @@ def _word(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name in ("block", "transfer", "stripe_size") and value:
-        return size_words(value)
-    special = {
-        ("stripe_count", -1): "all OSTs",
-        ("cb_nodes", 0): "one a stripe",
-        ("work", "both"): "write and read",
-    }
-    return special.get((name, value), str(value) or "default")
+        return _in_full(value)
+    return _SAID.get((name, value), str(value) or "default")
 
 
-def size_words(size: str) -> str:
+def _in_full(size: str) -> str:
     """Return a size with its unit in full: ``8m`` is 8 MiB."""
-    found = _SIZE.fullmatch(size)
+    found = SHORT_SIZES.split(size)
     assert found is not None, size
     units = {"": "bytes", "k": "KiB", "m": "MiB", "g": "GiB"}
-    return f"{int(found['number']):,} {units[found['unit']]}"
+    return f"{found[0]:,} {units[found[1]]}"

@@ -1,4 +1,4 @@
-"""What can be copied of a page: its link, the command of a setting, the program of it."""
+"""What can be taken along from a page: its link, the command and the program of a setting."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from html import escape
 
 import panel as pn
 
-from sim.web.copies import State, command_of, python_of, query_of
 from sim.web.look import WIDGET_CSS, html
+from sim.web.translation import State, command_of, python_of, query_of
 
 _COPY = """
 const text = link ? location.origin + location.pathname + what.value : what.value;
@@ -65,3 +65,26 @@ class Sharing:
 
 
 _NAMES = {"link": "Copy link", "command": "Copy as command", "python": "Copy as Python"}
+
+
+_GO = """
+if (cb_obj.value.startsWith('?')) history.replaceState({}, '', location.pathname + cb_obj.value);
+else location = './rested' + location.search;
+"""
+_AWAY = "away"
+
+
+class Address:
+    """What the browser shows as the address of the page."""
+
+    def __init__(self) -> None:
+        self.view = pn.widgets.TextInput(visible=False)
+        self.view.jscallback(value=_GO)
+
+    def show(self, state: State) -> None:
+        """Have it be the link of a state."""
+        self.view.value = f"?{query_of(state)}"
+
+    def close(self) -> None:
+        """Go to the page that says that this one was closed; its link is kept there."""
+        self.view.value = _AWAY

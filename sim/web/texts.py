@@ -7,12 +7,11 @@ from html import escape
 
 from sim.config.units import format_seconds
 from sim.web.charts import Row
-from sim.web.copies import State, query_of
-from sim.web.families import FAMILIES
 from sim.web.look import paragraph
-from sim.web.outcome import Outcome, PhaseOutcome
+from sim.web.outcome import FAMILIES, Outcome, PhaseOutcome
 from sim.web.published import Comparable, Point
 from sim.web.settings import Difference, Settings
+from sim.web.translation import State, query_of
 
 _GB = 1e9
 _WORTH_TELLING = 0.005  # share of the time

@@ -1,15 +1,27 @@
-"""From a setting to the scenario that is run, and back."""
+"""From a setting to a scenario, a command, a program and a link; and back."""
 
 from __future__ import annotations
 
-from sim.config.scenario import Scenario, Workload
-from sim.config.scenario import Target as AskedTarget
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from pydantic import ValidationError
+
+from sim.config.errors import InputError
+from sim.config.files import explain, nearest
+from sim.config.job_form import in_scenario, option_of
+from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
-from sim.web.settings import Settings, bytes_of, size_of
+from sim.config.units import SHORT_SIZES
+from sim.web.settings import Settings, bytes_of
 from sim.workloads.ior.options import IorTest, parse_arguments
 
-HINTS = "MPICH_MPIIO_HINTS"
-"""The variable that hints stand in."""
+_B = "b."
+_COMPARE, _RUN = "compare", "run"
+_ASIDE = frozenset({_COMPARE, _RUN})
+_MOST = 4096  # letters of a link
 
 
 def ior_words(settings: Settings) -> list[str]:
@@ -25,12 +37,11 @@ def ior_words(settings: Settings) -> list[str]:
     words += ["-z"] if settings.pattern == "random" else []
     if settings.pattern != "strided":
         return [*words, "-b", settings.block, "-t", settings.transfer]
-    calls = bytes_of(settings.block) // bytes_of(settings.transfer)
-    return [*words, "-b", settings.transfer, "-t", settings.transfer, "-s", str(calls)]
+    return [*words, "-b", settings.transfer, "-t", settings.transfer, "-s", str(settings.calls)]
 
 
-def hint_text(settings: Settings) -> str:
-    """Return the hints of a setting as ``MPICH_MPIIO_HINTS`` takes them; empty: no hints."""
+def _hint_text(settings: Settings) -> str:
+    """Return the hints of a setting as a job's environment has them; empty: no hints."""
     if not settings.hinted:
         return ""
     hints = [f"cb_nodes={settings.cb_nodes}"] if settings.cb_nodes else []
@@ -47,6 +58,26 @@ def hint_text(settings: Settings) -> str:
     return ":".join(["*", *hints]) if hints else ""
 
 
+def _job(settings: Settings) -> dict[str, Any]:
+    """Return the fields of the job (:mod:`sim.config.job_form`) that are to be said."""
+    job = {"machine": settings.machine, "nodes": settings.nodes, "ppn": settings.ppn}
+    if settings.striped:
+        job |= {"stripe_count": settings.stripe_count, "stripe_size": settings.stripe_size}
+    else:
+        job |= {"target": settings.target}
+    job |= {"hints": _hint_text(settings)}
+    job |= {"rpcs_as_one": settings.rpcs_as_one if settings.rpcs_as_one > 1 else None}
+    return {name: value for name, value in job.items() if value} | {"seed": settings.seed}
+
+
+def _document(settings: Settings) -> dict[str, Any]:
+    """Return what is to be said of the scenario, in its order."""
+    document = in_scenario(_job(settings)) | {"workload": {"ior": " ".join(ior_words(settings))}}
+    if "target" in document:
+        document["target"] = settings.target
+    return {name: document[name] for name in Scenario.model_fields if name in document}
+
+
 def scenario_of(settings: Settings) -> Scenario:
     """Return the scenario that a setting describes.
 
@@ -56,22 +87,45 @@ def scenario_of(settings: Settings) -> Scenario:
         If there can be no such stripes. Whether IOR and the machine can do it, shows when it is
         checked or run.
     """
-    hints = hint_text(settings)
-    striping = StripeRequest()
-    if settings.striped:
-        size = bytes_of(settings.stripe_size) if settings.stripe_size else None
-        striping = StripeRequest(count=settings.stripe_count or None, size=size)
-    return Scenario(
-        machine=settings.machine,
-        nodes=settings.nodes,
-        ppn=settings.ppn,
-        rpcs_as_one=settings.rpcs_as_one,
-        striping=striping,
-        target=AskedTarget(kind=settings.target),
-        environment={HINTS: hints} if hints else {},
-        workload=Workload(ior=tuple(ior_words(settings))),
-        seed=settings.seed,
+    document = _document(settings)
+    striping = document.get("striping", {})
+    if "size" in striping:
+        striping["size"] = bytes_of(striping["size"])
+    return Scenario.model_validate(document | {"striping": StripeRequest(**striping)})
+
+
+def command_of(settings: Settings) -> str:
+    """Return the command that makes the run of a setting: ``xc40io ior ... -- -a POSIX ...``."""
+    words = ["xc40io", "ior"]
+    for name, value in _job(settings).items():
+        if (name, value) != ("seed", 1):
+            words += [option_of(name), str(value)]
+    return shlex.join([*words, "--", *ior_words(settings)])
+
+
+def python_of(settings: Settings) -> str:
+    """Return a program that makes the run of a setting and prints its phases."""
+    return "\n".join(
+        [
+            "import sim",
+            "",
+            "scenario = sim.Scenario(",
+            *[f"    {name}={_quoted(value)}," for name, value in _document(settings).items()],
+            ")",
+            "result = sim.simulate(scenario)",
+            'print(result.to_pandas()["phases"][["phase", "seconds", "bandwidth"]])',
+            "",
+        ]
     )
+
+
+def _quoted(value: object) -> str:
+    """Return a value as Python writes it, with double quotes."""
+    if isinstance(value, str):
+        return f'"{value}"'  # no field can hold a quote
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_quoted(key)}: {_quoted(item)}' for key, item in value.items())}}}"
+    return str(value)
 
 
 def settings_of(scenario: Scenario) -> Settings | None:
@@ -101,10 +155,10 @@ def settings_of(scenario: Scenario) -> Settings | None:
             "collective": test.collective,
             "files": "own" if test.file_per_process else "shared",
             "pattern": "random" if test.random_offset else "strided" if strided else "segmented",
-            "block": size_of(test.block_size * test.segments),
-            "transfer": size_of(test.transfer_size),
+            "block": SHORT_SIZES.write(test.block_size * test.segments),
+            "transfer": SHORT_SIZES.write(test.transfer_size),
             "stripe_count": striping.count or 0,
-            "stripe_size": size_of(striping.size) if striping.size else "",
+            "stripe_size": SHORT_SIZES.write(striping.size) if striping.size else "",
             "fsync": test.fsync,
             "reorder": test.reorder_constant,
             "direct": test.direct_io,
@@ -119,3 +173,73 @@ def _near(test: IorTest) -> bool:
     odd = test.fsync_per_write or test.reorder_random or test.deadline or test.repetitions > 1
     blocks = test.segments > 1 and test.block_size != test.transfer_size
     return not (odd or blocks or test.check_read or test.check_write or test.tasks is not None)
+
+
+class State(NamedTuple):
+    """What the page shows: a setting, perhaps one beside it."""
+
+    a: Settings
+    b: Settings | None = None
+    run: bool = False  # whether it is run when the page opens
+
+    @property
+    def sides(self) -> dict[str, Settings]:
+        """The settings by the name of their side: ``A``, and ``B`` if there is one."""
+        return {"A": self.a} | ({} if self.b is None else {"B": self.b})
+
+
+def query_of(state: State) -> str:
+    """Return a state as the query of a link, without a question mark; defaults are left out."""
+    pairs = _changed(state.a, Settings(), "")
+    if state.b is not None:
+        pairs[_COMPARE] = "1"
+        pairs |= _changed(state.b, state.a, _B)
+    if state.run:
+        pairs[_RUN] = "1"
+    return urlencode(pairs, safe=":=*,")
+
+
+def _changed(settings: Settings, base: Settings, prefix: str) -> dict[str, str]:
+    """Return the fields in which a setting differs from another, as texts."""
+    return {
+        f"{prefix}{name}": str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in settings.model_dump().items()
+        if value != getattr(base, name)
+    }
+
+
+def state_of(query: str) -> State:
+    """Return the state that a link describes; the reverse of :func:`query_of`.
+
+    Raises
+    ------
+    InputError
+        If a field is unknown or its value is none that it can have.
+    """
+    if len(query) > _MOST:
+        raise InputError(f"the link has {len(query):,} letters; right would be {_MOST:,} at most")
+    pairs = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True))
+    known = {*Settings.model_fields, *(f"{_B}{name}" for name in Settings.model_fields), *_ASIDE}
+    for name in pairs:
+        if name not in known:
+            raise InputError(f"the link says {name!r}, which is no setting{nearest(name, known)}")
+    a = checked({name: text for name, text in pairs.items() if name in Settings.model_fields})
+    b = None
+    if _COMPARE in pairs:
+        own = {name.removeprefix(_B): text for name, text in pairs.items() if name.startswith(_B)}
+        b = checked(a.model_dump() | own)
+    return State(a, b, _RUN in pairs)
+
+
+def checked(fields: Mapping[str, Any]) -> Settings:
+    """Return a setting of these fields; the others have their defaults.
+
+    Raises
+    ------
+    InputError
+        If a field is unknown or its value is none that it can have.
+    """
+    try:
+        return Settings.model_validate(fields)
+    except ValidationError as error:
+        raise explain(error, "settings", Settings) from error

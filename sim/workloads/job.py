@@ -19,9 +19,8 @@ from sim.config.striping import StripeRequest
 from sim.engine.types import Floats, Indices, Integers
 from sim.machine.filesystem import FileSet, FileSystem
 from sim.machine.plane import Plane
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
-from sim.mpi.record import MpiRecord
+from sim.mpi.communicator import Collectives, Communicator
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
@@ -217,9 +216,8 @@ class Job:
         yield self.filesystem.run(batch)
         ended = self.filesystem.marks(self.programs)[:, LAST_MARK]
         waited = self.filesystem.plane.waited(self.programs) - before
-        pace = self.filesystem.plane.pace
         for waits in waited:
-            waits[:, Cause.THINK] -= think if pace is None else think * pace[self.programs]
+            waits[:, Cause.THINK] -= think * self.filesystem.plane.pace.of(self.programs)
         self.add_stretch(label, stretch_of(float(started), ended, waited))
 
     def add_stretch(self, label: str, stretch: Stretch, part: int = 0) -> None:

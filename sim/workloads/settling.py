@@ -125,7 +125,7 @@ class Settling:
             calls = filesystem.calls(programs)
             moved = (int(counts[_BULK_BYTES]) - before) / written if written else np.inf
             if self.has_settled(float(clock.now) - began, calls, room, moved):
-                filesystem.plane.end_deadlines(programs)
+                filesystem.plane.batches.end_deadlines(programs)
                 return
 
     def end(self) -> None:

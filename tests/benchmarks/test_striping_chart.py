@@ -9,8 +9,8 @@ from measuring import print_table, theta
 
 from sim.config.scenario import Scenario
 from sim.run.simulate import simulate
+from sim.workloads.ior.outcome import IorRow, reduce
 from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.rows import IorRow, reduce
 
 COUNTS, SIZES = (1, 8, 16, 32, 48, 56), (1, 2, 4, 8, 16, 32)
 

@@ -28,7 +28,7 @@ from sim.engine.pool import NoRowLeftError, Pool, make_pool, take
 from sim.engine.types import Integers
 from sim.engine.user_cache import user_cache
 from sim.machine.loop import run
-from sim.run.compiling import compiled_core
+from sim.run.simulate import compiled_core
 
 ROOT = Path(sim.__file__).resolve().parents[1]
 compiled = pytest.mark.skipif(not is_compiling(), reason="nothing is compiled")

@@ -9,15 +9,12 @@ import pytest
 import yaml
 
 from sim.config.files import shipped
-from sim.config.lnet import Lnet
-from sim.config.lustre import Lustre
+from sim.config.lustre import Lnet, Lustre, Mds
 from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.mds import Mds
 from sim.config.mpi import Mpi
 from sim.config.network import Dragonfly, Torus
 from sim.config.nodes import Nodes
-from sim.config.service import Service
-from sim.config.ssd import Ssd
+from sim.config.storage import Service, Ssd
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/adding-a-machine.md").read_text("utf-8")
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from sim.config.faults import FORMS, KINDS, Fault, parse_fault
+from sim.config.fault_forms import FORMS, KINDS
+from sim.config.faults import Fault, parse_fault
 from sim.config.recovery import load_recovery
 from sim.config.scenario import Scenario, dump_scenario
 
@@ -17,7 +18,7 @@ times = st.floats(min_value=0.0, max_value=1e6).map(lambda time: round(time, 9))
 PARTS = {
     "down": ["LNET router {}", "OSS {}", "link green g0c0s{}->g0c0s1"],
     "paused": ["MDS {}"],
-    "lost": ["SSD {}"],
+    "lost": ["SSD {}", "SSD {} of job big"],
     "hung": ["node {}", "node {} of job big"],
     "evicted": ["node {}", "node {} of job big"],
 }

@@ -7,11 +7,16 @@ from pydantic import BaseModel, ValidationError
 
 from sim.config.errors import InputError
 from sim.config.units import (
+    H5BENCH_SIZES,
+    H5BENCH_TIMES,
+    IOR_SIZES,
     MOST_SECONDS,
+    SHORT_SIZES,
     Bytes,
     PerSecond,
     Rate,
     Seconds,
+    Suffixed,
     format_bytes,
     format_per_second,
     format_rate,
@@ -177,3 +182,36 @@ def test_models_read_units_and_write_them() -> None:
 def test_nothing_moves_at_a_rate_of_zero() -> None:
     with pytest.raises(ValidationError, match="greater than or equal to 1"):
         _Disk.model_validate({"size": 1, "rate": 0, "seek": 0, "syncs": 1})
+
+
+@pytest.mark.parametrize(
+    ("grammar", "typed", "read"),
+    [
+        (IOR_SIZES, " -2 MiB", -2 << 20),
+        (IOR_SIZES, "1pb", 1 << 50),
+        (IOR_SIZES, "8b", None),
+        (H5BENCH_SIZES, "8b", 8),
+        (H5BENCH_SIZES, "16 M", 16 << 20),
+        (H5BENCH_SIZES, "2MiB", None),
+        (H5BENCH_SIZES, "-1", None),
+        (SHORT_SIZES, "8M", 8 << 20),
+        (SHORT_SIZES, "8 m", None),
+        (SHORT_SIZES, "0", None),
+        (H5BENCH_TIMES, "100 ms", 0.1),
+        (H5BENCH_TIMES, "2 min", 120.0),
+        (H5BENCH_TIMES, "5", None),
+        (H5BENCH_TIMES, "1.5 s", None),
+    ],
+)
+def test_each_program_has_suffixes_of_its_own(
+    grammar: Suffixed[float], typed: str, read: float | None
+) -> None:
+    assert grammar.read(typed) == read
+
+
+@given(st.integers(1, 1 << 40))
+def test_the_shortest_form_of_a_size_is_read_back(count: int) -> None:
+    typed = SHORT_SIZES.write(count)
+    assert typed == f"{count}" or len(typed) < len(f"{count}")
+    if len(typed) <= 12:
+        assert SHORT_SIZES.read(typed) == count

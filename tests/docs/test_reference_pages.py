@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 import pytest
 from documents import ROOT, documents
 from model_fields import COMMENT, fields, fields_of, models, shown, takes
+from option_tables import COMMENT as OPTIONS
+from option_tables import rows_of, table
 from pydantic import BaseModel, Field
 from sphinx.errors import ExtensionError
 
@@ -38,6 +40,17 @@ def test_every_field_is_described(table: re.Match[str]) -> None:
     for one in shown(model, but):
         names = set(fields_of(one)) - (set(but) if one is model else set())
         assert names <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_every_option_of_a_benchmark_is_listed() -> None:
+    page = (REFERENCE / "benchmark-options.md").read_text(encoding="utf-8")
+    found = list(OPTIONS.finditer(page))
+    assert len(found) == 5
+    for comment in found:
+        sections = rows_of(comment)
+        text, rows = table(sections), [one for rows in sections.values() for one in rows]
+        assert all(f"`{name}`" in text for one in rows for name in one.names)
+        assert all(one.refused in text and one.idle in text for one in rows)
 
 
 def test_a_field_that_no_docstring_describes_is_told() -> None:

@@ -47,7 +47,7 @@ def test_a_node_has_so_many_stats_in_flight(places: int, ranks: int) -> None:
 def test_stats_of_two_nodes_and_of_directories_are_in_flight_together() -> None:
     """A directory has no objects to be asked: its place is free all the same."""
     plane = SmallPlane(2, 2, lustre__mds__max_rpcs_in_flight=1)
-    first = plane.plane.add_names(np.zeros(4, np.int32))
+    first = plane.plane.namespace.add_names(np.zeros(4, np.int32))
     directories = range(first, first + 4)
     took = plane.run([[Step(Op.STAT, directory)] * 3 for directory in directories])
     assert took.max() == pytest.approx(6 * round_trip(plane), rel=0.1)
@@ -212,7 +212,7 @@ def test_the_same_range_of_two_files_or_of_two_nodes_is_free() -> None:
 def test_a_directory_has_no_size_to_be_asked_for() -> None:
     plane = SmallPlane(1)
     (file,) = plane.add_files()
-    directory = plane.plane.add_names(np.zeros(1, np.int32))
+    directory = plane.plane.namespace.add_names(np.zeros(1, np.int32))
     took = plane.run([[Step(Op.MKDIR, directory), Step(Op.STAT, directory)]])[0]
     assert plane.stat(Stat.GLIMPSES) == 0
     assert took < 2 * 1.5 * round_trip(plane)
@@ -222,7 +222,7 @@ def test_a_directory_has_no_size_to_be_asked_for() -> None:
 
 def test_renames_go_one_after_another_in_the_whole_file_system() -> None:
     plane = SmallPlane(16, 1, lustre__mds__directory_rate=1000)
-    first = plane.plane.add_names(np.zeros(16, np.int32), shared_directory=False)
+    first = plane.plane.namespace.add_names(np.zeros(16, np.int32), shared_directory=False)
     took = plane.run([[Step(Op.RENAME, first + node)] for node in range(16)])
     assert took.max() >= 16 * 2 / 1000  # one name is taken out, another put in
 
@@ -244,13 +244,13 @@ def test_a_sync_writes_back_all_files_at_once_and_commits_nothing(files: int) ->
 
 def test_a_sync_of_very_many_files_that_nobody_has_used_takes_no_time() -> None:
     plane = SmallPlane(1)
-    first = plane.plane.add_names(np.zeros(5000, np.int32))
+    first = plane.plane.namespace.add_names(np.zeros(5000, np.int32))
     assert plane.run([[Step(Op.WRITE_OUT, first, count=5000)]])[0] == 0.0
 
 
 def test_readers_of_directories_wait_for_the_mds_that_has_all_the_names() -> None:
     plane = SmallPlane(4, 3, lustre__mds__readdir_rate=1000)
-    first = plane.plane.add_names(np.zeros(1, np.int32))
+    first = plane.plane.namespace.add_names(np.zeros(1, np.int32))
     took = plane.run([[Step(Op.READDIR, first, count=50)] for _ in range(12)])
     assert sorted(took.tolist())[0] == pytest.approx(0.05 + round_trip(plane), rel=0.05)
     assert took.max() == pytest.approx(12 * 0.05 + round_trip(plane), rel=0.05)

@@ -23,7 +23,7 @@ class Directory:
 
     def __init__(self, plane: SmallPlane, files: int = FILES, stripes: int = 1) -> None:
         self.plane = plane
-        self.number = plane.plane.add_names(np.zeros(1, np.int32))
+        self.number = plane.plane.namespace.add_names(np.zeros(1, np.int32))
         self.files = plane.add_files(files, stripes)
 
     def listing(self, order: Iterable[int] | None = None, names: int | None = None) -> list[Step]:

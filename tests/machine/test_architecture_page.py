@@ -60,6 +60,32 @@ print(json.dumps({
 }))
 """
 
+ONE_WRITE = """
+import json, sys
+from sim.config.scenario import Scenario
+from sim.plane.stations import StationKind
+from sim.run.simulate import simulate
+
+result = simulate(Scenario.model_validate(json.loads(sys.argv[1])))
+routers = [one.name for one in result.stations() if one.kind == StationKind.LNET and one.bytes]
+print(json.dumps({
+    "routers": [" ".join(name.split()[:3]) for name in routers],
+    "notes": result.notes,
+}))
+"""
+
+SAID = """
+import sys
+from sim.config.errors import InputError
+from sim.config.faults import parse_fault
+
+print(parse_fault(sys.argv[1]))
+try:
+    parse_fault("no fault")
+except InputError as error:
+    print(error)
+"""
+
 SMALL = {
     "machine": "theta",
     "nodes": 1,
@@ -149,13 +175,21 @@ def tree(tmp_path):
     return copied(tmp_path / "tree")
 
 
+def blocks(heading):
+    """Return the blocks of Python behind a heading."""
+    return re.findall(r"^```python.*?\n(.*?)^```$", heading, re.MULTILINE | re.DOTALL)
+
+
+COMPONENT, FAULT = PAGE.split("\n### A fault\n")
+
+
 def test_the_example_is_one_file_and_one_line(tree, tmp_path):
     """Two writes, the first of them while OST 1 is slow."""
     scenario = SMALL | {"nodes": 2, "workload": {"ior": "-w -e -F -b 16m -t 1m -i 2 -d 10"}}
     usual = ask(TWO_WRITES, scenario, tree, tmp_path)
 
-    module, line = re.findall(r"^```python.*?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    (file,) = re.findall(r"This is `(.*?)`:", PAGE)
+    module, line = blocks(COMPONENT)
+    (file,) = re.findall(r"This is\s`(.*?)`:", COMPONENT)
     (tree / file).write_text(module, encoding="utf-8")
     tables = tree / "sim/machine/tables.py"
     name = line.split()[-1]
@@ -169,3 +203,27 @@ def test_the_example_is_one_file_and_one_line(tree, tmp_path):
     assert slow["seconds"][1] == pytest.approx(usual["seconds"][1], rel=0.01)
     assert slow["busy"].pop("OST 1") > 5.0 * usual["busy"].pop("OST 1")
     assert slow["busy"] == pytest.approx(usual["busy"])
+
+
+def test_the_example_of_a_fault_is_one_form_and_one_generator(tree, tmp_path):
+    """A write with both routers, and one while router 0 is drained."""
+    form, generator = blocks(FAULT)
+    kind = form.split('"')[1]
+    forms = tree / "sim/config/fault_forms.py"
+    text = forms.read_text(encoding="utf-8").replace('"evicted"]', f'"evicted", "{kind}"]', 1)
+    head = "FORMS: dict[Kind, tuple[Form, ...]] = {\n"
+    assert head in text
+    forms.write_text(text.replace(head, head + form), encoding="utf-8")
+    (file,) = re.findall(r"at the end of `(.*?)`:", FAULT)
+    with (tree / file).open("a", encoding="utf-8") as module:
+        module.write("\n\n" + generator)
+
+    scenario = SMALL | {"workload": {"ior": "-w -e -F -b 4m -t 1m"}}
+    (sentence,) = re.findall(r'--fault "(.*?)"', FAULT)
+    usual = ask(ONE_WRITE, scenario, tree, tmp_path)
+    drained = ask(ONE_WRITE, scenario | {"faults": [sentence]}, tree, tmp_path)
+    assert usual["notes"] == []
+    assert set(usual["routers"]) == {"LNET router 0", "LNET router 1"}
+    assert set(drained["routers"]) == {"LNET router 1"}
+    assert drained["notes"] == ["At 0 s: LNET router 0 was drained."]
+    assert kind in printed(tree, tmp_path, SAID, sentence.replace("0", "9", 1))

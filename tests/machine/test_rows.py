@@ -26,7 +26,7 @@ from sim.node.page_cache import PageCache
 from sim.plane.counters import Stat
 from sim.plane.operations import Op
 from sim.plane.stations import StationKind
-from sim.results.ior_run import ior_outcome
+from sim.results.programs.ior_report import ior_outcome
 from sim.run.simulate import simulate
 
 MIB, GIB = 1 << 20, 1 << 30

@@ -14,8 +14,7 @@ from open_files import NUMBER, THETA, random_accesses
 
 from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Hints, Switch
 from sim.mpi.stats import AccessCounts

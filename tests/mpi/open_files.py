@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sim.config.machine import load_machine
 from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import Hints

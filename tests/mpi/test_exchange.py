@@ -27,7 +27,7 @@ def exchange(first: int, count: int, timer: int = 0, *, sends: int = 0, one: int
 
 def test_all_leave_a_meeting_when_the_last_has_come_and_the_collective_is_done() -> None:
     plane = SmallPlane(3, 1, mpi__barrier_skew=1e-4)
-    plane.plane.add_meetings()
+    plane.plane.batches.add_meetings()
     programs = [[Step(Op.THINK, seconds=0.1 * i), meet(3, 0.01)] for i in range(3)]
     left = plane.run(programs)
     # The last has begun up to a skew late; all leave within one.
@@ -41,7 +41,7 @@ def test_who_leaves_a_meeting_first_is_chance_and_comes_from_the_seed() -> None:
     orders = set()
     for seed in (1, 2, 3, 1):
         plane = SmallPlane(8, 1, seed=seed, mpi__barrier_skew=1e-4)
-        plane.plane.add_meetings()
+        plane.plane.batches.add_meetings()
         left = plane.run([[Step(Op.THINK, seconds=0.1 * i), meet(8, 0.01)] for i in range(8)])
         orders.add(tuple(np.argsort(left).tolist()))
     assert len(orders) == 3
@@ -49,7 +49,7 @@ def test_who_leaves_a_meeting_first_is_chance_and_comes_from_the_seed() -> None:
 
 def test_a_collective_is_never_over_before_the_last_has_come() -> None:
     plane = SmallPlane(4, 1, mpi__barrier_skew=0.02)
-    plane.plane.add_meetings()
+    plane.plane.batches.add_meetings()
     left = plane.run([[Step(Op.THINK, seconds=0.1 * i), meet(4, 0.01)] for i in range(4)])
     assert np.all((left >= 0.3) & (left <= 0.33))
     assert np.ptp(left) <= 0.01
@@ -57,14 +57,14 @@ def test_a_collective_is_never_over_before_the_last_has_come() -> None:
 
 def test_a_meeting_takes_place_again_and_again() -> None:
     plane = SmallPlane(2, 2, mpi__barrier_skew=0.0)
-    plane.plane.add_meetings()
+    plane.plane.batches.add_meetings()
     programs = [[meet(4, 0.01)] * 10 for _ in range(4)]
     assert plane.run(programs) == pytest.approx([0.1] * 4)
 
 
 def test_two_meetings_have_nothing_to_do_with_each_other() -> None:
     plane = SmallPlane(2, 2, mpi__barrier_skew=0.0)
-    plane.plane.add_meetings(2)
+    plane.plane.batches.add_meetings(2)
     pair = [Step(Op.MEET, meeting=1, members=2, seconds=0.5)]
     assert plane.run([[meet(2)], [meet(2)], pair, pair]) == pytest.approx([0.0, 0.0, 0.5, 0.5])
 
@@ -182,7 +182,7 @@ def test_every_byte_arrives_and_no_sooner_than_a_nic_allows(
 
 def test_timers_show_what_each_operation_took() -> None:
     plane = SmallPlane(2, 1)
-    plane.plane.add_meetings()
+    plane.plane.batches.add_meetings()
     programs = [
         [Step(Op.WORK, seconds=0.25, timer=1), meet(2, 0.5, timer=2), Step(Op.WORK, seconds=1.0)],
         [Step(Op.THINK, seconds=0.125, timer=3), meet(2, 0.5, timer=2)],
@@ -209,7 +209,7 @@ def test_truncate_takes_the_end_of_every_object_from_all_others() -> None:
 
 def test_a_thread_that_ends_wakes_its_leader_only_where_it_waits_for_threads() -> None:
     plane = SmallPlane(1, 3)
-    plane.plane.add_meetings()
+    plane.plane.batches.add_meetings()
     leader = [Step(Op.FORK, count=1), meet(2), Step(Op.JOIN), Step(Op.THINK, seconds=0.25)]
     thread = [Step(Op.PARK), Step(Op.THINK, seconds=0.125)]
     other = [Step(Op.THINK, seconds=1.0), meet(2)]

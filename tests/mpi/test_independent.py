@@ -17,8 +17,7 @@ from open_files import (
 )
 
 from sim.mpi.independent import joined, read_sieved, sieve_windows, write_sieved
-from sim.mpi.stats import AccessCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import AccessCounts, Timer
 from sim.plane.operations import Op
 
 

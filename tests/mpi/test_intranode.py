@@ -20,7 +20,7 @@ from hypothesis import given
 from open_files import of_pieces
 
 from sim.mpi import intranode, twophase
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.operations import Op
 
 

@@ -20,7 +20,7 @@ from open_files import (
 from sim.engine.types import make_table
 from sim.mpi.file import PREALLOCATION_PIECE, is_interleaved
 from sim.mpi.hints import Switch
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.files import FILE
 from sim.plane.operations import Op
 

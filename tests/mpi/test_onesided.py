@@ -24,7 +24,7 @@ from open_files import of_pieces
 
 from sim.config.errors import InputError
 from sim.mpi.onesided import write_all
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.operations import Op
 
 

@@ -27,7 +27,7 @@ from open_files import of_pieces
 
 from sim.mpi.hints import Switch
 from sim.mpi.onesided import write_all as one_sided_write_all
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.mpi.twophase import LOCK_AHEAD_EXTENTS, read_all, write_all
 from sim.plane.operations import Op
 

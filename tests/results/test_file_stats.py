@@ -6,8 +6,9 @@ import pytest
 from recorded_runs import recorded, recording_of_run
 
 from sim import Scenario, simulate
+from sim.findings.file_uses import file_uses
 from sim.plane.operations import Op
-from sim.results.file_stats import SHOWN, file_stats_document, file_stats_lines, file_uses
+from sim.results.file_stats import SHOWN, file_stats_document, file_stats_lines
 
 
 @pytest.mark.parametrize("way", [Op.READ, Op.WRITE])

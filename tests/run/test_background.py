@@ -10,7 +10,7 @@ from theta_runs import rows, run, scenario
 
 from sim.config.errors import InputError
 from sim.config.scenario import Background, machine_of
-from sim.run.background import background_of
+from sim.lustre.server.background import background_of
 from sim.run.simulate import simulate
 
 TYPICAL = {"lustre__other_reads": "20 GB/s", "lustre__other_writes": "40 GB/s"}

@@ -11,8 +11,7 @@ import pytest
 from theta_runs import MIB, kept, rows, scenario
 
 from sim.config.scenario import Scenario
-from sim.mpi.record import MpiRecord
-from sim.mpi.timers import Timer
+from sim.mpi.stats import MpiRecord, Timer
 from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate

@@ -11,10 +11,10 @@ import pytest
 
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
-from sim.results.ior_run import ior_outcome
+from sim.results.programs.ior_report import ior_outcome
 from sim.run.fabric import fabric_of
 from sim.run.simulate import simulate
-from sim.workloads.ior.rows import reduce
+from sim.workloads.ior.outcome import reduce
 
 MIB = 1 << 20
 MACHINES = ("cori-knl", "cori-haswell")

@@ -6,7 +6,7 @@ import pytest
 from theta_runs import scenario
 
 from sim.config.scenario import machine_of
-from sim.run.crowding import crowded
+from sim.run.placement import crowded
 
 
 @pytest.mark.parametrize(("ppn", "system", "shared"), [(64, 0, 0), (65, 0, 64), (64, 4, 60)])

@@ -11,8 +11,8 @@ from theta_runs import scenario
 from sim.config.scenario import Scenario
 from sim.run.result import Result
 from sim.run.simulate import simulate
+from sim.workloads.ior.outcome import reduce
 from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.rows import reduce
 
 JOB = scenario("-w -r -e -C -i 2 -b 6m -t 2m", 16, 8, count=8, size="4m")
 

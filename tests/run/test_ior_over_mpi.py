@@ -10,13 +10,12 @@ import pytest
 from theta_runs import MIB, rows, scenario, used
 
 from sim.config.errors import InputError
-from sim.mpi.record import MpiRecord
-from sim.mpi.timers import Timer
+from sim.mpi.stats import MpiRecord, Timer
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.ior.phases import PhaseRecord
+from sim.workloads.ior.outcome import PhaseRecord
 
 APIS = ("MPIIO", "HDF5", "NCMPI")
 

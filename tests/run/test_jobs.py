@@ -11,11 +11,11 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
+from sim.findings.bottlenecks import loads
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
-from sim.results.dates import EPOCH
-from sim.results.ior_run import ior_report
-from sim.results.stations import loads
+from sim.results.programs.ior_report import ior_report
+from sim.results.programs.surroundings import EPOCH
 from sim.run.jobs import JobsResult, phases_of, simulate_jobs, simulate_some
 from sim.run.simulate import simulate
 

@@ -15,7 +15,7 @@ from sim.config.machine import load_machine
 from sim.plane.counters import Stat
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.workloads.ior.rows import IorRow
+from sim.workloads.ior.outcome import IorRow
 
 DISKS = 172e9
 """Sustained write bytes/s of all 56 OSTs (Theta I/O slides)."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sim.config.scenario import Scenario
+from sim.findings.servers import counts_by_name, to_mds
 from sim.plane.counters import Stat
-from sim.results.mdt_counts import counts_by_name, to_mds
-from sim.results.outputs import output_of
+from sim.results.run_answer import output_of
 from sim.results.run_text import format_run
 from sim.run.result import Result
 from sim.run.simulate import simulate

@@ -10,8 +10,7 @@ import pytest
 from sim.config.machine import Machine, load_machine
 from sim.engine.user_cache import user_cache
 from sim.run import fabric as run_fabric
-from sim.run.fabric import fabric_of
-from sim.run.network_store import kept_fabric
+from sim.run.fabric import fabric_of, kept_fabric
 from topology import Fabric
 
 

@@ -9,7 +9,7 @@ from sim.config.scenario import Scenario
 from sim.plane.stations import StationKind
 from sim.run.result import Result, StationUse
 from sim.run.simulate import simulate
-from sim.workloads.ior.rows import IorRow, reduce
+from sim.workloads.ior.outcome import IorRow, reduce
 
 MIB = 1 << 20
 HEADLINE = "-a MPIIO -O iorVersion=3 -w -r -C -e -k -b 8m -t 8m"

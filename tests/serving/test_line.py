@@ -8,7 +8,7 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.serving.line import Line
+from sim.serving.workers import Line
 
 
 async def settled() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sim.config.errors import FailureError, InputError
-from sim.serving.desk import Desk
 from sim.serving.limits import Limits
+from sim.serving.worker import Desk
 from sim.serving.workers import Workers
 
 SLEEP, ADD = f"{__name__}:sleep", f"{__name__}:add"

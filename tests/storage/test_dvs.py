@@ -29,11 +29,11 @@ class Remote(SmallPlane):
             "home__file_write_time": "0 us",
         }
         super().__init__(nodes, per_node, **(quick | changes))
-        self.volume = self.plane.add_volume(TIB)
+        self.volume = self.plane.namespace.add_volume(TIB)
 
     def add_remote(self, servers: list[list[int]], size: int = 0, stripe: int = MIB) -> list[int]:
         table = np.array(servers, np.int32)
-        first = self.plane.add_remote_files(stripe, table, self.volume, size=size)
+        first = self.plane.namespace.add_remote_files(stripe, table, self.volume, size=size)
         return list(range(first, first + len(table)))
 
 
@@ -103,7 +103,7 @@ def test_who_asks_an_idle_service_node_does_not_wait_for_those_who_ask_a_busy_on
 
 def test_a_full_allocation_refuses_the_rest() -> None:
     plane = Remote(per_node=2)
-    plane.volume = plane.plane.add_volume(10 * MIB)
+    plane.volume = plane.plane.namespace.add_volume(10 * MIB)
     files = plane.add_remote([[0], [1]])
     plane.run([[Step(Op.WRITE, f, 0, 2 * MIB, 4, 2 * MIB)] for f in files])
     assert plane.tables.dvs.volumes.used[plane.volume] == 10 * MIB

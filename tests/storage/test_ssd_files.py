@@ -27,9 +27,9 @@ class Local(SmallPlane):
         self.files = self.add_local(nodes * per_node)
 
     def add_local(self, count: int, size: int = 0, *, direct: bool = False) -> list[int]:
-        first = self.plane.add_local_files(count, size=size, direct=direct)
+        first = self.plane.namespace.add_local_files(count, size=size, direct=direct)
         files = np.arange(first, first + count)
-        self.plane.place_files(files, np.arange(count) // self.per_node)
+        self.plane.namespace.place_files(files, np.arange(count) // self.per_node)
         return files.tolist()
 
     @property
@@ -198,8 +198,8 @@ def test_a_file_that_nobody_has_used_gives_its_room_back_too() -> None:
 def test_there_may_be_more_files_than_the_tables_have_rows_at_first() -> None:
     plane = Local()
     count = 3 * len(plane.tables.cache.osc_objects)
-    first = plane.plane.add_local_files(count, size=4 * KIB)
-    plane.plane.place_files(np.arange(first, first + count), np.zeros(count, np.int64))
+    first = plane.plane.namespace.add_local_files(count, size=4 * KIB)
+    plane.plane.namespace.place_files(np.arange(first, first + count), np.zeros(count, np.int64))
     assert plane.tables.ssds.rows.used[0] == count * 4 * KIB
 
 

@@ -128,7 +128,7 @@ class SmallPlane:
     ) -> tuple[int, ...]:
         """Add files of one shape, each from the next OST on; return their numbers."""
         osts = (np.arange(count)[:, None] + np.arange(stripes)) % self.machine.lustre.osts
-        first = self.plane.add_files(stripe_size, osts.astype(np.int32), **options)
+        first = self.plane.namespace.add_files(stripe_size, osts.astype(np.int32), **options)
         return tuple(range(first, first + count))
 
     def run(
@@ -150,7 +150,7 @@ class SmallPlane:
             batch.add_transfers(*zip(*transfers, strict=True))
         self._began = np.full(len(batch.programs), self.plane.now)
         now = self.plane.now
-        number = self.plane.submit(batch.programs, *batch.listing(), now, batch.transfers)
+        number = self.plane.batches.submit(batch.programs, *batch.listing(), now, batch.transfers)
         ended: list[int] = []
         while (due := self.plane.next_time()) < np.inf:
             until = np.nextafter(due, np.inf) if check is not None else np.inf

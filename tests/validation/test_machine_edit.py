@@ -6,8 +6,8 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.files import shipped
-from sim.config.likeness import file_of_value
 from sim.config.machine import load_machine
+from sim.config.provenance import file_of_value
 from validation.machine_edit import NewValue, edited_machine
 
 NEW = NewValue(

@@ -7,7 +7,7 @@ from run_records import phase, record
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from validation.measure import FUNCTIONS, measure
 
 RECORD = record(

@@ -13,16 +13,24 @@ import sim
 from sim.cli.app import cli
 from sim.config.errors import InputError
 from sim.config.files import shipped
-from sim.results.ior_run import ior_rows
-from sim.serving.desk import Desk
-from sim.serving.limits import Limits
-from sim.serving.size import bulk_rpcs
+from sim.config.units import SHORT_SIZES
+from sim.results.programs.ior_report import ior_rows
+from sim.serving.limits import Limits, bulk_rpcs
+from sim.serving.worker import Desk
 from sim.studies.case import Case
-from sim.web.copies import State, checked, command_of, python_of, query_of, state_of
 from sim.web.outcome import Outcome
-from sim.web.settings import Settings, bytes_of, size_of
-from sim.web.simulating import run, small_of
-from sim.web.translation import scenario_of, settings_of
+from sim.web.running import run, small_of
+from sim.web.settings import Settings, bytes_of
+from sim.web.translation import (
+    State,
+    checked,
+    command_of,
+    python_of,
+    query_of,
+    scenario_of,
+    settings_of,
+    state_of,
+)
 from sim.workloads.ior.options import parse_arguments
 
 SMALL = {"nodes": 2, "ppn": 2, "block": "4m", "transfer": "1m", "stripe_count": 4}
@@ -35,7 +43,7 @@ _SIZES = st.sampled_from(["64k", "1m", "2m", "8m"])
 def any_settings(draw: st.DrawFn) -> Settings:
     """Draw a setting of any kind."""
     transfer = draw(_SIZES)
-    block = size_of(bytes_of(transfer) * draw(st.integers(1, 64)))
+    block = SHORT_SIZES.write(bytes_of(transfer) * draw(st.integers(1, 64)))
     fields = {
         "machine": draw(st.sampled_from(sorted(shipped("machines")))),
         "nodes": draw(st.integers(1, 300)),

@@ -7,11 +7,11 @@ import re
 import pytest
 
 from sim.config.scenario import machine_of
-from sim.serving.desk import Desk
 from sim.serving.limits import Limits
+from sim.serving.worker import Desk
 from sim.web.outcome import Outcome
+from sim.web.running import run
 from sim.web.settings import Settings
-from sim.web.simulating import run
 from sim.web.tours import filled, tours
 from sim.web.translation import scenario_of
 from sim.workloads.ior.checks import check

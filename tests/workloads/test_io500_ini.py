@@ -11,12 +11,10 @@ from io500_mutations import mutated, scenario_of
 
 from sim.config.errors import InputError
 from sim.config.scenario import machine_of
-from sim.results.io500_text import config_hash
+from sim.results.programs.io500_output import config_hash
 from sim.workloads.catalogue import workload_of
-from sim.workloads.io500.hashes import hash_of_pairs
-from sim.workloads.io500.ini import format_ini, parse_ini
-from sim.workloads.io500.options import SECTIONS
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.ini import SECTIONS, format_ini, parse_ini
+from sim.workloads.io500.settings import Settings, hash_of_pairs
 
 # A submission of SC25 as it is published (submission 777 of IO500/submission-data).
 PUBLISHED = """\

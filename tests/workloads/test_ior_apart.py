@@ -9,9 +9,9 @@ import numpy as np
 from sim.engine.types import Floats, Integers
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.ior.apart import ApartBackend, first_of
 from sim.workloads.ior.backend import Task, runs
 from sim.workloads.ior.options import parse_arguments
+from sim.workloads.ior.over_mpi import ApartBackend, first_of
 from sim.workloads.ior.parameters import Access
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
 from sim.workloads.job import Ranks

@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sim.config.errors import InputError
-from sim.workloads.ior.options import Access, IorTest, parse_arguments, parse_size
+from sim.workloads.ior.options import Access, IorTest, parse_arguments
+from sim.workloads.option_table import size as parse_size
 
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
 

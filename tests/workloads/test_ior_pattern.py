@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sim.config.errors import InputError
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import file_name
 from sim.workloads.ior.options import Access, IorTest, parse_arguments
 from sim.workloads.ior.pattern import (
     Pattern,

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sim.config.errors import InputError
-from sim.workloads.ior.options import Access, IorTest, parse_arguments
-from sim.workloads.ior.script import parse_script
+from sim.workloads.ior.options import Access, IorTest, parse_arguments, parse_script
 
 MIB = 2**20
 

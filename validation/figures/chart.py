@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
+from sim.config.units import GB
 from sim.studies.record import RunRecord
-from sim.telling.sheet import GB, Heading
+from sim.telling.sheet import Heading
 from validation.measure import measure
 from validation.target import load_targets
 
@@ -81,7 +83,7 @@ def on_theta(
             "nodes": nodes,
             "ppn": ppn,
             "striping": {"count": count, "size": size},
-            "environment": {"MPICH_MPIIO_HINTS": f"*:{hints}"} if hints else {},
+            "environment": {HINTS: f"*:{hints}"} if hints else {},
             "target": target,
             "workload": {"ior": command},
         }

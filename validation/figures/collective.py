@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.config.units import format_bytes
+from sim.config.units import GB, format_bytes
 from sim.telling.sheet import (
-    GB,
     READ,
     WRITE,
     Heading,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sim.config.units import GB
 from sim.telling.sheet import (
     FAINT,
-    GB,
     INK,
     WRITE,
     Heading,

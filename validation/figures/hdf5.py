@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sim.config.units import GIB
-from sim.telling.sheet import GB, WRITE, Heading, doublings, legend, name_axes, sheet
+from sim.config.units import GB, GIB
+from sim.telling.sheet import WRITE, Heading, doublings, legend, name_axes, sheet
 from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
 from validation.figures.lines import Point, curve, measured
 from validation.target import load_targets

@@ -12,8 +12,7 @@ from sim.cli.job import describe, described
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
 
 _HELP = """\
 Run the benchmarks of an h5bench configuration on a simulated machine.

@@ -13,8 +13,7 @@ from sim.cli.job import describe, described_on
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
     from sim.config.scenario import Scenario, Workload
     from sim.run.machine import Progress
     from sim.workloads.io500.command import Io500
@@ -105,7 +104,7 @@ def _asked(given: dict[str, dict[str, str]], steady: float, timestamp: str | Non
 def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
     """Print what needs no run."""
     from sim.config.errors import naming
-    from sim.results.io500_text import config_hash as hash_of_config
+    from sim.results.programs.io500_output import config_hash as hash_of_config
     from sim.workloads.io500.command import Io500
     from sim.workloads.io500.ini import format_ini
     from sim.workloads.io500.outcome import PHASES
@@ -128,7 +127,7 @@ def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     """Run it; write its files and print the rest. Phases that have ended outlive an interrupt."""
     from sim.archive.files import make_folder
     from sim.cli.runs.running import check_keep, check_view, tell_result, with_displays
-    from sim.results.io500_output import OPTION
+    from sim.results.programs.io500_output import OPTION
     from sim.run.simulate import simulate
     from sim.workloads.io500.command import Io500
 
@@ -165,7 +164,7 @@ def _progress(workload: Io500) -> Iterator[Progress]:
 def _keep_finished(workload: Io500, scenario: Scenario) -> None:
     """Write the files of the phases that have ended, marked as not valid."""
     from sim.archive.files import write_whole
-    from sim.results.io500_output import result_files
+    from sim.results.programs.io500_output import result_files
 
     outcome = workload.outcome(scenario.nodes * scenario.ppn)
     for path, option, text in result_files(outcome):

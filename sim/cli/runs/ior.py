@@ -8,13 +8,12 @@ import click
 
 from sim.cli import options
 from sim.cli.job import describe, described
+from sim.cli.options import Whole
 from sim.cli.runs.behind_dash import BehindDash
 from sim.cli.what_if import WhatIfs, compared, what_if_options
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
 
 
 _HELP = """\

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from sim.cli.exports import write_exports
-from sim.cli.keep import Keep
+from sim.cli.options import Keep, View
 from sim.cli.runs.running import (
     check_files,
     check_keep,
@@ -16,17 +16,17 @@ from sim.cli.runs.running import (
     save_result,
     write_files,
 )
-from sim.cli.view import View
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.results.file_stats import add_file_stats, format_file_stats
-from sim.results.jobs_text import format_job_head, format_jobs
-from sim.results.outputs import output_of
+from sim.results.jobs_answer import job_head, jobs_answer
 from sim.results.progress import ProgressBar
+from sim.results.run_answer import output_of
 from sim.results.run_text import format_job_part, format_machine_part
 from sim.run.jobs import JobOutcome, JobsResult, seeded_jobs, simulate_jobs
 from sim.run.submission import in_job
-from sim.telling.data import json_text
+from sim.telling.data import document_of, json_text
+from sim.telling.text import text_of
 from sim.workloads.catalogue import workload_of
 
 
@@ -70,15 +70,13 @@ def print_jobs(result: JobsResult, view: View) -> None:
     drawn the rows must do); then what the machine did.
     """
     if view.as_json:
-        from sim.results.jobs_json import jobs_document
-
-        document = jobs_document(result)
+        document = document_of(jobs_answer(result))
         if view.file_stats:
             for job, outcome in zip(document["jobs"], result.jobs, strict=True):
                 add_file_stats(job["result"]["xc40io"], outcome.result)
         click.echo(json_text(document), nl=False)
         return
-    click.echo(format_jobs(result))
+    click.echo(text_of(jobs_answer(result)))
     for outcome in result.jobs:
         if not outcome.drawn:
             _print_job(outcome, view)
@@ -86,7 +84,7 @@ def print_jobs(result: JobsResult, view: View) -> None:
 
 
 def _print_job(outcome: JobOutcome, view: View) -> None:
-    click.echo(format_job_head(outcome))
+    click.echo(f"==== {job_head(outcome)} ====")
     print_tables(output_of(outcome.result), getstripe=view.getstripe)
     files = format_file_stats(outcome.result) if view.file_stats else ""
     click.echo(format_job_part(outcome.result) + files)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import click
 
 from sim.cli import options
-from sim.cli.job import NAMES, describe, described
+from sim.cli.job import describe, described
 from sim.cli.runs.kernel_fit import fit
 from sim.cli.what_if import NAMES as WHAT_IFS
 from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.config.job_form import JOB
 from sim.workloads.catalogue import KERNELS
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
     from sim.workloads.kernels.kernel import Kernel
 
-_RESERVED = {*NAMES, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
+_RESERVED = {*JOB, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""
 
 _HELP = """\
@@ -102,7 +102,7 @@ def _command(name: str) -> click.Command:
         from sim.cli.runs.running import run_and_print
         from sim.config.scenario import Workload
 
-        job = {option: values.pop(option) for option in NAMES}
+        job = {option: values.pop(option) for option in JOB}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
         scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
         if not compared(scenario, asked, view, keep):

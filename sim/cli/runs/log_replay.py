@@ -5,28 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sim.cli.environment import inherited, variables_of
-from sim.cli.job import describe
+from sim.cli.job import describe, inherited, variables_of
+from sim.config.job_form import HINTS, option_of
 
 if TYPE_CHECKING:
     from sim.config.lustre import Lustre
     from sim.config.scenario import Scenario
-    from sim.results.replay_report import ReplayReport
+    from sim.findings.replay_report import ReplayReport
     from sim.run.result import Result
     from sim.workloads.darshan.facts import Facts
     from sim.workloads.darshan.log import DarshanLog
     from sim.workloads.darshan.place import Place, Shape
     from sim.workloads.darshan.reconstruction import Reconstruction
 
-_CHANGES = {
-    "machine": "--machine",
-    "nodes": "--nodes",
-    "ppn": "--ppn",
-    "stripe_count": "--stripe-count",
-    "stripe_size": "--stripe-size",
-    "stripe_offset": "--stripe-offset",
-    "hints": "--hints",
-}
+_CHANGES = ("machine", "nodes", "ppn", "stripe_count", "stripe_size", "stripe_offset", "hints")
+"""Fields of a job that a what-if may have otherwise than the recorded run."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,7 +87,7 @@ class LogReplay:
 
     def run(self, *, record: bool) -> ReplayReport:
         """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
-        from sim.results.replay_report import replay_report
+        from sim.findings.replay_report import replay_report
         from sim.workloads.darshan.reconstruction import reconstruct
 
         change = self.change
@@ -152,8 +145,8 @@ class LogReplay:
             "ppn": self.shape.ppn,
         }
         words = [
-            f"{option} {job[name]}"
-            for name, option in _CHANGES.items()
+            f"{option_of(name)} {job[name]}"
+            for name in _CHANGES
             if job[name] is not None and job[name] != recorded.get(name)
         ]
         words += [f"--env {assignment}" for assignment in job["environment"]]
@@ -203,7 +196,7 @@ class LogReplay:
         """
         from sim.workloads.darshan.inference import as_hints, hints_shown
 
-        inside = variables_of(inherited(), None, ()).get("MPICH_MPIIO_HINTS")
+        inside = variables_of(inherited(), None, ()).get(HINTS)
         layers = (typed, inside, self.facts.hints, as_hints(hints_shown(self.log)))
         return ",".join(layer for layer in layers if layer) or None
 

@@ -12,8 +12,7 @@ from sim.cli.runs.behind_dash import BehindDash
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
 
 _HELP = """\
 Run an mdtest command line on a simulated machine and print mdtest's answer.

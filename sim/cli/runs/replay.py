@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.exports import write_exports
+from sim.cli.exports import Command, write_exports
 from sim.cli.job import describe, described
-from sim.cli.options import Command
 from sim.cli.runs.log_replay import LogReplay
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
     from sim.config.scenario import Scenario
-    from sim.results.replay_report import ReplayReport
+    from sim.findings.replay_report import ReplayReport
     from sim.run.result import Result
 
 _HELP = """\
@@ -52,8 +50,6 @@ def _defaults_from_log(command: Command) -> Command:
         if option.name in _FROM_LOG:
             option.default, option.show_default = None, False
             option.help = _FROM_LOG[option.name]
-        if option.name == "stripe_offset":
-            option.default = None
     return command
 
 
@@ -126,27 +122,27 @@ def print_log_warnings(warnings: Iterable[str]) -> None:
 
 def print_replay(report: ReplayReport, view: View) -> None:
     """Print a replay of a log."""
-    from sim.results.replay_text import format_replay
+    from sim.results.replay_answer import replay_answer
+    from sim.telling.data import document_of, json_text
+    from sim.telling.text import text_of
 
     if view.as_json:
         from sim.results.file_stats import add_file_stats
-        from sim.results.replay_json import replay_document
-        from sim.telling.data import json_text
 
-        document = replay_document(report)
+        document = document_of(replay_answer(report))
         if view.file_stats:
             for told, run in zip(document["runs"], report.runs, strict=True):
                 add_file_stats(told["xc40io"], run)
         click.echo(json_text(document), nl=False)
         return
-    click.echo(format_replay(report, explain=view.explain))
+    click.echo(text_of(replay_answer(report, explain=view.explain)))
     _print_more(report.runs[-1], view)
 
 
 def _print_more(result: Result, view: View) -> None:
     """Print what only a simulator knows of the last run."""
-    from sim.results.mpiio_report import mpiio_blocks
-    from sim.results.outputs import output_of
+    from sim.results.programs.mpiio_report import mpiio_blocks
+    from sim.results.run_answer import output_of
     from sim.results.run_text import format_run
 
     if view.mpiio_stats:
@@ -224,5 +220,4 @@ def _table_scenario(
     if files is not None:
         kernel["files"] = files
     job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
-    job["stripe_offset"] = -1 if job["stripe_offset"] is None else job["stripe_offset"]
     return describe(Workload(kernel=kernel), assignments, job)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from sim.cli import options
-from sim.cli.environment import environment as environment_options
+from sim.cli.job import job_option
+from sim.cli.options import Whole
 from sim.cli.what_if import WhatIfs, compared, what_if_options
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
-    from sim.cli.keep import Keep
-    from sim.cli.view import View
+    from sim.cli.options import Keep, View
 
 
 @click.command(short_help="Run a scenario file.")
@@ -28,9 +27,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of several jobs, run each by itself, too, to see what the others cost it.",
 )
-@environment_options
+@job_option("hints")
+@job_option("environment")
 @options.changes
-@options.faults
+@job_option("faults")
 @what_if_options
 @options.output
 def run(
@@ -51,7 +51,7 @@ def run(
 
     xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
     """
-    from sim.cli.chosen import changed
+    from sim.cli.job import changed
     from sim.config.errors import InputError
     from sim.config.files import shipped
     from sim.config.jobs import JobsScenario, load_jobs

@@ -15,7 +15,7 @@ from sim.cli.exports import (
 )
 
 if TYPE_CHECKING:
-    from sim.cli.view import View
+    from sim.cli.options import View
 
 _HELP = """\
 Print a result that --save has kept, as the run printed it.
@@ -58,7 +58,7 @@ Options given here choose anew what is printed.
 @export_options
 def show(*, file: str, **asked: Any) -> None:
     """Read the file and print what is in it."""
-    from sim.cli.view import View
+    from sim.cli.options import View
     from sim.results.saved import load_saved
 
     exports = exports_of(asked)

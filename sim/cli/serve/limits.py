@@ -6,20 +6,12 @@ from collections.abc import Callable
 
 import click
 
-from sim.cli.options import Command
-from sim.cli.whole import Whole
+from sim.cli.exports import Command
+from sim.cli.options import Whole
 
 
 def limit_options(*, of: str, rpcs: int, ranks: int) -> Callable[[Command], Command]:
-    """Return what adds ``--seconds``, ``--rpcs`` and ``--ranks``.
-
-    Parameters
-    ----------
-    of
-        What takes the seconds: a call, or a run.
-    rpcs, ranks
-        What a run may have unless told otherwise.
-    """
+    """Return what adds ``--seconds`` (of a call, or a run), ``--rpcs`` and ``--ranks``."""
     options = (
         click.option(
             "--seconds",

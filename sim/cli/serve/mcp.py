@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from sim.cli.options import Whole
 from sim.cli.serve.limits import limit_options
-from sim.cli.whole import Whole
 
 _HELP = """\
 Serve assistants that tune I/O, by the Model Context Protocol over standard input and output.

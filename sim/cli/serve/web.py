@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import click
 
+from sim.cli.options import Whole
 from sim.cli.serve.limits import limit_options
-from sim.cli.whole import Whole
 
 _HELP = """\
 Serve the explorer: a page in which one sets machine, job, stripes, cache and hints, runs it, and

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sim.cli.options import Command
-from sim.cli.whole import Whole
+from sim.cli.exports import Command
+from sim.cli.options import Whole
 
 if TYPE_CHECKING:
     from pathlib import Path

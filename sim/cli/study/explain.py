@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, study_options
+from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.job import describe, described
 from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
-    from sim.studies.explain.explanation import Explanation
-    from sim.telling.answer import Picture
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -57,38 +52,21 @@ def explain(
     **job: Any,
 ) -> Findings:
     """Run the command with the options as click has read them."""
-    from functools import cache
-
-    from sim.studies.explain.explained_run import explained_run
     from sim.studies.explain.explanation import explain as explain_run
-    from sim.studies.explain.explanation_page import explanation_page
-    from sim.studies.explain.explanation_text import explanation_document, format_explanation
+    from sim.studies.explain.explanation_answer import explanation_answer
+    from sim.telling.drawing import pictures
 
     scenario = _scenario(context, assignments, job, arguments, recorded)
     explanation = study.run(
         lambda progress: explain_run(scenario, jobs=study.processes, progress=progress)
     )
-    run = cache(lambda: explained_run(explanation))  # made once, and only if somebody wants it
-    return Findings(
-        text=lambda: format_explanation(explanation),
-        document=lambda: explanation_document(explanation),
-        table=lambda: explanation.to_pandas().to_csv(index=False),
-        pictures=lambda: _pictures(explanation, run),
-        page=lambda: explanation_page(explanation, run(), typed_command()),
+    command = typed_command()
+    answer = explanation_answer(explanation, command)
+    # Made once, and only if somebody wants it:
+    shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))
+    return findings_of(answer, lambda: explanation.to_pandas().to_csv(index=False))._replace(
+        pictures=lambda: pictures(shown().blocks), page=shown
     )
-
-
-def _pictures(
-    explanation: Explanation, run: Callable[[], Result | JobsResult]
-) -> Iterator[Picture]:
-    """Yield the pictures of the answers, then those of the run."""
-    from sim.results.pictures.album import pictures_of, pictures_of_jobs
-    from sim.run.jobs import JobsResult
-    from sim.studies.explain.explanation_plot import explanation_pictures
-
-    yield from explanation_pictures(explanation)
-    made = run()
-    yield from pictures_of_jobs(made) if isinstance(made, JobsResult) else pictures_of(made)
 
 
 def _scenario(

@@ -10,7 +10,7 @@ import click
 from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.findings import Findings, Study, findings_of, study_options
-from sim.cli.whole import Whole
+from sim.cli.options import Whole
 
 if TYPE_CHECKING:
     from sim.config.workload_mix import MixJob, WorkloadMix

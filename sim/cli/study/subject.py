@@ -86,7 +86,7 @@ def scenario_of_name(
     InputError
         If there is no such scenario, or an option cannot stand beside it.
     """
-    from sim.cli.chosen import changed
+    from sim.cli.job import changed
     from sim.cli.runs.replay import TABLES, scenario_of_log
     from sim.config.errors import InputError
     from sim.config.jobs import load_jobs

@@ -10,8 +10,8 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.job import describe, described
+from sim.cli.options import Whole
 from sim.cli.study.subject import typed_options
-from sim.cli.whole import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,7 +169,7 @@ def _scenario(
     arguments: tuple[str, ...],
 ) -> Scenario:
     """Return what is to be varied: a scenario by name, an IOR command line or a kernel."""
-    from sim.cli.chosen import changed
+    from sim.cli.job import changed
     from sim.cli.study.subject import workload_of_words
     from sim.config.errors import InputError
     from sim.config.scenario import Scenario, Workload, load_scenario

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sim.cli.whole import Whole
+from sim.cli.options import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -220,7 +220,6 @@ def _move_directly(osc: Osc, program_id: int, now: float) -> float:
 
 @outlined
 def _end_chunk(client: Client, program_id: int, now: float) -> float:
-    """Release the lock of a chunk and turn to the next."""
     release(client.ldlm, client.programs.rows[program_id].lock, now)
     return _next_chunk(client, program_id, now)
 

@@ -33,27 +33,19 @@ _SEEK = 8 * PAGE  # who jumps further does not read in order (ras_update, Lustre
 
 
 class Readahead(Component):
-    """The read-ahead of all clients.
-
-    Attributes
-    ----------
-    limit, step
-        Most bytes of the window of a reader, and of all that the readers of a node have on its way;
-        by how much more a reader reads ahead at each read in order.
-    alignment
-        Bytes: a window for reading ahead ends where a BRW RPC of the largest size would.
-    whole
-        Bytes of a file that is read whole (``max_read_ahead_whole_mb``).
-    """
+    """The read-ahead of all clients."""
 
     files: Files
     programs: Programs
     cache: PageCache
     osc: Osc
+    # limit, step: most bytes of the window of a reader, and of all that the readers of a node have
+    # on its way; by how much more a reader reads ahead at each read in order
     limit: int
     step: int
+    # bytes: a window for reading ahead ends where a BRW RPC of the largest size would
     alignment: int
-    whole: int
+    whole: int  # bytes of a file that is read whole (`max_read_ahead_whole_mb`)
 
     @classmethod
     def build(cls, site: Site) -> Readahead:

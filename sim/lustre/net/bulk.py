@@ -57,33 +57,17 @@ RPC_MARKS = np.dtype(  # what the recorder is to know of a BRW RPC besides
 
 
 class BulkRpcs(Component):
-    """All bulk RPCs under way.
-
-    Attributes
-    ----------
-    rpcs
-        ``RPC`` records.
-    marks
-        ``RPC_MARKS`` records beside them; none where nothing is recorded.
-    osts
-        OSTs of the machine.
-    server_of
-        int32 (OSTs,): which OSS serves each, as :class:`~sim.lustre.net.lnet.Lnet` has it.
-    parts
-        LNET messages of the bulk of a whole RPC.
-    message_size
-        Bytes of the largest LNET message (the LNET MTU).
-    """
+    """All bulk RPCs under way."""
 
     network: Network
     recorder: Recorder
-    rpcs: Table
-    marks: Table
+    rpcs: Table  # `RPC` records
+    marks: Table  # `RPC_MARKS` records beside them; none where nothing is recorded
     spare_rpcs: Pool
-    osts: int
-    server_of: Indices
-    parts: int
-    message_size: int
+    osts: int  # OSTs of the machine
+    server_of: Indices  # int32 (OSTs,): which OSS serves each, as sim.lustre.net.lnet.Lnet has it
+    parts: int  # LNET messages of the bulk of a whole RPC
+    message_size: int  # bytes of the largest LNET message (the LNET MTU)
 
     @classmethod
     def build(cls, site: Site) -> BulkRpcs:

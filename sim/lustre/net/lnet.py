@@ -17,64 +17,46 @@ from sim.engine.compiled import inlined
 from sim.engine.component import Component
 from sim.engine.network import Network, begin_segment
 from sim.engine.types import Floats, Indices, Integers
-from sim.network.aries import Aries, enter_aries
-from sim.network.peers import MINIMAL, VALIANT
+from sim.network.aries import MINIMAL, VALIANT, Aries, enter_aries
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 from topology import candidate_routes
 
 
 class Lnet(Component):
-    """The LNET routers of Lustre, and what their senders know of them.
-
-    Attributes
-    ----------
-    lnet_in, lnet_out
-        The first station of the routers' Aries interfaces, into the routers and out of them.
-    ib_out, ib_in, ib_links
-        The first station of their InfiniBand links, to the servers and from them; links of one
-        router stand side by side, so many each.
-    oss_in, oss_out
-        The first station of the OSSs' own interfaces.
-    outward, homeward
-        int32 (rows, LNET routers, candidates, 2): start and stop in the network's path of each
-        candidate route over Aries, from client to LNET router and back. Minimal ones come first.
-    server_of
-        int32 (OSTs,): which OSS serves each OST now: its own one, or the partner of that.
-    group_of_oss
-        int32 (OSSs,): the fine-grained routing group of each OSS.
-    gateways
-        int32 (groups, routers a group): the LNET routers of each group.
-    queued
-        float64 (senders, LNET routers): bytes that a sender has under way to a router. Senders are
-        the client nodes, then from ``first_oss`` on the OSSs.
-    last_use
-        int64 (senders, LNET routers): when the sender last chose the router, in choices.
-    choices
-        int64 (1,): choices made so far.
-    control_latency
-        Seconds of a small message, one way, between client and server.
-    """
+    """The LNET routers of Lustre, and what their senders know of them."""
 
     network: Network
     aries: Aries
+    # lnet_in, lnet_out: the first station of the routers' Aries interfaces, into the routers and
+    # out of them
     lnet_in: int
     lnet_out: int
+    # ib_out, ib_in, ib_links: the first station of their InfiniBand links, to the servers and from
+    # them; links of one router stand side by side, so many each
     ib_out: int
     ib_in: int
     ib_links: int
+    # oss_in, oss_out: the first station of the OSSs' own interfaces
     oss_in: int
     oss_out: int
+    # outward, homeward: int32 (rows, LNET routers, candidates, 2): start and stop in the network's
+    # path of each candidate route over Aries, from client to LNET router and back. Minimal ones
+    # come first.
     outward: Indices
     homeward: Indices
+    # int32 (OSTs,): which OSS serves each OST now: its own one, or the partner of that
     server_of: Indices
-    group_of_oss: Indices
-    gateways: Indices
+    group_of_oss: Indices  # int32 (OSSs,): the fine-grained routing group of each OSS
+    gateways: Indices  # int32 (groups, routers a group): the LNET routers of each group
+    # float64 (senders, LNET routers): bytes that a sender has under way to a router. Senders are
+    # the client nodes, then from `first_oss` on the OSSs.
     queued: Floats
+    # int64 (senders, LNET routers): when the sender last chose the router, in choices
     last_use: Integers
-    choices: Integers
+    choices: Integers  # int64 (1,): choices made so far
     first_oss: int
-    control_latency: float
+    control_latency: float  # seconds of a small message, one way, between client and server
 
     @classmethod
     def build(cls, site: Site) -> Lnet:
@@ -130,6 +112,24 @@ class Lnet(Component):
             first_oss=site.nodes,
             control_latency=control_latency(site.machine),
         )
+
+    @property
+    def routers(self) -> int:
+        """How many LNET routers there are."""
+        return self.queued.shape[1]
+
+    def aries_interfaces(self) -> list[int]:
+        """Return the stations of the routers' interfaces to Aries."""
+        return [first + i for first in (self.lnet_in, self.lnet_out) for i in range(self.routers)]
+
+    def stations_of(self, router: int) -> list[int]:
+        """Return all stations of a router."""
+        links = np.arange(self.ib_links) + router * self.ib_links
+        return [
+            *(self.lnet_in + router, self.lnet_out + router),
+            *(self.ib_out + links).tolist(),
+            *(self.ib_in + links).tolist(),
+        ]
 
 
 def control_latency(machine: Machine) -> float:

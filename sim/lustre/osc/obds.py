@@ -56,25 +56,7 @@ CLIENT = np.dtype([("dirty", "i8")], align=True)  # a node: bytes dirty or being
 
 
 class Osc(Component):
-    """The OSCs of all client nodes.
-
-    Attributes
-    ----------
-    obds
-        ``CLIENT_OBD`` records: the OSC of a node for an OST is number node * osts + OST.
-    works
-        ``WORK`` records.
-    clients
-        ``CLIENT`` records, one a node.
-    osts
-        How many there are.
-    rpcs_in_flight
-        BRW RPCs that an OSC keeps under way (``max_rpcs_in_flight``).
-    max_dirty, max_node_dirty
-        Bytes that may be dirty in an OSC (``max_dirty_mb``) and on a node.
-    grant_chunk
-        Most bytes that a reply adds to an OSC's grant.
-    """
+    """The OSCs of all client nodes."""
 
     network: Network
     files: Files
@@ -82,15 +64,16 @@ class Osc(Component):
     cache: PageCache
     locks: Locks
     brw: Brw
-    obds: Table
-    works: Table
+    obds: Table  # `CLIENT_OBD` records: the OSC of a node for an OST is number node * osts + OST
+    works: Table  # `WORK` records
     spare_works: Pool
-    clients: Table
-    osts: int
-    rpcs_in_flight: int
+    clients: Table  # `CLIENT` records, one a node
+    osts: int  # how many there are
+    rpcs_in_flight: int  # BRW RPCs that an OSC keeps under way (`max_rpcs_in_flight`)
+    # max_dirty, max_node_dirty: bytes that may be dirty in an OSC (`max_dirty_mb`) and on a node
     max_dirty: int
     max_node_dirty: int
-    grant_chunk: int
+    grant_chunk: int  # most bytes that a reply adds to an OSC's grant
 
     @classmethod
     def build(cls, site: Site) -> Osc:

@@ -13,18 +13,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.config.errors import InputError
+from sim.config.machine import Machine
+from sim.config.scenario import Background as AskedBackground
+from sim.config.units import format_rate
 from sim.engine.calendar import schedule
 from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.network import Network, serve
-from sim.engine.randomness import uniform
+from sim.engine.randomness import stream, uniform
 from sim.engine.types import Floats, Indices, Table, make_table
 from sim.lustre.net.lnet import Lnet, idlest_link
 from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
 from sim.plane.events import BACKGROUND_EVENT
 from sim.plane.programs import jitter_seed
 from sim.plane.registry import on_event
-from sim.plane.site import Site
+from sim.plane.site import Background, Site
+from sim.plane.stationbook import StationBook
+
+_MOST = 0.95  # of the time of the busiest station: more leaves jobs next to nothing
 
 BACKGROUND = np.dtype(
     [("interval", "f8"), ("count", "i8"), ("ost", "i4"), ("write", "i4")], align=True
@@ -32,27 +39,15 @@ BACKGROUND = np.dtype(
 
 
 class Others(Component):
-    """The traffic of other jobs.
-
-    Attributes
-    ----------
-    rows
-        ``BACKGROUND`` records.
-    server_of
-        int32 (OSTs,): which OSS serves each, as :class:`~sim.lustre.net.lnet.Lnet` has it.
-    flight
-        RPCs of a stream that lie together.
-    seed
-        Of the draws of their arrivals.
-    """
+    """The traffic of other jobs."""
 
     network: Network
     lnet: Lnet
     disks: Disks
-    rows: Table
-    server_of: Indices
-    flight: int
-    seed: int
+    rows: Table  # `BACKGROUND` records
+    server_of: Indices  # int32 (OSTs,): which OSS serves each, as sim.lustre.net.lnet.Lnet has it
+    flight: int  # RPCs of a stream that lie together
+    seed: int  # of the draws of their arrivals
 
     @classmethod
     def build(cls, site: Site) -> Others:
@@ -134,5 +129,60 @@ def on_background(others: Others, source_id: int, now: float) -> float:
 
 @outlined
 def _pass(network: Network, station_id: int, size: int, now: float) -> None:
-    """Keep a station busy with so many bytes."""
     serve(network, station_id, now, size, size * network.stations[station_id].inverse_rate)
+
+
+def background_of(asked: AskedBackground, machine: Machine, seed: int) -> Background:
+    """Return what other jobs do: what the scenario says, and on a typical day what is drawn.
+
+    The factor between the day and the usual one is lognormal with mean 1.
+
+    Raises
+    ------
+    InputError
+        If a typical day is asked for and nobody has measured what others do on the machine.
+    """
+    read, write = asked.read, asked.write
+    if asked.typical:
+        lustre = machine.lustre
+        if lustre.other_reads == lustre.other_writes == 0.0:
+            raise InputError(
+                f"background.typical: what other jobs do on a typical day of {machine.name} is not "
+                "known (lustre.other_reads and lustre.other_writes are 0); right would be rates of "
+                "your own (--background-read, --background-write), or a machine that has them, as "
+                "cori-knl"
+            )
+        normal = stream(seed, "other jobs").standard_normal(2)
+        factor = np.exp(lustre.other_spread * normal - lustre.other_spread**2 / 2)
+        read += lustre.other_reads * float(factor[0])
+        write += lustre.other_writes * float(factor[1])
+    return Background(read, write)
+
+
+def check_background(traffic: Background, others: Others, book: StationBook) -> None:
+    """Make sure that the machine carries what other jobs do.
+
+    What a station cannot serve in the time in which it comes piles up before it without end, and
+    the jobs of the scenario would never get their turn.
+
+    Raises
+    ------
+    InputError
+        If a part of the machine would be busy all the time with others alone.
+    """
+    load = others.load()
+    busiest = int(load.argmax())
+    if load[busiest] < 1.0:
+        return
+    part = book.name(busiest)
+    raise InputError(
+        f"background: for what other jobs do ({_rates(traffic, 1.0)}) {part} alone would need "
+        f"{load[busiest]:.2f} s a second; right would be at most "
+        f"{_rates(traffic, _MOST / load[busiest])}"
+    )
+
+
+def _rates(traffic: Background, part: float) -> str:
+    """Return a part of what others read and write, in words."""
+    rates = {"read": part * traffic.read, "write": part * traffic.write}
+    return " and ".join(f"{way} {format_rate(rate, 2)}" for way, rate in rates.items() if rate > 0)

@@ -79,71 +79,46 @@ _PARTIAL, _HEAD_MOVES = int(Stat.PARTIAL_STRIPES), int(Stat.HEAD_MOVES)
 
 
 class Disks(Component):
-    """The disk arrays of all OSTs.
-
-    Attributes
-    ----------
-    arrays
-        ``ARRAY`` records.
-    waiting_reads
-        int32: where reads that wait can be looked up, 4,096 of each array.
-    ost
-        The station of the first.
-    seconds, overhead
-        float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs besides; read
-        and write.
-    read_rate
-        Bytes/s that the mean OST reads. Another is busy with moves of heads for as many times as
-        long as with bytes.
-    moving
-        float64 (OSTs,): how many times as long as usual a read waits for heads that move: more than
-        1 while an OST is slow, as its disks then have others to serve besides.
-    write_latency
-        Seconds from a service of an OST to the reply.
-    jitter
-        float64 (factors,): each service of an OST takes longer by one of these, drawn at random;
-        mean 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
-    seed
-        Of these draws.
-    osts, rpc_size
-        How many there are, and bytes of a whole BRW RPC.
-    raid_stripe, raid_chunk, ost_disks
-        Bytes of a RAID stripe, and of the part of it on one disk; disks of an OST.
-    partial_stripe_factor
-        Work of a partial RAID stripe over that of a whole one.
-    head_move
-        float64 (reads,): seconds to move the head of a disk, rotation included, to the one of 1, 2,
-        ... reads that wait for it which it comes to first: the mean.
-    slowest
-        float64 (disks, moves): how long the slowest of 1, 2, ... heads takes to move, rotation
-        included, drawn at random from a row. Tabled, as one draw then stands for all of them.
-    alone
-        Whether nobody but the RPCs of programs uses them.
-    """
+    """The disk arrays of all OSTs."""
 
     network: Network
     programs: Programs
     lnet: Lnet
     bulk: BulkRpcs
-    arrays: Table
-    waiting_reads: Indices
-    ost: int
+    arrays: Table  # `ARRAY` records
+    waiting_reads: Indices  # int32: where reads that wait can be looked up, 4,096 of each array
+    ost: int  # the station of the first
+    # seconds, overhead: float64 (2, OSTs): what a byte costs at each OST, and what a BRW RPC costs
+    # besides; read and write
     seconds: Floats
     overhead: Floats
+    # bytes/s that the mean OST reads. Another is busy with moves of heads for as many times as long
+    # as with bytes.
     read_rate: float
+    # float64 (OSTs,): how many times as long as usual a read waits for heads that move: more than 1
+    # while an OST is slow, as its disks then have others to serve besides
     moving: Floats
-    write_latency: float
+    write_latency: float  # seconds from a service of an OST to the reply
+    # float64 (factors,): each service of an OST takes longer by one of these, drawn at random; mean
+    # 1. Tabled to spare each RPC a logarithm, a cosine and an exponential.
     jitter: Floats
-    seed: int
+    seed: int  # of these draws
+    # osts, rpc_size: how many there are, and bytes of a whole BRW RPC
     osts: int
     rpc_size: int
+    # raid_stripe, raid_chunk, ost_disks: bytes of a RAID stripe, and of the part of it on one disk;
+    # disks of an OST
     raid_stripe: int
     raid_chunk: int
     ost_disks: int
-    partial_stripe_factor: float
+    partial_stripe_factor: float  # work of a partial RAID stripe over that of a whole one
+    # float64 (reads,): seconds to move the head of a disk, rotation included, to the one of 1, 2,
+    # ... reads that wait for it which it comes to first: the mean.
     head_move: Floats
+    # float64 (disks, moves): how long the slowest of 1, 2, ... heads takes to move, rotation
+    # included, drawn at random from a row. Tabled, as one draw then stands for all of them.
     slowest: Floats
-    alone: int
+    alone: int  # whether nobody but the RPCs of programs uses them
 
     @classmethod
     def build(cls, site: Site) -> Disks:
@@ -172,6 +147,17 @@ class Disks(Component):
             slowest=slowest_of(lustre),
             alone=site.background.read == site.background.write == 0.0,
         )
+
+    def serve_in_turn(self) -> None:
+        """Promise nothing from now on: each RPC has the array when its turn comes."""
+        self.alone = 0
+
+    def waiting(self, ost: int) -> int:
+        """Return how many RPCs wait at the array of an OST."""
+        count, row = 0, int(self.arrays.waiting["head"][ost])
+        while row >= 0:
+            count, row = count + 1, int(self.bulk.rpcs.next[row])
+        return count
 
     def pending(self) -> int:
         """Return the most events that can be pending: two an array.

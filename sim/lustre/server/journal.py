@@ -55,34 +55,19 @@ NEVER = -1.0
 
 
 class Journals(Component):
-    """The journals of all targets.
-
-    Attributes
-    ----------
-    rows
-        ``JOURNAL`` records: of the OSTs, then of the MDTs.
-    osts
-        How many OSTs there are.
-    ost_commit
-        float64 (2, OSTs): seconds of a commit at an idle array, of an object that one node has
-        written, and of one that several have. An OST that writes slower than the others commits
-        slower, too: it is the same array.
-    mdt_commit
-        Seconds of a commit.
-    commit_period
-        Seconds after which a target commits by itself.
-    piece
-        Bytes for which blocks of an object are allocated at a time.
-    """
+    """The journals of all targets."""
 
     files: Files
     disks: Disks
-    rows: Table
-    osts: int
+    rows: Table  # `JOURNAL` records: of the OSTs, then of the MDTs
+    osts: int  # how many OSTs there are
+    # float64 (2, OSTs): seconds of a commit at an idle array, of an object that one node has
+    # written, and of one that several have. An OST that writes slower than the others commits
+    # slower, too: it is the same array.
     ost_commit: Floats
-    mdt_commit: float
-    commit_period: float
-    piece: int
+    mdt_commit: float  # seconds of a commit
+    commit_period: float  # seconds after which a target commits by itself
+    piece: int  # bytes for which blocks of an object are allocated at a time
 
     @classmethod
     def build(cls, site: Site) -> Journals:
@@ -102,8 +87,8 @@ class Journals(Component):
 def commit_seconds(lustre: Lustre, seconds: Floats) -> Floats:
     """Return how long a commit takes at each OST when it is idle: float64 (2, OSTs), in seconds.
 
-    Of objects that one node has written, and of those that several have. ``seconds`` are those of
-    a byte, (2, OSTs), read and write.
+    The first row is for objects that one node has written, the second for objects that several
+    have. ``seconds``, (2, OSTs), is what a byte takes to be read, and to be written.
     """
     idle = np.array([lustre.journal_commit, lustre.shared_commit])
     return np.outer(idle, lustre.ost_write_rate * seconds[1])

@@ -15,26 +15,16 @@ from sim.plane.stations import StationKind
 
 
 class OssThreads(Component):
-    """The service threads of all OSSs, one station each.
-
-    Attributes
-    ----------
-    service
-        The first station.
-    request_service
-        Seconds of a request.
-    server_of
-        int32 (OSTs,): which OSS serves each OST, as :class:`~sim.lustre.net.lnet.Lnet` has it.
-    held
-        float64 (OSTs,): what is asked of an OST is not answered before this time in seconds,
-        because it is gone, or recovers.
-    """
+    """The service threads of all OSSs, one station each."""
 
     network: Network
     files: Files
-    service: int
-    request_service: float
+    service: int  # the first station
+    request_service: float  # seconds of a request
+    # int32 (OSTs,): which OSS serves each OST, as sim.lustre.net.lnet.Lnet has it
     server_of: Indices
+    # float64 (OSTs,): what is asked of an OST is not answered before this time in seconds, because
+    # it is gone, or recovers
     held: Floats
 
     @classmethod

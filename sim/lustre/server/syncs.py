@@ -38,18 +38,12 @@ SYNC = np.dtype(
 
 
 class Syncs(Component):
-    """The fsyncs of objects that have their inode's mutex, or wait for it.
-
-    Attributes
-    ----------
-    rows
-        ``SYNC`` records; the mutex of an object, with the line before it, is ``syncing`` of
-        ``OBJECT``.
-    """
+    """The fsyncs of objects that have their inode's mutex, or wait for it."""
 
     network: Network
     files: Files
     journals: Journals
+    # `SYNC` records; the mutex of an object, with the line before it, is `syncing` of `OBJECT`
     rows: Table
     spare_rows: Pool
 

@@ -27,12 +27,7 @@ _OPTION = "--animate"
 def animation_html(content: Result | JobsResult, option: str = _OPTION) -> str:
     """Return a recorded run as a moving picture; the same run gives the same text.
 
-    Parameters
-    ----------
-    content
-        A run, or several jobs on one machine.
-    option
-        What asks for it, for messages.
+    ``content``: a run, or several jobs on one machine. ``option``: what asks for it, for messages.
 
     Raises
     ------

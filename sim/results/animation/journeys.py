@@ -33,21 +33,11 @@ class JourneyKind(StrEnum):
 
 
 class Step(NamedTuple):
-    """A part of a journey, which begins when the one before ends.
+    """A part of a journey, which begins when the one before ends."""
 
-    Attributes
-    ----------
-    until
-        When it ends, in s.
-    place
-        Where it is, or goes to: a position on the stage.
-    doing
-        What it does.
-    """
-
-    until: float
-    place: int
-    doing: Doing
+    until: float  # when it ends, in s
+    place: int  # where it is, or goes to: a position on the stage
+    doing: Doing  # what it does
 
 
 class Stop(NamedTuple):
@@ -63,30 +53,15 @@ class Stop(NamedTuple):
 
 @dataclass(eq=False)
 class Journey:
-    """Something that goes over the stage.
+    """Something that goes over the stage."""
 
-    Attributes
-    ----------
-    kind
-        What it is.
-    what
-        The same in words, as in ``write`` or ``open``.
-    size
-        Bytes of data that it carries.
-    begin
-        When it begins, in s.
-    origin
-        Where.
-    steps
-        What it does then, in the order of time; those that take no time are left out.
-    """
-
-    kind: JourneyKind
-    what: str
-    size: int
-    begin: float
-    origin: int
+    kind: JourneyKind  # what it is
+    what: str  # the same in words, as in ``write`` or ``open``
+    size: int  # bytes of data that it carries
+    begin: float  # when it begins, in s
+    origin: int  # where
     steps: list[Step] = field(default_factory=list)
+    """What it does then, in the order of time; those that take no time are left out."""
 
     @property
     def now(self) -> float:

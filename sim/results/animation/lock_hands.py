@@ -18,25 +18,14 @@ from sim.run.recording import Recording
 
 @dataclass(frozen=True, eq=False)
 class LockHands:
-    """The locks of the object that was fought for most.
+    """The locks of the object that was fought for most."""
 
-    Attributes
-    ----------
-    object_name
-        Of which file and stripe it is, and on which OST.
-    locks
-        ``LOCK`` records, all of the object, in the order in which they were asked for.
-    row
-        int64 (locks,): the row of each in the lane of its node; those that a node has at a time
-        have rows of their own.
-    size
-        Bytes of the object that anything was done with.
-    """
-
-    object_name: str
-    locks: Records
+    object_name: str  # of which file and stripe it is, and on which OST
+    locks: Records  # ``LOCK`` records, all of the object, in the order in which they were asked for
     row: Integers
-    size: int
+    """int64 (locks,): the row of each in the lane of its node; those that a node has at a time have
+    rows of their own."""
+    size: int  # bytes of the object that anything was done with
 
     @property
     def asked_back(self) -> int:

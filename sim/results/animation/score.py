@@ -13,14 +13,13 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.units import format_bytes
+from sim.findings.servers import recording_of, to_mds
 from sim.results.animation.bulk import bulk_journeys
 from sim.results.animation.journeys import Journey
 from sim.results.animation.lock_hands import LockHands, lock_hands_of
 from sim.results.animation.small_messages import small_journeys
 from sim.results.animation.stage import PlaceKind, Stage, stage_of, to_oss
-from sim.results.mdt_counts import to_mds
 from sim.results.pictures.scene import Scene
-from sim.results.server_series import recording_of
 from sim.run.recording import Recording
 from topology.text import format_count
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+from sim.findings.servers import to_mds
 from sim.lustre.locks import MODE_NAMES
 from sim.lustre.net.lnet import control_latency
 from sim.plane.operations import Op
 from sim.results.animation.journeys import Doing, Journey, JourneyKind
 from sim.results.animation.stage import ABOUT_OBJECTS, PlaceKind, Stage, to_oss
 from sim.results.exports.targets import mds_numbers
-from sim.results.mdt_counts import to_mds
 from sim.run.recording import Recording
 from sim.run.result import Result
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.config.errors import InputError
+from sim.findings.servers import to_mds
 from sim.lustre.requests import GLIMPSE, OST_SYNC, PUNCH
 from sim.plane.recorder import Records
 from sim.results.exports.targets import mds_numbers
-from sim.results.mdt_counts import to_mds
 from sim.run.fabric import fabric_of
 from sim.run.recording import Recording
 from sim.run.result import Result
@@ -41,41 +41,22 @@ class PlaceKind(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where something can be.
+    """Where something can be."""
 
-    Attributes
-    ----------
-    kind
-        What it is.
-    number
-        In the machine.
-    within
-        The place that it belongs to, by its position on the stage: the group of a node or of an
-        LNET router, the OSS of an OST; -1 for others.
-    """
-
-    kind: PlaceKind
-    number: int
+    kind: PlaceKind  # what it is
+    number: int  # in the machine
     within: int = -1
+    """The place that it belongs to, by its position on the stage: the group of a node or of an LNET
+    router, the OSS of an OST; -1 for others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """All places that something of a run has been at.
+    """All places that something of a run has been at."""
 
-    Attributes
-    ----------
-    places
-        In the order in which they stand in their columns.
-    group_word
-        What a group is called: ``group`` in a dragonfly, ``cabinet`` in a torus.
-    node
-        The places of the nodes, by their positions in the recording.
-    """
-
-    places: tuple[Place, ...]
-    group_word: str
-    node: tuple[int, ...]
+    places: tuple[Place, ...]  # in the order in which they stand in their columns
+    group_word: str  # what a group is called: ``group`` in a dragonfly, ``cabinet`` in a torus
+    node: tuple[int, ...]  # the places of the nodes, by their positions in the recording
 
     @cached_property
     def _positions(self) -> dict[tuple[PlaceKind, int], int]:

@@ -12,13 +12,14 @@ import numpy as np
 
 from sim.archive.files import replacing
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.engine.types import Integers
 from sim.results.darshan_log.layers import Calls, mpi_calls, posix_calls, segments_of
 from sim.results.darshan_log.library import JobHead, Mount, log_file
 from sim.results.darshan_log.modules import mpiio_records, posix_records
-from sim.results.dates import EPOCH
+from sim.results.programs.surroundings import EPOCH
 from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.workloads.darshan.counters import Numbers
@@ -41,7 +42,7 @@ def head_of(result: Result) -> JobHead:
     """Return the head of a result's log."""
     scenario = result.scenario
     metadata = {"xc40io": result.version}
-    hints = scenario.environment.get("MPICH_MPIIO_HINTS")
+    hints = scenario.environment.get(HINTS)
     if hints:
         metadata["h"] = " ".join(hints.split())
     mounts = {lustre_mount(result.machine), mount_of(scenario, result.machine)}

@@ -1,15 +1,15 @@
-"""What ran on a machine together, one job or several, and which job did what."""
+"""What ran on a machine together, one job or several, and which job did what; records by a key."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sim.engine.types import Integers
+from sim.findings.servers import named, recording_of
 from sim.plane.recorder import Records
-from sim.results.server_series import named, recording_of
 from sim.run.jobs import JobsResult
 from sim.run.recording import Recording
 from sim.run.result import Result
@@ -20,35 +20,18 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MachineView:
-    """A machine and the jobs on it.
+    """A machine and the jobs on it."""
 
-    Attributes
-    ----------
-    result, recording
-        Of any of the jobs: what the machine did, and all records.
-    jobs
-        The results of all jobs.
-    names
-        What they are called; of one job alone, nothing.
-    job_of_file, job_of_program
-        int64: the position of the job in ``jobs``, by the numbers of files and of programs.
-    rank, thread, node
-        int64 (programs,): the rank in its job, its I/O thread (0: the rank itself), and the compute
-        node of the machine.
-    file_names
-        By the number of a file.
-    """
-
-    result: Result
-    recording: Recording
-    jobs: tuple[Result, ...]
-    names: tuple[str, ...]
-    job_of_file: Integers
-    job_of_program: Integers
-    rank: Integers
-    thread: Integers
-    node: Integers
-    file_names: tuple[str, ...]
+    result: Result  # of any of the jobs: what the machine did
+    recording: Recording  # all records
+    jobs: tuple[Result, ...]  # the results of all jobs
+    names: tuple[str, ...]  # what they are called; of one job alone, nothing
+    job_of_file: Integers  # int64: the position of the job in ``jobs``, by the number of the file
+    job_of_program: Integers  # int64: likewise, by that of the program
+    rank: Integers  # int64 (programs,): in its job
+    thread: Integers  # int64 (programs,): its I/O thread; 0: the rank itself
+    node: Integers  # int64 (programs,): the compute node of the machine
+    file_names: tuple[str, ...]  # by the number of a file
 
     def of_jobs(self, records: Records) -> Records:
         """Return those of some calls or spans that ranks of a job have."""
@@ -118,3 +101,11 @@ def _file_name(number: int, job: int, names: Sequence[str], recordings: Sequence
     """Return the name of a file, behind that of its job where there are several."""
     name = named(recordings[max(job, 0)], number)
     return f"{names[job]}: {name}" if job >= 0 and names[job] else name
+
+
+def parts_by(records: Records, key: Integers) -> Mapping[int, Records]:
+    """Return records by a key of each, every part in the order in which it was, keys ascending."""
+    order = np.argsort(key, kind="stable")
+    keys, first = np.unique(key[order], return_index=True)
+    parts = np.split(records[order], first[1:]) if len(keys) else []
+    return dict(zip(keys.tolist(), parts, strict=True))

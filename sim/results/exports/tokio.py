@@ -15,11 +15,11 @@ import numpy as np
 
 from sim.archive.files import replacing
 from sim.config.errors import InputError, naming
+from sim.config.units import KIB
 from sim.engine.types import Floats
+from sim.findings.servers import COUNTED, OstSeries, counted_in, ost_series, recording_of, to_mds
 from sim.lustre.server.disks import fullness_of
 from sim.results.exports.targets import mds_numbers, mdt_name, ost_name
-from sim.results.mdt_counts import COUNTED, to_mds
-from sim.results.server_series import OstSeries, counted_in, ost_series, recording_of
 from sim.run.result import Result
 
 _VERSION = "1"
@@ -33,29 +33,16 @@ _DATA_SETS = {  # of md_stats; pytokio has no place for the others
     "getattr": "getattrs",
 }
 _STAMPS = "timestamps"
-_KIB = 1024
 _FEWEST = 2  # time steps: pytokio takes the first two to find how long one is
 
 
 class _DataSet(NamedTuple):
-    """A table of time step by column.
+    """A table of time step by column."""
 
-    Attributes
-    ----------
-    name
-        Group and name: ``datatargets/readbytes``.
-    values
-        float64 (time steps, columns).
-    columns
-        Their names.
-    unit
-        Of the values.
-    """
-
-    name: str
-    values: Floats
-    columns: Sequence[str]
-    unit: str
+    name: str  # group and name: ``datatargets/readbytes``
+    values: Floats  # float64 (time steps, columns)
+    columns: Sequence[str]  # their names
+    unit: str  # of the values
 
 
 def need_h5py() -> None:
@@ -106,7 +93,7 @@ def _data_sets(result: Result, series: OstSeries, option: str) -> Iterator[_Data
     yield _DataSet("datatargets/readbytes", series.read.T, osts, "bytes")
     yield _DataSet("datatargets/writebytes", series.written.T, osts, "bytes")
     yield _DataSet("fullness/bytes", _full(result, series).T, osts, "KiB")
-    each = machine.lustre.capacity / machine.lustre.osts / _KIB
+    each = machine.lustre.capacity / machine.lustre.osts / KIB
     yield _DataSet("fullness/bytestotal", np.full_like(series.read.T, each), osts, "KiB")
     mdts = [mdt_name(machine, mdt) for mdt in range(machine.lustre.mds.mdts)]
     for name, counts in _operations(result, series, option).items():
@@ -122,7 +109,7 @@ def _full(result: Result, series: OstSeries) -> Floats:
     lustre = result.machine.lustre
     share = np.clip(fullness_of(lustre, result.scenario.seed), 0.0, 1.0)
     before = share * (lustre.capacity / lustre.osts)
-    return (before[:, None] + np.cumsum(series.written, axis=1)) / _KIB
+    return (before[:, None] + np.cumsum(series.written, axis=1)) / KIB
 
 
 def _operations(result: Result, series: OstSeries, option: str) -> dict[str, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +23,13 @@ from sim.results.pictures.queues import draw_queues, queues_of
 from sim.results.pictures.ranks import draw_ranks, rank_shares_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.results.pictures.server_rates import draw_server_rates, server_rates_of
-from sim.results.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.telling.answer import Chart, Picture
 from sim.telling.drawing import figure_of
+
+if TYPE_CHECKING:  # it brings the rooms of replay, which few runs need
+    from sim.findings.replay_report import ReplayReport
 
 Pictures = Iterator[Picture]
 

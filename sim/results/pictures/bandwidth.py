@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sim.config.units import GB
 from sim.engine.types import Floats
 from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
 from sim.telling.sheet import (
-    GB,
     INK,
     READ,
     WIDE,
@@ -37,18 +37,10 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class Bandwidth:
-    """Bytes/s over time.
+    """Bytes/s over time."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    rates
-        float64 (columns,) by what is meant, in bytes/s.
-    """
-
-    clock: Clock
-    rates: dict[str, Floats]
+    clock: Clock  # the columns
+    rates: dict[str, Floats]  # float64 (columns,) by what is meant, in bytes/s
 
 
 def bandwidth_of(scene: Scene) -> Bandwidth | None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from sim.config.units import format_seconds
 from sim.engine.types import Floats, Integers
+from sim.findings.bottlenecks import Windows, merged
 from sim.results.pictures.scene import Lane
-from sim.results.stations import Windows, merged
 from sim.telling.sheet import INK, READ, SMALL, WRITE
 
 if TYPE_CHECKING:
@@ -27,21 +27,11 @@ _SHADE = 0.05  # opacity of what lies behind the curves
 
 @dataclass(frozen=True)
 class Clock:
-    """The time of a picture, from 0 to the end, in columns of equal width.
+    """The time of a picture, from 0 to the end, in columns of equal width."""
 
-    Attributes
-    ----------
-    end
-        In simulated seconds.
-    width
-        Seconds of a column.
-    each
-        How many time bins of the run a column is made of.
-    """
-
-    end: float
-    width: float
-    each: int
+    end: float  # in simulated seconds
+    width: float  # seconds of a column
+    each: int  # how many time bins of the run a column is made of
 
     @staticmethod
     def of(end: float, bin_width: float) -> Clock:
@@ -86,14 +76,8 @@ class Clock:
     def seconds_in(self, since: Floats, until: Floats, row: Integers, rows: int) -> Floats:
         """Return how long spans of time lie in each column, summed: float64 (rows, columns).
 
-        Parameters
-        ----------
-        since, until
-            float64 (spans,): from when to when; infinity for what has no end.
-        row
-            int64 (spans,): the row that each counts for.
-        rows
-            How many there are.
+        ``since`` and ``until``: float64 (spans,): from when to when; infinity for what has no end.
+        ``row``: int64 (spans,): the row that each counts for. ``rows``: how many there are.
         """
         begin, stop = (
             np.clip(time, 0.0, self.columns * self.width) / self.width for time in (since, until)

@@ -9,11 +9,11 @@ import numpy as np
 
 from sim.config.units import format_seconds
 from sim.engine.types import Integers
+from sim.findings.causes import AT_WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.ranks import CAUSE_LINE, OTHER_CAUSES, SHOWN, name_causes, rank_shares_of
 from sim.results.pictures.scene import few, lanes_of, setup_of
-from sim.results.waits import AT_WORDS
 from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.telling.sheet import (
@@ -40,28 +40,16 @@ _IDLE = -1
 
 @dataclass(frozen=True, eq=False)
 class Gantt:
-    """What some ranks waited for over time.
+    """What some ranks waited for over time."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    ranks
-        How many the job has.
-    rows
-        int64 (rows, 2): which rank each row is, and which of its threads, 0 for itself.
-    names
-        What they waited for, the most first; small causes together at last.
-    longest
-        int64 (rows, columns): which of ``names`` had most of the column; -1 where the rank waited
-        for nothing in most of it.
-    """
-
-    clock: Clock
-    ranks: int
+    clock: Clock  # the columns
+    ranks: int  # how many the job has
     rows: Integers
-    names: tuple[str, ...]
+    """int64 (rows, 2): which rank each row is, and which of its threads, 0 for itself."""
+    names: tuple[str, ...]  # what they waited for, the most first; small causes together at last
     longest: Integers
+    """int64 (rows, columns): which of ``names`` had most of the column; -1 where the rank waited
+    for nothing in most of it."""
 
 
 def gantt_of(result: Result) -> Gantt | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sim.config.units import GB
 from sim.engine.types import Floats, Indices
 from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
@@ -15,7 +16,6 @@ from sim.results.pictures.heat import add_scale, name_numbers, paint
 from sim.results.pictures.scene import Scene
 from sim.run.fabric import fabric_of
 from sim.telling.sheet import (
-    GB,
     WIDE,
     Heading,
     name_axes,
@@ -39,37 +39,19 @@ _NODES, _ROUTERS = "compute nodes of the group", "LNET routers of the group"
 
 
 class Traffic(NamedTuple):
-    """What one kind of ends in each group moved.
+    """What one kind of ends in each group moved."""
 
-    Attributes
-    ----------
-    name
-        Of the ends.
-    groups
-        int32 (rows,): which groups, ascending: those that moved anything.
-    rates
-        float64 (rows, columns): bytes/s, both ways together.
-    """
-
-    name: str
-    groups: Indices
-    rates: Floats
+    name: str  # of the ends
+    groups: Indices  # int32 (rows,): which groups, ascending: those that moved anything
+    rates: Floats  # float64 (rows, columns): bytes/s, both ways together
 
 
 @dataclass(frozen=True, eq=False)
 class GroupTraffic:
-    """What moved to and from the groups.
+    """What moved to and from the groups."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    panels
-        The compute nodes, if the run was recorded, then the LNET routers.
-    """
-
-    clock: Clock
-    panels: tuple[Traffic, ...]
+    clock: Clock  # the columns
+    panels: tuple[Traffic, ...]  # the compute nodes, if the run was recorded, then the LNET routers
 
 
 def traffic_of(scene: Scene) -> GroupTraffic | None:
@@ -139,12 +121,8 @@ def _at_nodes(scene: Scene, fabric: Fabric, clock: Clock) -> Floats:
 def moved_by(clock: Clock, since: Floats, until: Floats, speed: Floats) -> Floats:
     """Return the bytes in each column of transfers at constant speed: float64 (columns,).
 
-    Parameters
-    ----------
-    since, until
-        float64 (transfers,): from when to when, in simulated seconds.
-    speed
-        float64 (transfers,): bytes/s.
+    ``since`` and ``until``: float64 (transfers,): from when to when, in simulated seconds.
+    ``speed``: float64 (transfers,): bytes/s.
     """
     edges = np.arange(clock.columns + 1) * clock.width
     total = np.zeros(len(edges))  # that have moved until each edge

@@ -28,21 +28,11 @@ _NUMBERED = re.compile(r"(?P<name>\D+)(?P<number>\d+)")
 
 @dataclass(frozen=True)
 class Machinery:
-    """What a picture is of.
+    """What a picture is of."""
 
-    Attributes
-    ----------
-    name
-        What each row is: ``OST``.
-    kinds
-        Of its stations: a row is as busy as the busiest of them.
-    what
-        What was busy, for the caption.
-    """
-
-    name: str
-    kinds: tuple[StationKind, ...]
-    what: str
+    name: str  # what each row is: ``OST``
+    kinds: tuple[StationKind, ...]  # of its stations: a row is as busy as the busiest of them
+    what: str  # what was busy, for the caption
 
 
 OSTS = Machinery("OST", (StationKind.OST,), "its disk array")
@@ -58,21 +48,11 @@ SERVICE_NODES = Machinery(
 
 @dataclass(frozen=True, eq=False)
 class Heat:
-    """How busy stations were over time.
+    """How busy stations were over time."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    numbers
-        Which of the machine's each row is, ascending.
-    busy
-        float64 (rows, columns): share of each column, 0 to 1.
-    """
-
-    clock: Clock
-    numbers: tuple[int, ...]
-    busy: Floats
+    clock: Clock  # the columns
+    numbers: tuple[int, ...]  # which of the machine's each row is, ascending
+    busy: Floats  # float64 (rows, columns): share of each column, 0 to 1
 
 
 def heat_of(scene: Scene, machinery: Machinery) -> Heat | None:
@@ -116,12 +96,7 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
 def paint(axes: Axes, clock: Clock, values: Floats, most: float) -> QuadMesh:
     """Paint a row for each row of values and a column for each span of time; 0 is not painted.
 
-    Parameters
-    ----------
-    values
-        float64 (rows, columns).
-    most
-        What has the darkest colour.
+    ``values``: float64 (rows, columns). ``most``: what has the darkest colour.
     """
     axes.grid(visible=False)
     return axes.pcolormesh(

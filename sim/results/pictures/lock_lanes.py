@@ -46,36 +46,21 @@ _COMMIT = "commit at the OST", "#8a929c"
 
 @dataclass(frozen=True, eq=False)
 class LockLanes:
-    """The locks of an object in a part of a run.
+    """The locks of an object in a part of a run."""
 
-    Attributes
-    ----------
-    object_name
-        Of which file and stripe it is, and on which OST.
-    nodes
-        int64 (lanes,): the nodes, by their positions in the recording, in the order in which they
-        asked first.
-    locks
-        ``LOCK`` records of these nodes, in the order in which they were asked for.
-    row
-        int64 (locks,): where each is drawn. Locks of a node that it has together stand in rows of
-        their own.
-    first_row
-        int64 (lanes + 1,): the first row of each lane; one more for where the last lane ends.
-    fought
-        How many locks of the object somebody waited for in the whole run, on all nodes.
-    start, end
-        What is shown of the run, in simulated seconds.
-    """
-
-    object_name: str
+    object_name: str  # of which file and stripe it is, and on which OST
     nodes: Integers
-    locks: Records
+    """int64 (lanes,): the nodes, by their positions in the recording, in the order in which they
+    asked first."""
+    locks: Records  # ``LOCK`` records of these nodes, in the order in which they were asked for
     row: Integers
+    """int64 (locks,): where each is drawn. Locks of a node that it has together stand in rows of
+    their own."""
     first_row: Integers
-    fought: int
-    start: float
-    end: float
+    """int64 (lanes + 1,): the first row of each lane; one more for where the last lane ends."""
+    fought: int  # how many locks of the object somebody waited for in the whole run, on all nodes
+    start: float  # what is shown of the run, in simulated seconds
+    end: float  # likewise
 
 
 def lock_lanes_of(scene: Scene) -> LockLanes | None:

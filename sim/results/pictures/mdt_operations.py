@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.engine.types import Floats
+from sim.findings.servers import counted_in, to_mds
 from sim.plane.operations import Op
-from sim.results.mdt_counts import to_mds
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.scene import Scene
-from sim.results.server_series import counted_in
 from sim.telling.sheet import WIDE, Heading, legend, name_axes, room_for, sheet
 
 if TYPE_CHECKING:
@@ -37,18 +36,11 @@ _STYLES = {
 
 @dataclass(frozen=True, eq=False)
 class MdtOperations:
-    """Operations/s over time.
+    """Operations/s over time."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    rates
-        float64 (columns,) by operation, in operations/s; of all MDTs together.
-    """
-
-    clock: Clock
+    clock: Clock  # the columns
     rates: dict[Op, Floats]
+    """float64 (columns,) by operation, in operations/s; of all MDTs together."""
 
 
 def mdt_operations_of(scene: Scene) -> MdtOperations | None:

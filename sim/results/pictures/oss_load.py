@@ -21,18 +21,10 @@ _DIGITS = 9  # what is left of sums that should cancel is no load
 
 @dataclass(frozen=True, eq=False)
 class OssLoad:
-    """How many bulk RPCs an OSS worked at, on average over each column.
+    """How many bulk RPCs an OSS worked at, on average over each column."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    loads
-        float64 (OSSs, columns): of those that had any.
-    """
-
-    clock: Clock
-    loads: Floats
+    clock: Clock  # the columns
+    loads: Floats  # float64 (OSSs, columns): of those that had any
 
 
 def oss_load_of(scene: Scene) -> OssLoad | None:
@@ -59,12 +51,8 @@ def oss_load_of(scene: Scene) -> OssLoad | None:
 def mean_load(since: Floats, until: Floats, edges: Floats) -> Floats:
     """Return how many intervals there are at a time, on average between two edges each.
 
-    Parameters
-    ----------
-    since, until
-        float64 (n,): seconds; an interval without an end has its end at infinity.
-    edges
-        float64 (columns + 1,): ascending.
+    ``since`` and ``until``: float64 (n,): seconds; an interval without an end has its end at
+    infinity. ``edges``: float64 (columns + 1,): ascending.
     """
     past = _seconds_since(since, edges) - _seconds_since(until[np.isfinite(until)], edges)
     mean: Floats = np.diff(past) / np.diff(edges)

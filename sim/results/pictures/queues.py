@@ -34,19 +34,12 @@ _COLOURS = WRITE, READ, OTHER, "#cc79a7"
 
 @dataclass(frozen=True, eq=False)
 class Queue:
-    """How many of a kind there were over time.
+    """How many of a kind there were over time."""
 
-    Attributes
-    ----------
-    name
-        What they are.
-    parts
-        float64 (columns,) by where they were: how many, on average over a column. All that there
-        were are their sum.
-    """
-
-    name: str
+    name: str  # what they are
     parts: dict[str, Floats]
+    """float64 (columns,) by where they were: how many, on average over a column. All that there
+    were are their sum."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.engine.types import Floats
+from sim.findings.causes import WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.scene import setup_of
-from sim.results.waits import WORDS
 from sim.run.result import Result
 from sim.telling.sheet import (
     INK,
@@ -45,25 +45,14 @@ _WAITS_FOR_OTHERS = "other ranks to end the phase, or the next phase to begin"
 
 @dataclass(frozen=True, eq=False)
 class RankShares:
-    """What some ranks waited for.
+    """What some ranks waited for."""
 
-    Attributes
-    ----------
-    ranks
-        How many the job has.
-    shown
-        int64 (shown,): which of them these are, in the order of the rows.
-    names
-        What they waited for, the most first; small causes together, and the time in which a rank
-        had nothing to do at last.
-    shares
-        float64 (shown, names): of the rank's time, 0 to 1; each row adds up to 1.
-    """
-
-    ranks: int
-    shown: np.ndarray
+    ranks: int  # how many the job has
+    shown: np.ndarray  # int64 (shown,): which of them these are, in the order of the rows
     names: tuple[str, ...]
-    shares: Floats
+    """What they waited for, the most first; small causes together, and the time in which a rank had
+    nothing to do at last."""
+    shares: Floats  # float64 (shown, names): of the rank's time, 0 to 1; each row adds up to 1
 
 
 def rank_shares_of(result: Result) -> RankShares | None:

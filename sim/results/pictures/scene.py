@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
-from sim.results.stations import Windows
+from sim.findings.bottlenecks import Windows
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.workloads.job_results import phase_title
@@ -28,24 +28,12 @@ class Lane(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scene:
-    """What is drawn.
+    """What is drawn."""
 
-    Attributes
-    ----------
-    result
-        The run; of several jobs any: what the machine did is the same in all of them.
-    end
-        When the last job ended, in simulated seconds.
-    lanes
-        What the ranks did when.
-    setup
-        What was run, in one line.
-    """
-
-    result: Result
-    end: float
-    lanes: tuple[Lane, ...]
-    setup: str
+    result: Result  # the run; of several jobs any: what the machine did is the same in all of them
+    end: float  # when the last job ended, in simulated seconds
+    lanes: tuple[Lane, ...]  # what the ranks did when
+    setup: str  # what was run, in one line
 
 
 def scene_of(result: Result) -> Scene:

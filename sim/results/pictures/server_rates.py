@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sim.config.units import GB
 from sim.engine.types import Floats
+from sim.findings.servers import ost_series
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.heat import name_numbers
 from sim.results.pictures.scene import Scene
-from sim.results.server_series import ost_series
-from sim.telling.sheet import GB, INK, WIDE, Heading, name_axes, name_panel, sheet
+from sim.telling.sheet import INK, WIDE, Heading, name_axes, name_panel, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,21 +26,12 @@ _SCALE = 0.75  # inches at the right for the scale of the colours
 
 @dataclass(frozen=True, eq=False)
 class ServerRates:
-    """Bytes/s of OSTs over time.
+    """Bytes/s of OSTs over time."""
 
-    Attributes
-    ----------
-    clock
-        The columns.
-    numbers
-        Which OSTs these are, ascending: those that moved anything.
-    ways
-        float64 (OSTs, columns) each, in bytes/s, by what was done: ``written``, ``read``.
-    """
-
-    clock: Clock
-    numbers: tuple[int, ...]
+    clock: Clock  # the columns
+    numbers: tuple[int, ...]  # which OSTs these are, ascending: those that moved anything
     ways: dict[str, Floats]
+    """float64 (OSTs, columns) each, in bytes/s, by what was done: ``written``, ``read``."""
 
 
 def server_rates_of(scene: Scene) -> ServerRates | None:

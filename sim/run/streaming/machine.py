@@ -8,23 +8,22 @@ import numpy as np
 import simpy
 
 from sim.config.errors import InputError
+from sim.config.faults import said_faults
 from sim.config.machine import Machine
 from sim.config.stream import StreamScenario
 from sim.engine.environment import Environment
 from sim.engine.types import Indices, Integers
+from sim.lustre.server.background import background_of
 from sim.lustre.striping import Allocator
 from sim.machine.assembly import assemble
-from sim.machine.departures import Departures
+from sim.machine.faults import Faults
 from sim.machine.plane import Plane
+from sim.plane.pace import COMPUTING
 from sim.plane.site import Occupants
-from sim.run.background import background_of, check_background
-from sim.run.conditions import Conditions
 from sim.run.fabric import fabric_of
-from sim.run.faults import Faults
 from sim.run.job_run import JobRun
 from sim.run.machine import job_run
 from sim.run.placement import PlacedJob, cores_of
-from sim.run.slow import Slowness, slow_down
 from sim.run.submission import Submission
 from topology import place
 
@@ -80,20 +79,18 @@ class StreamMachine:
         of_slots = np.repeat(np.arange(count, dtype=np.int32), slots)
         occupants = Occupants(self.nodes, of_slots, np.zeros_like(of_slots), system_cores)
         others = background_of(scenario.background, machine, seed)
-        self.plane, self.book = assemble(machine, fabric, occupants, others, seed)
-        slowness = Slowness(self.plane, self.book)
-        slow_down(slowness, scenario.slow)
-        check_background(others, self.plane, self.book)
-        self.conditions = Conditions(machine.lustre, seed, self.plane, slowness)
-
-        plane = self.plane
+        assembly = assemble(machine, fabric, occupants, others, seed)
+        self.plane, self.book = plane, _ = assembly
         self.environment = Environment(plane, None if watch is None else lambda: watch(plane))
-        happening = (self.environment, self.plane, slowness, ())
-        self.faults = Faults(scenario.faults, machine, fabric, seed, *happening)
+        self.faults = Faults(assembly, machine, fabric, self.environment)
+        said = said_faults(scenario.faults, scenario.slow)
+        # Whose ranks compute longer is known when the jobs come.
+        self.faults.add(one for one in said if one.told or one.fault.noun != COMPUTING)
+        assembly.check_background(others)
+        self.conditions = self.faults.conditions(seed)
         self.free = np.ones(count, np.bool_)
         self._slots = slots
         self._allocator = Allocator.of(machine.lustre, seed)
-        self._departures = Departures(self.plane)
         self._taken = np.setdiff1d(np.arange(machine.nodes.count), self.nodes)
 
     def admit(self, submission: Submission) -> JobRun:
@@ -118,14 +115,14 @@ class StreamMachine:
         """Write back what a job has left dirty, let its nodes forget it, and give them back."""
         own, programs = run.placed.own_nodes, run.placed.programs
         first = programs.reshape(len(own), -1)[:, 0]
-        batch = self._departures.write_back(own, first)
+        batch = self.plane.departures.write_back(own, first)
         if batch is not None:
             yield run.job.filesystem.run(batch)
         wait = _FIRST_LOOK
-        while not self._departures.at_rest(own):
+        while not self.plane.departures.at_rest(own):
             yield self.environment.timeout(wait)
             wait *= 2.0
-        self._departures.forget(own)
+        self.plane.departures.forget(own)
         run.job.filesystem.give_back()
         self.free[own] = True
 
@@ -140,15 +137,8 @@ class StreamMachine:
 
     def _begin_anew(self, programs: Integers, own: Indices, submission: Submission) -> None:
         """Let programs forget whose they were, and put them on the cores of their next job."""
-        known, nodes = self.plane.tables.programs, self.plane.tables.nodes
-        each = len(programs) // len(own)
-        known.rows[programs] = np.zeros(len(programs), known.rows.dtype)
-        known.rows.node[programs] = np.repeat(own, each)
-        core = nodes.core + np.repeat(own, each) * nodes.cores
-        known.rows.core[programs] = core + cores_of(submission, self.machine)
-        counted = (known.waits, known.behind, known.met, known.replies, known.marks)
-        for table in (*counted, known.timers, known.refused):
-            table[programs] = 0
+        node = np.repeat(own, len(programs) // len(own))
+        self.plane.begin_anew(programs, node, cores_of(submission, self.machine))
 
 
 def _partition(scenario: StreamScenario, machine: Machine) -> Indices:

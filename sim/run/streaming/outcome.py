@@ -11,7 +11,7 @@ import numpy as np
 from sim.config.machine import Machine
 from sim.config.stream import StreamScenario
 from sim.engine.types import Floats, Indices
-from sim.run.allocation import Allocation
+from sim.run.submission import Allocation
 from sim.workloads.kernels.production import CumulatedSeconds
 
 

@@ -15,7 +15,6 @@ from sim.engine.types import Floats
 from sim.machine.plane import Plane
 from sim.plane.causes import DOING, Cause
 from sim.plane.stations import StationKind
-from sim.run.allocation import Allocation
 from sim.run.job_run import JobRun
 from sim.run.jobs import SeededJob, machine_of_jobs, seed_of, submission_of
 from sim.run.machine import Progress
@@ -23,7 +22,7 @@ from sim.run.mix import all_jobs
 from sim.run.streaming.backfill import Running, Waiting, begin_now
 from sim.run.streaming.machine import StreamMachine, slots_of
 from sim.run.streaming.outcome import Bandwidth, StreamOutcome, StreamResult
-from sim.run.submission import Submission
+from sim.run.submission import Allocation, Submission
 from sim.workloads.kernels.production import CumulatedSeconds
 
 Process = Generator[simpy.Event, object, None]

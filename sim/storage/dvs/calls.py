@@ -60,7 +60,7 @@ def _next_call(dvs: Dvs, program_id: int, now: float) -> float:
 
 @outlined
 def _take_room(dvs: Dvs, program_id: int, start: int) -> None:
-    """Take room of the allocation for what a write adds to its file; refuse what has none."""
+    """Take room of the allocation for the bytes that a write adds; cut it where there is none."""
     program = dvs.programs.rows[program_id]
     file = dvs.files.rows[dvs.programs.operations[program.op].file]
     volume = dvs.volumes[file.volume]

@@ -56,28 +56,7 @@ BLOCK = np.dtype(
 
 
 class Dvs(Component):
-    """The service nodes behind DVS, and the DVS clients of the compute nodes.
-
-    Attributes
-    ----------
-    servers
-        ``SERVER`` records, one a service node.
-    mounts
-        ``MOUNT`` records; none before the first file there.
-    volumes
-        ``VOLUME`` records: allocations.
-    works, blocks
-        Records of these names.
-    client
-        The first station of the nodes' DVS clients.
-    server_in, server_out, server_requests, store
-        The first station of the service nodes' interfaces, of their threads for small requests and
-        of their disks.
-    to_server, from_server
-        int32 (rows, service nodes): the rows of ``Aries.peers`` with the routes from a client node
-        to a service node and back; -1 where both are on one router, or where no file has led there
-        yet.
-    """
+    """The service nodes behind DVS, and the DVS clients of the compute nodes."""
 
     network: Network
     files: Files
@@ -85,18 +64,24 @@ class Dvs(Component):
     aries: Aries
     nodes: Nodes
     requests: Requests
-    servers: Table
-    mounts: Table
-    volumes: Table
+    servers: Table  # `SERVER` records, one a service node
+    mounts: Table  # `MOUNT` records; none before the first file there
+    volumes: Table  # `VOLUME` records: allocations
+    # works, blocks: records of these names
     works: Table
     spare_works: Pool
     blocks: Table
     spare_blocks: Pool
-    client: int
+    client: int  # the first station of the nodes' DVS clients
+    # server_in, server_out, server_requests, store: the first station of the service nodes'
+    # interfaces, of their threads for small requests and of their disks
     server_in: int
     server_out: int
     server_requests: int
     store: int
+    # to_server, from_server: int32 (rows, service nodes): the rows of `Aries.peers` with the routes
+    # from a client node to a service node and back; -1 where both are on one router, or where no
+    # file has led there yet
     to_server: Indices
     from_server: Indices
 

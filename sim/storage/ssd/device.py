@@ -61,50 +61,30 @@ _SLOWEST = 0.25  # of the mean: a slower device would be taken out of service
 
 
 class SsdLimits(NamedTuple):
-    """Constants of a node's SSD and of the page cache before it; in seconds and bytes.
+    """Constants of a node's SSD and of the page cache before it; in seconds and bytes."""
 
-    Attributes
-    ----------
-    capacity
-        Bytes of files that the device holds.
-    request_size, request_time
-        Largest request, and what each holds the device for besides its bytes.
-    read_seconds
-        What a byte read holds it for; what a byte written does is the device's own.
-    read_latency, write_latency
-        From there to the answer.
-    sync_time
-        Of an fsync after the last page: the journal, and the device's own cache.
-    open_time
-        Of an open, close, stat or unlink.
-    write_copy, read_copy
-        A core's time to copy a byte into the page cache, and out of it.
-    node_copy, tree_page
-        For how long a byte holds the node's memory meanwhile, and a page that is written the lock
-        of the tree of its file.
-    readahead
-        Bytes that a reader has asked for ahead.
-    expire
-        After how long dirty pages are written back in any case.
-    writeback_size
-        Bytes of a file that are written back in one go.
-    """
-
-    capacity: int
+    capacity: int  # bytes of files that the device holds
+    # request_size, request_time: largest request, and what each holds the device for besides its
+    # bytes
     request_size: int
     request_time: float
+    # what a byte read holds it for; what a byte written does is the device's own
     read_seconds: float
+    # read_latency, write_latency: from there to the answer
     read_latency: float
     write_latency: float
-    sync_time: float
-    open_time: float
+    sync_time: float  # of an fsync after the last page: the journal, and the device's own cache
+    open_time: float  # of an open, close, stat or unlink
+    # write_copy, read_copy: a core's time to copy a byte into the page cache, and out of it
     write_copy: float
     read_copy: float
+    # node_copy, tree_page: for how long a byte holds the node's memory meanwhile, and a page that
+    # is written the lock of the tree of its file
     node_copy: float
     tree_page: float
-    readahead: int
-    expire: float
-    writeback_size: int
+    readahead: int  # bytes that a reader has asked for ahead
+    expire: float  # after how long dirty pages are written back in any case
+    writeback_size: int  # bytes of a file that are written back in one go
 
 
 class DirtyLimits(NamedTuple):
@@ -190,29 +170,18 @@ def make_ssds(machine: Machine, nodes: Indices, seed: int) -> tuple[Table, Float
 
 
 class Ssds(Component):
-    """The SSDs of all nodes, and the page cache's part before each.
-
-    Attributes
-    ----------
-    rows
-        ``SSD`` records, one a node; none if the machine has none.
-    slots
-        float64 (nodes, queue depth): when the latest requests of each ended, in seconds.
-    limits
-        Constants of a device and of the page cache before it.
-    station
-        The first station of the devices.
-    """
+    """The SSDs of all nodes, and the page cache's part before each."""
 
     network: Network
     files: Files
     programs: Programs
     nodes: Nodes
     cache: PageCache
-    rows: Table
+    rows: Table  # `SSD` records, one a node; none if the machine has none
+    # float64 (nodes, queue depth): when the latest requests of each ended, in seconds
     slots: Floats
-    limits: SsdLimits
-    station: int
+    limits: SsdLimits  # constants of a device and of the page cache before it
+    station: int  # the first station of the devices
 
     @classmethod
     def build(cls, site: Site) -> Ssds:

@@ -1,14 +1,18 @@
 """Devices that fail: what was on one is counted and gone, and whoever waited for it goes on.
 
-The loss is no event of its own: whoever meets the device first after it has failed calls
-:func:`lose`.
+The loss is no event of its own: a device knows when it fails, and whoever meets it first after that
+calls :func:`lose`.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from sim.engine.compiled import outlined
 from sim.engine.queue import clear
+from sim.engine.types import Indices
 from sim.node.byte_lists import NO_END, cut_bytes
+from sim.plane.faults import Course, Process, fault
 from sim.plane.programs import wake_all
 from sim.storage.ssd.device import Ssds
 from sim.storage.ssd.dirty import wake_synced
@@ -44,3 +48,30 @@ def _forget_dirty(ssds: Ssds, osc_object_id: int, now: float) -> None:
     ssds.cache.osc_objects[osc_object_id].outstanding = 0
     ssds.cache.inodes[ssds.cache.osc_objects[osc_object_id].inode].outstanding = 0
     wake_synced(ssds, osc_object_id, now)
+
+
+@fault("SSD", "lost")
+def fail(ssds: Ssds, course: Course) -> Process:
+    """Let the SSD of a node of a job fail at its time: SSD 3 is that of node 3."""
+    part, number = course.fault.part, course.fault.number
+    if not course.fault.job and len(course.jobs) > 1:
+        raise course.refusal(
+            f"there are several jobs; right would be target: {{kind: ssd, lost: {{{number}: "
+            f"{course.fault.begin:g}}}}} of the job that has it"
+        )
+    target = course.job().target
+    if target != "ssd":
+        raise course.refusal(f"the files are on {target}; right would be target: ssd")
+    ssds.rows.lost_at[course.node()] = course.fault.begin
+    yield course.begins()
+    course.tell(f"{part} failed.")
+
+
+def lost_bytes(ssds: Ssds, nodes: Indices, now: float) -> dict[int, int]:
+    """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""
+    if not len(ssds.rows):
+        return {}
+    rows = ssds.rows[nodes]
+    gone = np.flatnonzero(rows.lost_at <= now)
+    lost = np.where(rows.gone, rows.lost_bytes, rows.used)[gone]
+    return dict(zip(gone.tolist(), lost.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""One of several runs that stand side by side."""
+"""One of several runs that stand side by side, and what came of one kind of its phases."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.config.what_if import WhatIf
+from sim.findings.bottlenecks import Load
+from sim.findings.waits import Wait
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.case import Case
 from sim.studies.measurement import Measured, measured
+from sim.studies.ratio import Ratio
 
 AS_IT_IS = "as it is"
 """What the run is called that a what-if stands beside."""
@@ -21,24 +24,12 @@ AS_IT_IS = "as it is"
 
 @dataclass(frozen=True)
 class Side:
-    """A run, with any seed.
+    """A run, with any seed."""
 
-    Attributes
-    ----------
-    name
-        What it is called in tables.
-    scenario
-        What is run.
-    values
-        What a what-if changes in it, by path; empty for others.
-    kept
-        What came of it with its own seed, where that is known already.
-    """
-
-    name: str
+    name: str  # in tables
     scenario: Scenario | JobsScenario
-    values: Mapping[str, Any] = field(default_factory=dict)
-    kept: Mapping[str, Result] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)  # what a what-if changes, by path
+    kept: Mapping[str, Result] | None = None  # what came of it with its own seed, where known
 
     def case(self, seed: int) -> Case:
         """Return the run with a seed."""
@@ -82,12 +73,7 @@ def sides_of(first: Side, what_ifs: Sequence[str]) -> list[Side]:
 def side_of_content(name: str, content: Any) -> Side:
     """Return the run of a kept result; of a replayed log the what-if, if there was one.
 
-    Parameters
-    ----------
-    name
-        What it is to be called.
-    content
-        As :func:`~sim.results.saved.load` returns it.
+    ``content`` is as :func:`~sim.results.saved.load` returns it.
     """
     if isinstance(content, JobsResult):
         results = {outcome.job.name: outcome.result for outcome in content.jobs}
@@ -105,3 +91,28 @@ def told_apart(sides: Sequence[Side]) -> list[Side]:
         several = seen[side.name] > 1
         found.append(replace(side, name=f"{side.name} ({seen[side.name]})") if several else side)
     return found
+
+
+@dataclass(frozen=True)
+class PhaseOfSide:
+    """One kind of phase of one side."""
+
+    side: int  # place of the side, from 0
+    seconds: tuple[float, ...]  # that it took, all its repetitions together, by seed
+    bytes: int  # read or written by all ranks, with the first seed; 0 where they moved nothing
+    ratio: Ratio | None  # times as fast as on the first side, by bytes/s where both move bytes
+    load: Load | None  # what bound it with the first seed; None for one kind of a replay's calls
+    waits: tuple[Wait, ...]  # of a rank on average, longest first; the mean of all seeds
+    osts: int = 0  # OSTs that hold any file of the job, with the first seed
+    name: str = ""  # of the side
+    said: str = ""  # sentences: what bound it, and why it differs from the first side
+
+    @property
+    def mean(self) -> float:
+        """Seconds on average over the seeds."""
+        return sum(self.seconds) / len(self.seconds)
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes/s over this time; None where there are no bytes."""
+        return self.bytes / self.mean if self.bytes else None

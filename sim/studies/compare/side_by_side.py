@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.engine.processors import processors
-from sim.results.stations import Load
-from sim.results.waits import Wait
+from sim.findings.waits import Wait
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
-from sim.studies.case import Case, Phase
-from sim.studies.compare.side import AS_IT_IS, Side, side_of_content, sides_of, told_apart
+from sim.studies.case import Case, Phase, titles
+from sim.studies.compare.reasons import said
+from sim.studies.compare.side import (
+    AS_IT_IS,
+    PhaseOfSide,
+    Side,
+    side_of_content,
+    sides_of,
+    told_apart,
+)
 from sim.studies.measurement import Measured, Measurement, measure
 from sim.studies.processes import Failure, each
 from sim.studies.ratio import Ratio, paired
+from sim.telling.answer import Column, Table, To
+from sim.telling.data import frame
+from sim.telling.units import (
+    ANY,
+    BYTES,
+    FACTOR,
+    FLAG,
+    GIGABYTES,
+    NUMBER,
+    RECORD,
+    ROWS,
+    SECONDS,
+    SHARE,
+    WORDS,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,46 +51,12 @@ Comparable: TypeAlias = Scenario | JobsScenario | Result | JobsResult
 """What can be compared: what is to be run, or what came of it."""
 
 
-@dataclass(frozen=True)
-class PhaseOfSide:
-    """One kind of phase of one side.
+class PhaseOfSides(NamedTuple):
+    """A kind of phase of all sides that have it."""
 
-    Attributes
-    ----------
-    side
-        Place of the side, from 0.
-    seconds
-        That it took, all its repetitions together, by seed.
-    bytes
-        What all ranks read or wrote in it, with the first seed; 0 where they moved nothing.
-    ratio
-        How many times as fast it is as that of the first side, by bytes/s where both move bytes;
-        None where that one has none.
-    load
-        What bound it with the first seed; None for one kind of a replay's calls.
-    waits
-        What a rank waited for on average, longest first; the mean of all seeds.
-    osts
-        OSTs that hold any file of the job, with the first seed.
-    """
-
-    side: int
-    seconds: tuple[float, ...]
-    bytes: int
-    ratio: Ratio | None
-    load: Load | None
-    waits: tuple[Wait, ...]
-    osts: int = 0
-
-    @property
-    def mean(self) -> float:
-        """Seconds on average over the seeds."""
-        return sum(self.seconds) / len(self.seconds)
-
-    @property
-    def rate(self) -> float | None:
-        """Bytes/s over this time; None where there are no bytes."""
-        return self.bytes / self.mean if self.bytes else None
+    title: str
+    phase: Phase
+    sides: tuple[PhaseOfSide, ...]
 
 
 @dataclass(frozen=True)
@@ -97,11 +85,83 @@ class SideBySide:
         """Whether all sides were run with the same seeds."""
         return len(set(self.seeds)) == 1
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each phase of each run: docs/python.md."""
-        from sim.studies.compare.side_by_side_table import to_pandas
+    @property
+    def rows(self) -> list[PhaseOfSides]:
+        """Its kinds of phases, each with what it is called."""
+        named = titles(self.phases)
+        return [
+            PhaseOfSides(named[phase][:1].upper() + named[phase][1:], phase, sides)
+            for phase, sides in self.phases.items()
+        ]
 
-        return to_pandas(self)
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table with a row for each phase of each run: docs/python.md.
+
+        Seconds, bytes, bytes/s; ``busy`` from 0 to 1. What there is not is NaN, or empty.
+        """
+        return frame(Table(PHASES, lambda: self.rows))
+
+
+def _of(record: str, name: str) -> Callable[[Any], Any]:
+    """Return what has a value of the load or the ratio of a phase; None where there is none."""
+    return lambda one: getattr(getattr(one, record), name, None)
+
+
+SIDES = (
+    Column("side", WORDS, lambda one: one.name, head="", most=44, help="The run."),
+    Column("seeds", NUMBER, lambda one: len(one.seconds), to=To.PANDAS, help="How many."),
+    Column("seconds", ANY, to=To.JSON, help="Simulated seconds, by seed."),
+    Column("seconds", SECONDS, lambda one: one.mean, to=To.PEOPLE | To.PANDAS, least=10),
+    Column("bytes", BYTES, to=To.DATA, help="Read or written by all ranks."),
+    Column("rate", GIGABYTES, head="GB/s", to=To.PEOPLE | To.JSON, least=8),
+    Column("bandwidth", GIGABYTES, lambda one: one.rate, to=To.PANDAS),
+    Column(
+        "times_as_fast",
+        RECORD,
+        lambda one: one.ratio,
+        to=To.JSON,
+        help="As the first run: value, and the bounds low and high of the 95 % interval.",
+    ),
+    Column(
+        "times_as_fast",
+        WORDS,
+        lambda one: "1" if one.side == 0 else _of("ratio", "words")(one),
+        head="times as fast",
+        to=To.PEOPLE,
+    ),
+    Column("times_as_fast", FACTOR, _of("ratio", "value"), to=To.PANDAS),
+    Column("low", FACTOR, _of("ratio", "low"), to=To.PANDAS, help="Bound of the 95 % interval."),
+    Column("high", FACTOR, _of("ratio", "high"), to=To.PANDAS, help="The upper one."),
+    Column(
+        "bound_by",
+        WORDS,
+        lambda one: one.load.name if one.load is not None and one.load.binds else None,
+        to=To.JSON,
+        help="The station that bound it; null where none did.",
+    ),
+    Column(
+        "busiest",
+        RECORD,
+        lambda one: one.load and {"name": one.load.name, "busy": one.load.busy},
+        to=To.JSON,
+        help="The busiest station, and the share of the time in which it was so.",
+    ),
+    Column("station", WORDS, lambda one: _of("load", "name")(one) or "", to=To.PANDAS),
+    Column("busy", SHARE, _of("load", "busy"), to=To.PANDAS),
+    Column("binds", FLAG, _of("load", "binds"), to=To.PANDAS),
+    Column("waits", ROWS, to=To.JSON, help="What a rank waited for on average, longest first."),
+    Column("wait", WORDS, lambda one: one.waits[0].words if one.waits else "", to=To.PANDAS),
+    Column("said", WORDS, to=To.JSON, help="What bound it, and why it differs: sentences."),
+)
+
+PHASES = (
+    Column("title", WORDS, to=To.PEOPLE),
+    Column("job", WORDS, lambda row: row.phase.job, to=To.DATA),
+    Column("part", NUMBER, lambda row: row.phase.part, to=To.DATA, help="Of the workload, from 0."),
+    Column("name", WORDS, lambda row: row.phase.name, to=To.JSON),
+    Column("phase", WORDS, lambda row: row.phase.name, to=To.PANDAS),
+    Column("sides", ROWS, inner=SIDES),
+)
 
 
 def compare(
@@ -173,17 +233,8 @@ def run_side_by_side(
 ) -> SideBySide:
     """Run several sides with the same seeds, and compare them with the first.
 
-    Parameters
-    ----------
-    sides
-        At least one.
-    repeat
-        Seeds to run each with: that of the first side, and those that follow it. With one, what is
-        kept of a side is taken with the seed that it had.
-    jobs
-        Processes to run in; the answer does not depend on it.
-    progress
-        Told how many runs are done, and of how many.
+    ``repeat``, ``jobs`` and ``progress`` are those of :func:`compare`. With one seed, what is kept
+    of a side is taken with the seed that it had.
 
     Raises
     ------
@@ -219,36 +270,40 @@ def run_side_by_side(
         for (place, seed), measured in sorted(found.items(), key=lambda item: item[0])
         for text in measured.troubles
     )
-    return SideBySide(tuple(sides), seeds, _phases(runs), troubles)
+    return SideBySide(tuple(sides), seeds, _phases(sides, runs), troubles)
 
 
 def _phases(
-    runs: Sequence[Sequence[Mapping[Phase, Measurement]]],
+    sides: Sequence[Side], runs: Sequence[Sequence[Mapping[Phase, Measurement]]]
 ) -> dict[Phase, tuple[PhaseOfSide, ...]]:
     """Compare the phases of runs: by side, then by seed."""
-    names = list(dict.fromkeys(phase for side in runs for phase in side[0]))
-    return {
-        phase: tuple(
-            _phase(place, [run[phase] for run in side], _of_first(runs[0], phase))
-            for place, side in enumerate(runs)
-            if all(phase in run for run in side)
+    found = {}
+    for phase in dict.fromkeys(phase for side in runs for phase in side[0]):
+        # A phase of a side by seed; nothing where one of its runs lacks it.
+        measured = [
+            [run[phase] for run in side] if all(phase in run for run in side) else []
+            for side in runs
+        ]
+        of_sides = [
+            _phase(place, sides[place].name, of_side, measured[0])
+            for place, of_side in enumerate(measured)
+            if of_side
+        ]
+        found[phase] = tuple(
+            replace(one, said=said(of_sides[0], one, sides[one.side].values)) for one in of_sides
         )
-        for phase in names
-    }
+    return found
 
 
-def _of_first(side: Sequence[Mapping[Phase, Measurement]], phase: Phase) -> list[Measurement]:
-    """Return a phase of the first side by seed; nothing where a run lacks it."""
-    return [run[phase] for run in side] if all(phase in run for run in side) else []
-
-
-def _phase(place: int, runs: Sequence[Measurement], base: Sequence[Measurement]) -> PhaseOfSide:
+def _phase(
+    place: int, name: str, runs: Sequence[Measurement], base: Sequence[Measurement]
+) -> PhaseOfSide:
     """Put the runs of one side with all seeds together."""
     seconds = tuple(run.seconds for run in runs)
     ratio = _ratio(base, runs) if base and place > 0 else None
     first = runs[0]
     waits = _mean_waits(runs)
-    return PhaseOfSide(place, seconds, first.bytes, ratio, first.load, waits, first.osts)
+    return PhaseOfSide(place, seconds, first.bytes, ratio, first.load, waits, first.osts, name)
 
 
 def _ratio(base: Sequence[Measurement], runs: Sequence[Measurement]) -> Ratio:

@@ -1,14 +1,14 @@
 """What bounds a run, and what would help: each answer is a run that was made.
 
-Where ranks wait, and which stations are busy, says where to look (:mod:`sim.results.waits`,
-:mod:`sim.results.stations`). It does not say what a better part would bring: behind a queue that is
-gone stands the next one. So the same scenario is run again, once without each part that may be to
-blame, and once with each change that may help.
+Where ranks wait, and which stations are busy, says where to look (:mod:`sim.findings.waits`,
+:mod:`sim.findings.bottlenecks`). It does not say what a better part would bring: behind a queue
+that is gone stands the next one. So the same scenario is run again, once without each part that may
+be to blame, and once with each change that may help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,16 +16,21 @@ import numpy as np
 
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
+from sim.config.units import format_seconds
 from sim.engine.processors import processors
+from sim.findings.bottlenecks import Load, loads, outliers
+from sim.findings.critical_path import CriticalPath, critical_paths
 from sim.plane.causes import Cause
 from sim.plane.stations import StationKind
-from sim.results.critical_path import CriticalPath, critical_paths
-from sim.results.stations import Load, loads, outliers
+from sim.run.jobs import JobsResult, simulate_jobs
 from sim.run.result import Result
 from sim.studies.case import Case, Phase, Seconds, collective, may_share_locks, seconds_of
 from sim.studies.explain.ideals import Part, rank_computing, single, suspects
 from sim.studies.explain.remedies import Kind, remedies
 from sim.studies.processes import Failure, each
+from sim.telling.answer import Column, Table, To, Unit
+from sim.telling.data import frame
+from sim.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,67 +51,39 @@ _MOST_OTHERS = 6  # jobs that are left out one by one
 
 @dataclass(frozen=True)
 class Tried:
-    """A run that was made to find out what something brings.
+    """A run that was made to find out what something brings."""
 
-    Attributes
-    ----------
-    words
-        What is different: without what, or with what.
-    typed
-        How it is asked for on the command line; empty for what cannot be had.
-    seconds
-        That the phase took then.
-    gain
-        How many times as fast the phase is then.
-    kind
-        Who can change it; nobody where it is a part that costs nothing.
-    key
-        What programs call the part that costs nothing; empty for a change.
-    kin
-        The key of the part that it is one piece of: one station among its peers, one rank.
-    """
-
-    words: str
-    typed: str
-    seconds: float
-    gain: float
-    kind: Kind | None = None
-    key: str = ""
-    kin: str = ""
+    words: str  # what is different: without what, or with what
+    typed: str  # how it is asked for on the command line; empty for what cannot be had
+    seconds: float  # that the phase took then
+    gain: float  # how many times as fast the phase is then
+    kind: Kind | None = None  # who can change it; nobody where it is a part that costs nothing
+    key: str = ""  # what programs call the part that costs nothing; empty for a change
+    kin: str = ""  # key of the part that it is one piece of: a station among its peers, one rank
 
     @property
     def helps(self) -> bool:
         """Whether it is worth saying."""
         return self.gain >= WORTH_SAYING
 
+    @property
+    def tried(self) -> str:
+        """What it is: ``as it is``, ``without`` a part, ``with`` a change."""
+        if not self.words:
+            return "as it is"
+        return "without" if self.kind is None else "with"
+
 
 @dataclass(frozen=True)
 class PhaseExplanation:
-    """Why one kind of phase takes its time.
-
-    Attributes
-    ----------
-    phase
-        Which one.
-    load
-        The busiest station, and what the ranks waited for; of one kind of a replay's calls that of
-        the whole replay.
-    path
-        The critical path of the longest of its repetitions; None for a replay's calls.
-    seconds
-        That it took, all its repetitions together.
-    without
-        What it takes without each part that may be to blame, the largest gain first.
-    changed
-        What it takes with each change that may help, the largest gain first.
-    """
+    """Why one kind of phase takes its time."""
 
     phase: Phase
-    load: Load
-    path: CriticalPath | None
-    seconds: float
-    without: tuple[Tried, ...]
-    changed: tuple[Tried, ...]
+    load: Load  # the busiest station, and waits; of a replay's calls that of the whole replay
+    path: CriticalPath | None  # of the longest of its repetitions; None for a replay's calls
+    seconds: float  # that it took, all its repetitions together
+    without: tuple[Tried, ...]  # each part that may be to blame, the largest gain first
+    changed: tuple[Tried, ...]  # with each change that may help, the largest gain first
 
     @property
     def others(self) -> tuple[Tried, ...]:
@@ -117,6 +94,11 @@ class PhaseExplanation:
     def of_calls(self) -> bool:
         """Whether it is about one kind of a replay's calls."""
         return self.phase.name != self.load.access
+
+    @property
+    def runs(self) -> tuple[Tried, ...]:
+        """The run as it is, then all that was tried."""
+        return (Tried("", "", self.seconds, 1.0), *self.without, *self.changed)
 
 
 class Explanation(NamedTuple):
@@ -142,11 +124,51 @@ class Explanation(NamedTuple):
     runs: int
     refused: tuple[tuple[str, str], ...]
 
+    def recorded_run(self) -> Result | JobsResult:
+        """Return the run itself, with a recording: for its pictures.
+
+        Of several jobs it is made once more, the same bit for bit: what came of it for all of them
+        together is not part of an explanation.
+        """
+        if isinstance(self.scenario, Scenario):
+            return self.results[""]
+        return simulate_jobs(self.scenario, alone=False, record=True)
+
     def to_pandas(self) -> pd.DataFrame:
         """Return a table with a row for each phase of each run: docs/python.md."""
-        from sim.studies.explain.explanation_table import to_pandas
+        columns = *PLACE, Column("runs", ROWS, inner=TRIED)
+        return frame(Table(columns, lambda: self.phases))
 
-        return to_pandas(self)
+
+_SECONDS = Unit("s", float, lambda seconds: format_seconds(seconds, 4))
+_TIMES = Unit("", float, lambda times: f"{times:.2f}")
+
+PLACE = (
+    Column("job", WORDS, lambda one: one.phase.job, help="Empty where there is only one."),
+    Column("part", NUMBER, lambda one: one.phase.part, help="Of the workload, from 0."),
+    Column("phase", WORDS, lambda one: one.phase.name, help="What is done, as write."),
+)
+"""Which kind of phase."""
+
+TRIED = (
+    Column("tried", WORDS, to=To.PANDAS, help="as it is, without (a part) or with (a change)."),
+    Column("words", WORDS, help="What is left out, or changed."),
+    Column("typed", TYPED, head="how to ask for it", help="On the command line."),
+    Column(
+        "who",
+        WORDS,
+        lambda one: "" if one.kind is None else one.kind.value,
+        head="who can change it",
+        to=To.PEOPLE | To.PANDAS,
+    ),
+    Column("seconds", _SECONDS, head="the phase takes", help="All its repetitions together."),
+    Column("gain", _TIMES, head="times as fast"),
+    Column("kind", WORDS, to=To.JSON, help="Who can change it; null for a part."),
+    Column("key", WORDS, to=To.JSON, help="What programs call a part; empty for a change."),
+    Column("kin", WORDS, to=To.JSON, help="Key of the part that it is one piece of."),
+    Column("helps", FLAG, to=To.DATA, help="Whether it is worth saying."),
+)
+"""A run that was made."""
 
 
 class _Trial(NamedTuple):
@@ -156,13 +178,6 @@ class _Trial(NamedTuple):
     kind: Kind | None = None
     key: str = ""
     kin: str = ""
-
-
-class _Told(NamedTuple):
-    """A kind of phase that is to be explained."""
-
-    phase: Phase
-    load: Load
 
 
 def explain(
@@ -192,11 +207,12 @@ def explain(
     explained = _explained(scenario, results)
     told, paths = _told(explained), _paths(explained)
     base = seconds_of(results)
-    trials = _trials(whole.listed(), results, explained, [one.load for one in told])
+    trials = _trials(whole.listed(), results, explained, [load for _, load in told])
     ended: dict[str, Seconds] = {}
     refused: list[tuple[str, str]] = []
     cases = {name: trial.case for name, trial in trials.items()}
-    for done, (name, outcome) in enumerate(_each(cases, jobs), 1):
+    outcomes = each(_seconds, cases, jobs or processors(), size=Case.size)
+    for done, (name, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, Failure):
             refused.append((trials[name].words, outcome.reason))
         else:
@@ -217,11 +233,6 @@ def explain(
     return Explanation(scenario, results, phases, len(trials), tuple(sorted(refused)))
 
 
-def _each(cases: Mapping[str, Case], jobs: int | None) -> Iterator[tuple[str, Seconds | Failure]]:
-    """Make runs in so many processes; yield what comes of each by its name."""
-    return each(_seconds, cases, jobs or processors(), size=Case.size)
-
-
 def _seconds(case: Case) -> Seconds:
     """Make a run; return how long its phases took."""
     return seconds_of(case.run())
@@ -236,18 +247,18 @@ def _explained(
     return dict(results)
 
 
-def _told(explained: Mapping[str, Result]) -> list[_Told]:
+def _told(explained: Mapping[str, Result]) -> list[tuple[Phase, Load]]:
     """Return the kinds of phases that are to be explained, in their order."""
-    told = []
+    told: list[tuple[Phase, Load]] = []
     for job, result in explained.items():
         seconds = seconds_of({job: result})
         by_phase = {Phase(job, load.test_id, load.access): load for load in loads(result)}
-        told += [_Told(phase, load) for phase, load in by_phase.items()]
+        told += by_phase.items()
         calls = [phase for phase in seconds if phase not in by_phase]
         most = max((seconds[phase] for phase in calls), default=0.0)
         load = next(iter(by_phase.values()), None)
         told += [
-            _Told(phase, load)
+            (phase, load)
             for phase in calls
             if load is not None and seconds[phase] >= _WORTH_A_LOOK * most
         ]
@@ -345,13 +356,9 @@ def _absences(case: Case, results: Mapping[str, Result]) -> list[_Trial]:
     moved = {name: sum(row.bytes for row in result.rows) for name, result in results.items()}
     largest = sorted(moved, key=lambda name: -moved[name])[:_MOST_OTHERS]
     trials = [
-        _Trial(
-            f"{_JOB} {name}",
-            "",
-            case.without_jobs(frozenset({name}), results),
-            key=f"{_JOB} {name}",
-        )
+        _Trial(words, "", case.without_jobs(frozenset({name}), results), key=words)
         for name in largest
+        if (words := f"{_JOB} {name}")
     ]
     if len(results) == 2:
         return trials

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from sim.config.machine import Machine
 from sim.plane.causes import Cause
+from sim.plane.pace import COMPUTING
 from sim.plane.stations import StationKind
-from sim.run.pace import COMPUTING
 from sim.studies.case import GROUP_LOCK, Case
 
 _FASTER = 1000.0
@@ -21,40 +21,17 @@ _FASTER = 1000.0
 
 
 class Part(NamedTuple):
-    """A part of the path that a run can do without.
+    """A part of the path that a run can do without."""
 
-    Attributes
-    ----------
-    key
-        What programs call it.
-    words
-        What is not there any more: the end of a sentence that begins with "without".
-    causes
-        Why ranks wait, where the part may be to blame.
-    kinds
-        Its stations.
-    rates
-        Values of the machine that become a thousand times as large.
-    times
-        Values of the machine that become zero.
-    stations
-        What the names of its stations begin with: they serve a thousand times as fast. The same for
-        what ranks compute.
-    hints
-        For MPI-IO, with which nothing is left of it.
-    kin
-        The key of the part that it is one piece of, where it is a single station or rank.
-    """
-
-    key: str
-    words: str
-    causes: frozenset[Cause]
-    kinds: frozenset[StationKind] = frozenset()
-    rates: tuple[str, ...] = ()
-    times: tuple[str, ...] = ()
-    stations: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
-    kin: str = ""
+    key: str  # what programs call it
+    words: str  # what is not there any more: the end of a sentence that begins with "without"
+    causes: frozenset[Cause]  # why ranks wait, where the part may be to blame
+    kinds: frozenset[StationKind] = frozenset()  # its stations
+    rates: tuple[str, ...] = ()  # values of the machine that become a thousand times as large
+    times: tuple[str, ...] = ()  # values of the machine that become zero
+    stations: tuple[str, ...] = ()  # what the names of stations begin with that become as fast
+    hints: tuple[str, ...] = ()  # for MPI-IO, with which nothing is left of it
+    kin: str = ""  # key of the part that it is one piece of: a single station or rank
 
     def without(self, case: Case, machine: Machine) -> Case:
         """Return the case in which the part costs nothing."""
@@ -268,12 +245,8 @@ def rank_computing(rank: int, job: str = "") -> Part:
 def suspects(causes: Collection[Cause], kinds: Collection[StationKind]) -> list[Part]:
     """Return the parts that may be to blame: the one place where this is chosen.
 
-    Parameters
-    ----------
-    causes
-        What ranks waited for and what they were at meanwhile, as far as it is worth a look.
-    kinds
-        Of the stations that were busiest.
+    ``causes`` are what ranks waited for and what they were at meanwhile, as far as it is worth a
+    look; ``kinds`` those of the stations that were busiest.
     """
     return [
         part for part in PARTS if part.causes.intersection(causes) or part.kinds.intersection(kinds)

@@ -9,13 +9,14 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
 from sim.config.units import format_bytes
 from sim.mpi.hint_text import with_more_hints
 from sim.plane.causes import Cause
 from sim.run.result import Result
-from sim.studies.case import GROUP_LOCK, HINTS, Case, collective, may_share_locks
+from sim.studies.case import GROUP_LOCK, Case, collective, may_share_locks
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 
@@ -35,24 +36,12 @@ class Kind(StrEnum):
 
 
 class Remedy(NamedTuple):
-    """A change, and the run with it.
+    """A change, and the run with it."""
 
-    Attributes
-    ----------
-    words
-        What is changed: the end of a sentence that begins with "with".
-    typed
-        How it is asked for on the command line.
-    case
-        With the change made.
-    kind
-        Who can make it.
-    """
-
-    words: str
-    typed: str
-    case: Case
-    kind: Kind = Kind.SETTING
+    words: str  # what is changed: the end of a sentence that begins with "with"
+    typed: str  # how it is asked for on the command line
+    case: Case  # with the change made
+    kind: Kind = Kind.SETTING  # who can make it
 
 
 class _Patient(NamedTuple):
@@ -111,14 +100,7 @@ class _Patient(NamedTuple):
 def remedies(name: str, case: Case, result: Result, causes: Collection[Cause]) -> list[Remedy]:
     """Return the changes that may help a job whose ranks waited for some causes.
 
-    Parameters
-    ----------
-    name
-        Of the job; empty where there is only one.
-    case, result
-        The run, and what came of the job.
-    causes
-        What the ranks waited for, as far as it is worth a look.
+    ``name`` is the job's, empty where there is only one; ``result`` what came of it in the run.
     """
     patient = _Patient(name, case, result)
     kinds = [make for on, make in _KINDS if on.intersection(causes)]

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from typing import Any
 
 from sim.config.machine import Machine
-from sim.config.units import format_bytes, format_per_second, format_rate, format_seconds
+from sim.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
 from sim.config.workload_mix import WorkloadMix
-from sim.results.page.machine_tables import machine_parts
+from sim.results.machine_text import machine_parts
 from sim.studies.plan.hardware import is_count
 from sim.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
 from sim.studies.plan.plan import Configuration, Plan
@@ -41,7 +41,6 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.sheet import GB
 from sim.telling.text import wrapped
 from sim.telling.units import ANY, WORDS
 from topology.text import format_count
@@ -193,11 +192,7 @@ def _row(plan: Plan, each: Configuration) -> list[str]:
 
 def ratio_words(ratio: Ratio | None) -> str:
     """Write a ratio with its interval; 1 where there is none."""
-    if ratio is None:
-        return "1"
-    if ratio.low is None or ratio.high is None:
-        return f"{ratio.value:.3f}"
-    return f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})"
+    return "1" if ratio is None else ratio.words
 
 
 def gains_table(plan: Plan) -> Table:

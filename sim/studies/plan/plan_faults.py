@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sim.config.errors import InputError, naming
-from sim.config.faults import KINDS, Fault, parse_fault
+from sim.config.fault_forms import KINDS
+from sim.config.faults import Fault, parse_fault
 from sim.config.machine import Machine
 from sim.config.workload_mix import WorkloadMix
 from sim.engine.processors import processors

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sim.studies.compare.reason import reason
-from sim.studies.compare.side_by_side import PhaseOfSide
-from sim.studies.compare.touched import touched_by
+from sim.studies.compare.reasons import reason, touched_by
+from sim.studies.compare.side import PhaseOfSide
 from sim.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
 from sim.studies.plan.plan import Configuration, Plan
 from sim.studies.plan.plan_sensitivity import MixSensitivity

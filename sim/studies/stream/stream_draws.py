@@ -12,10 +12,10 @@ import numpy as np
 from sim.config.errors import FailureError
 from sim.config.stream import StreamScenario
 from sim.engine.types import Floats
-from sim.run.allocation import Allocation
 from sim.run.machine import Progress
 from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.run.streaming.stream import Stream
+from sim.run.submission import Allocation
 from sim.studies.processes import Failure, each
 from sim.workloads.job_records.record import JobRecord
 from sim.workloads.job_records.stream_jobs import recorded_jobs

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sim.config.units import GB
 from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.telling.sheet import (
-    GB,
     INK,
     PALETTE,
     WIDE,

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sim.config.errors import InputError
+from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.mpi.hint_text import read_patterns
-from sim.studies.case import HINTS, NO_CALLS
+from sim.studies.case import NO_CALLS
 from sim.studies.record import RunRecord
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior

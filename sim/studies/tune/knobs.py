@@ -12,10 +12,11 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario, Workload
-from sim.config.units import MIB
+from sim.config.units import MIB, SHORT_SIZES
 from sim.mpi.hint_text import with_more_hints
-from sim.studies.case import GROUP_LOCK, HINTS
+from sim.studies.case import GROUP_LOCK
 from sim.studies.tune.job_nature import JobNature
 
 AS_IT_IS = "as it is"
@@ -122,17 +123,9 @@ def size_knob(nature: JobNature) -> Knob:
         choices,
         _with_size,
         present,
-        label=lfs_size,
+        label=SHORT_SIZES.write,
         idle=ELSEWHERE,
     )
-
-
-def lfs_size(size: int) -> str:
-    """Write a size as ``lfs setstripe -S`` takes it: ``8m``."""
-    for letter, scale in (("g", 1 << 30), ("m", 1 << 20), ("k", 1 << 10)):
-        if size % scale == 0:
-            return f"{size // scale}{letter}"
-    return str(size)
 
 
 def striping_of(nature: JobNature, scenario: Scenario) -> tuple[int | None, int | None]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
-from sim.studies.case import HINTS
+from sim.config.units import SHORT_SIZES
 from sim.studies.tune.job_nature import replays
-from sim.studies.tune.knobs import Turner, lfs_size, striping_of
+from sim.studies.tune.knobs import Turner, striping_of
 from sim.studies.tune.space import Space
 from sim.studies.tune.tuning import Trial
 from sim.workloads.catalogue import workload_of
@@ -52,7 +53,7 @@ def _setstripe(space: Space, scenario: Scenario) -> str:
         return ""
     count, size = striping_of(space.nature, scenario)
     asked = [f"-c {count}"] if count else []
-    asked += [f"-S {lfs_size(size)}"] if size else []
+    asked += [f"-S {SHORT_SIZES.write(size)}"] if size else []
     return f"lfs setstripe {' '.join(asked)} {_folder(scenario)}" if asked else ""
 
 

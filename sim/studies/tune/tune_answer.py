@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
-from sim.results.page.scenario_parts import complete_parts
-from sim.results.waits import Wait
-from sim.studies.compare.reason import reason
-from sim.studies.compare.side_by_side import PhaseOfSide
+from sim.findings.waits import Wait
+from sim.results.run_answer import complete_parts
+from sim.studies.compare.reasons import reason
+from sim.studies.compare.side import PhaseOfSide
 from sim.studies.model_error import ModelError, model_error_of
 from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound

@@ -14,57 +14,51 @@ from sim.config.errors import InputError
 from sim.config.files import explain
 from sim.config.sealed import check_may_open
 from sim.config.striping import StripeRequest
-from sim.workloads.h5bench.pattern import PATTERNS, Pattern, read_pattern
-from sim.workloads.h5bench.section import Section
-from sim.workloads.h5bench.stress import Stress, read_stress
+from sim.workloads.h5bench.benchmarks import (
+    PATTERNS,
+    Pattern,
+    Stress,
+    read_pattern,
+    read_stress,
+)
+from sim.workloads.h5bench.section import Section, number, one_of
 from sim.workloads.kernels.exerciser import Exerciser
+from sim.workloads.option_table import by_name, row
 
 Task: TypeAlias = Pattern | Stress | Exerciser
 
 _NEEDED = ("mpi", "vol", "file-system", "directory", "benchmarks")
+_SIMULATED = (*PATTERNS, "metadata", "exerciser")
 _NOT_SIMULATED = ("append", "write_var_normal_dist", "amrex", "openpmd", "e3sm", "macsio")
+
+_ROWS = by_name(row(" ".join(_NEEDED), str))
+_VOL_ROWS = by_name(row("library path connector preload", str))
+_MPI_ROWS = by_name(row("command", str), row("ranks", number(1)), row("configuration", str, ""))
+_LUSTRE_ROWS = by_name(row("stripe-size", number(1)), row("stripe-count", str, ""))
+_BENCHMARK_ROWS = by_name(
+    row("benchmark", one_of(*_SIMULATED, *_NOT_SIMULATED)),
+    row("file configuration", str),
+)
 _SWITCHES = ("keepfile", "usechunked", "indepio", "addattr", "derivedtype", "metacoll")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """One benchmark of a configuration.
+    """One benchmark of a configuration."""
 
-    Attributes
-    ----------
-    name
-        As h5bench calls it: ``write``, ``metadata``.
-    file
-        The HDF5 file, with its folder.
-    task
-        What it does.
-    """
-
-    name: str
-    file: str
-    task: Task
+    name: str  # as h5bench calls it: write, metadata
+    file: str  # the HDF5 file, with its folder
+    task: Task  # what it does
 
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """What a file asks for.
+    """What a file asks for."""
 
-    Attributes
-    ----------
-    ranks
-        That MPI is to start.
-    striping
-        Of the folder; what is not said is left to the job.
-    directory
-        The folder of the files.
-    benchmarks
-        In order.
-    """
-
-    ranks: int
-    striping: StripeRequest
-    directory: str
-    benchmarks: tuple[Benchmark, ...]
+    ranks: int  # that MPI is to start
+    striping: StripeRequest  # of the folder; what is not said is left to the job
+    directory: str  # the folder of the files
+    benchmarks: tuple[Benchmark, ...]  # in order
 
 
 def read_configuration(path: str) -> Configuration:
@@ -84,23 +78,22 @@ def read_configuration(path: str) -> Configuration:
     except (ValueError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
         raise InputError(f"{path}: is not JSON as h5bench reads it: {reason}") from None
-    section = Section(path, document)
-    section.only(_NEEDED)
+    section = Section(path, document, _ROWS)
     for name in _NEEDED:
         if name not in section.values:
             raise InputError(f"{path}.{name} is missing; h5bench wants {', '.join(_NEEDED)}")
     directory, listed = section.text("directory"), section.values["benchmarks"]
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{path}.benchmarks: right would be a list of at least one benchmark")
-    section.section("vol").only(("library", "path", "connector", "preload"))
+    section.section("vol", _VOL_ROWS)
     benchmarks = tuple(
-        _benchmark(Section(f"{path}.benchmarks[{number}]", one), directory)
-        for number, one in enumerate(listed)
+        _benchmark(Section(f"{path}.benchmarks[{at}]", one, _BENCHMARK_ROWS), directory)
+        for at, one in enumerate(listed)
     )
     _check_files(benchmarks, path)
     return Configuration(
-        ranks=_ranks(section.section("mpi")),
-        striping=_striping(section.section("file-system")),
+        ranks=_ranks(section.section("mpi", _MPI_ROWS)),
+        striping=_striping(section.section("file-system", by_name(row("lustre", str)))),
         directory=directory,
         benchmarks=benchmarks,
     )
@@ -108,22 +101,18 @@ def read_configuration(path: str) -> Configuration:
 
 def _ranks(section: Section) -> int:
     """Return how many ranks are started: as ``configuration`` says, else ``ranks``."""
-    section.only(("command", "ranks", "configuration"))
     section.text("command")
     typed = re.search(
-        r"(?:^|\s)(?:-np|-n|--ntasks)[ =]?([0-9]{1,7})(?:\s|$)", section.text("configuration", "")
+        r"(?:^|\s)(?:-np|-n|--ntasks)[ =]?([0-9]{1,7})(?:\s|$)", section.text("configuration")
     )
-    return max(int(typed[1]), 1) if typed else section.number("ranks", least=1)
+    return max(int(typed[1]), 1) if typed else section["ranks"]
 
 
 def _striping(section: Section) -> StripeRequest:
     """Return the striping of the folder."""
-    section.only(("lustre",))
-    lustre = section.section("lustre")
-    lustre.only(("stripe-size", "stripe-count"))
-    count, size = lustre.text("stripe-count", ""), None
-    if "stripe-size" in lustre.values:
-        size = lustre.number("stripe-size", least=1)
+    lustre = section.section("lustre", _LUSTRE_ROWS)
+    count = lustre.text("stripe-count")
+    size = lustre["stripe-size"] if "stripe-size" in lustre.values else None
     if count and not re.fullmatch(r"-?[0-9]{1,6}", count):
         raise InputError(f"{lustre.place}.stripe-count = {count}: right would be a number of OSTs")
     try:
@@ -134,17 +123,15 @@ def _striping(section: Section) -> StripeRequest:
 
 def _benchmark(section: Section, directory: str) -> Benchmark:
     """Return one benchmark."""
-    section.only(("benchmark", "file", "configuration"))
-    known = (*PATTERNS, "metadata", "exerciser")
-    name = section.choice("benchmark", (*known, *_NOT_SIMULATED))
+    name = section["benchmark"]
     if name in _NOT_SIMULATED:
         raise InputError(
-            f"{section.place}.benchmark = {name}: it is not simulated; {', '.join(known)} are"
+            f"{section.place}.benchmark = {name}: it is not simulated; {', '.join(_SIMULATED)} are"
         )
-    inner = section.section("configuration")
     if name == "exerciser":
+        inner = section.section("configuration")
         return Benchmark(name=name, file="hdf5TestFile", task=_exerciser(inner))
-    task = read_stress(inner) if name == "metadata" else read_pattern(name, inner)
+    task = read_stress(section) if name == "metadata" else read_pattern(name, section)
     return Benchmark(name=name, file=f"{directory}/{section.text('file')}", task=task)
 
 
@@ -170,8 +157,8 @@ def _plain(text: str) -> object:
 def _check_files(benchmarks: tuple[Benchmark, ...], path: str) -> None:
     """Raise InputError if a file is read that nobody has written, or not so."""
     written: dict[str, Pattern] = {}
-    for number, benchmark in enumerate(benchmarks):
-        task, place = benchmark.task, f"{path}.benchmarks[{number}]"
+    for at, benchmark in enumerate(benchmarks):
+        task, place = benchmark.task, f"{path}.benchmarks[{at}]"
         if not isinstance(task, Pattern):
             continue
         if task.operation in ("write", "write-unlimited"):

@@ -11,10 +11,10 @@ from sim.engine.types import Floats
 from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_objects import Group
 from sim.machine.filesystem import FileSet
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.h5bench.configuration import Configuration
@@ -26,17 +26,10 @@ MARKS = range(5)
 
 @dataclass
 class Written:
-    """What a benchmark has written: its file, and the datasets of each time step.
+    """What a benchmark has written: its file, and the datasets of each time step."""
 
-    Attributes
-    ----------
-    file
-        As the library keeps it in mind.
-    steps
-        Group and datasets of each time step.
-    """
-
-    file: Hdf5File
+    file: Hdf5File  # as the library keeps it in mind
+    # group and datasets of each time step
     steps: list[tuple[Group, list[Dataset]]] = field(default_factory=list)
 
 

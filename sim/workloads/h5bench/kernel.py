@@ -10,9 +10,8 @@ from pydantic import Field, PrivateAttr
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
+from sim.workloads.h5bench.benchmarks import PARTICLE, Pattern, Stress
 from sim.workloads.h5bench.configuration import Configuration, read_configuration
-from sim.workloads.h5bench.pattern import PARTICLE, Pattern
-from sim.workloads.h5bench.stress import Stress
 from sim.workloads.kernels.exerciser import Exerciser
 from sim.workloads.kernels.kernel import Kernel
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import simpy
 
     from sim.config.scenario import Scenario
-    from sim.workloads.h5bench.outcome import H5benchOutcome
+    from sim.workloads.h5bench.benchmarks import H5benchOutcome
     from sim.workloads.job import Job
 
 _MOST_STEPS = 10_000

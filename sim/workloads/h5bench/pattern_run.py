@@ -19,9 +19,8 @@ from sim.libraries.hdf5_objects import Group
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
 from sim.plane.batch import Batch
+from sim.workloads.h5bench.benchmarks import ELEMENT, PARTICLE, VARIABLES, Pattern, PatternTimes
 from sim.workloads.h5bench.files import OpenFile, Written
-from sim.workloads.h5bench.outcome import PatternTimes
-from sim.workloads.h5bench.pattern import ELEMENT, PARTICLE, VARIABLES, Pattern
 from sim.workloads.job import Job, Waiting
 from sim.workloads.job_results import Figure
 

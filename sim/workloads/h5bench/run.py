@@ -8,15 +8,15 @@ from typing import Any
 import simpy
 
 from sim.machine.filesystem import FileSet
-from sim.workloads.h5bench.configuration import Configuration
-from sim.workloads.h5bench.files import OpenFile, Written
-from sim.workloads.h5bench.outcome import (
+from sim.workloads.h5bench.benchmarks import (
     FinishedBenchmark,
     H5benchOutcome,
+    Pattern,
     PatternTimes,
     StressTimes,
 )
-from sim.workloads.h5bench.pattern import Pattern
+from sim.workloads.h5bench.configuration import Configuration
+from sim.workloads.h5bench.files import OpenFile, Written
 from sim.workloads.h5bench.pattern_run import run_pattern
 from sim.workloads.h5bench.stress_run import run_stress
 from sim.workloads.job import Job

@@ -1,95 +1,65 @@
-"""A part of an h5bench configuration: values by name, each read and judged as it is asked for."""
+"""A part of an h5bench configuration: values by name, each read by its row of a table."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from sim.config.errors import InputError
 from sim.config.files import nearest
-
-_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0}
-_LARGEST = 1 << 62
+from sim.config.units import H5BENCH_SIZES, H5BENCH_TIMES, MOST_BYTES
+from sim.workloads.option_table import Option, Reader
 
 
 class Section:
-    """An object of the JSON.
+    """An object of the JSON: each value is read by its row, and judged as it is asked for.
 
-    Parameters
-    ----------
-    place
-        What messages call it: file and field.
-    values
-        What it holds.
-
-    Raises
-    ------
-    InputError
-        If it is no object.
+    ``place`` is what messages call it, file and field; ``rows`` say what may stand there, which is
+    anything without them. InputError is raised if it is no object, or something else stands there.
     """
 
-    def __init__(self, place: str, values: object) -> None:
+    def __init__(
+        self, place: str, values: object, rows: Mapping[str, Option] | None = None
+    ) -> None:
         if not isinstance(values, dict):
             raise InputError(f"{place} = {_shown(values)}: right would be an object, {{...}}")
         self.place = place
         self.values: dict[str, Any] = values
+        self._rows = rows
+        if rows is not None:
+            self._check_names(rows)
 
-    def only(self, names: Collection[str], why_not: dict[str, str] | None = None) -> None:
-        """Raise InputError if something else stands there; ``why_not`` has known names refused."""
+    def _check_names(self, rows: Mapping[str, Option]) -> None:
+        known = [name for name, one in rows.items() if not one.refused]
         for name in self.values:
-            if why_not and name in why_not:
-                raise InputError(f"{self.place}.{name}: {why_not[name]}; leave it out")
-            if name not in names:
+            if name not in rows:
                 raise InputError(
                     f"{self.place}.{name}: h5bench has no such field here; right would be one of "
-                    f"{', '.join(names)}{nearest(name, names)}"
+                    f"{', '.join(known)}{nearest(name, known)}"
                 )
+            if rows[name].refused:
+                raise InputError(f"{self.place}.{name}: {rows[name].refused}; leave it out")
 
-    def section(self, name: str) -> Section:
+    def section(self, name: str, rows: Mapping[str, Option] | None = None) -> Section:
         """Return an object in it; an empty one if there is none."""
-        return Section(f"{self.place}.{name}", self.values.get(name, {}))
+        return Section(f"{self.place}.{name}", self.values.get(name, {}), rows)
 
-    def text(self, name: str, default: str | None = None) -> str:
-        """Return a value as text; a number as it would be typed."""
-        value = self.values.get(name, default)
+    def text(self, name: str) -> str:
+        """Return a value, or its default, as text; a number as it would be typed."""
+        value = self.values.get(name, self._rows[name].default if self._rows else None)
         if value is None:
             raise InputError(f"{self.place}.{name} is missing; right would be a value of it")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             self._fail(name, "a text or a number")
         return str(value).strip()
 
-    def number(self, name: str, default: int | None = None, *, least: int = 0) -> int:
-        """Return a whole number: ``16777216``, ``16 M`` (of 2^20), ``8K``."""
-        text = self.text(name, None if default is None else str(default))
-        match = re.fullmatch(r"([0-9]{1,19})\s*([kmgt]?)b?", text.lower())
-        number = int(match[1]) << _SHIFTS[match[2]] if match else -1
-        if not least <= number <= _LARGEST:
-            self._fail(name, f"a whole number of at least {least}, as in 16777216 or 16 M")
-        return number
-
-    def choice(self, name: str, known: Collection[str], default: str | None = None) -> str:
-        """Return one of some words."""
-        text = self.text(name, default)
-        if text not in known:
-            self._fail(name, f"one of {', '.join(known)}")
-        return text
-
-    def switch(self, name: str) -> bool:
-        """Return whether it says YES; unless given it says NO."""
-        return self.choice(name, ("YES", "NO", "yes", "no", "Y", "N"), "NO")[0] in "Yy"
-
-    def seconds(self, name: str) -> float:
-        """Return a time with its unit, in seconds: ``5 s``, ``100 ms``, ``1 min``; 0 unless given.
-
-        As in h5bench the number is whole.
-        """
-        text = self.text(name, "0 s")
-        match = re.fullmatch(r"([0-9]{1,9})\s*(us|ms|sec|s|min)", text.lower())
-        if match is None:
-            self._fail(name, "a whole number with its unit, us, ms, s or min, as in 5 s")
-        return int(match[1]) * _UNITS[match[2]]
+    def __getitem__(self, name: str) -> Any:
+        assert self._rows is not None
+        text = self.text(name)
+        try:
+            return self._rows[name].read(text)
+        except ValueError as error:
+            self._fail(name, str(error))
 
     def _fail(self, name: str, right: str) -> NoReturn:
         raise InputError(
@@ -100,3 +70,40 @@ class Section:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def number(least: int = 0) -> Reader:
+    """Return a reader of whole numbers: ``16777216``, ``16 M`` (of 2^20), ``8K``."""
+
+    def read(typed: str) -> int:
+        found = H5BENCH_SIZES.read(typed)
+        if found is None or not least <= found <= MOST_BYTES:
+            raise ValueError(f"a whole number of at least {least}, as in 16777216 or 16 M")
+        return found
+
+    return read
+
+
+def one_of(*known: str) -> Reader:
+    """Return a reader of one of some words."""
+
+    def read(typed: str) -> str:
+        if typed not in known:
+            raise ValueError(f"one of {', '.join(known)}")
+        return typed
+
+    return read
+
+
+def switch(typed: str) -> bool:
+    """Read whether it says YES."""
+    answer: str = one_of("YES", "NO", "yes", "no", "Y", "N")(typed)
+    return answer[0] in "Yy"
+
+
+def seconds(typed: str) -> float:
+    """Read a time with its unit; as in h5bench the number is whole."""
+    found = H5BENCH_TIMES.read(typed)
+    if found is None:
+        raise ValueError("a whole number with its unit, us, ms, s or min, as in 5 s")
+    return found

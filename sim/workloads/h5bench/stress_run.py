@@ -15,9 +15,8 @@ from sim.libraries.hdf5_objects import Group
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
 from sim.plane.batch import Batch
+from sim.workloads.h5bench.benchmarks import DOUBLE, Stress, StressTimes
 from sim.workloads.h5bench.files import OpenFile
-from sim.workloads.h5bench.outcome import StressTimes
-from sim.workloads.h5bench.stress import DOUBLE, Stress
 from sim.workloads.job import Job, Waiting
 
 _Move: TypeAlias = Callable[[Batch, Dataset, Hyperslab], None]

@@ -1,19 +1,14 @@
-"""What of IO500 is refused before a run begins, and what is remarked on."""
+"""What of IO500 is refused before a run begins, what is remarked on, and what is not valid."""
 
 from __future__ import annotations
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.workloads.io500.outcome import Io500Outcome
+from sim.workloads.io500.outcome import Io500Outcome, Io500Phase
 from sim.workloads.io500.settings import MOST_VERBOSE, Settings
 
 _LONGEST = 3600
 """Seconds of a stonewall: an hour."""
-
-_REFUSED = {
-    ("debug", "pause-dir"): "a simulation pauses for nobody; leave it out",
-    ("find", "external-script"): "a simulation runs no scripts; leave it out: pfind is simulated",
-}
 
 _FIRST_WRITTEN = {
     "ior-easy-read": "ior-easy-write",
@@ -30,13 +25,9 @@ _FIRST_WRITTEN = {
 
 def check_settings(settings: Settings, ranks: int) -> None:
     """Raise InputError if what a file asks for cannot be simulated."""
-    for (section, name), sentence in _REFUSED.items():
-        if settings.text(section, name):
-            raise InputError(f"[{section}] {name}: {sentence}")
-    if settings.truth("global", "io-buffers-on-gpu"):
-        raise InputError(
-            "[global] io-buffers-on-gpu: the compute nodes of a Cray XC40 have no GPU; leave it out"
-        )
+    for section, name, asked in settings.rows():
+        if asked.refused and settings.text(section, name) not in ("", *asked.harmless):
+            raise InputError(f"[{section}] {name}: {asked.refused}")
     if not 1 <= settings.stonewall <= _LONGEST:
         raise InputError(
             f"[debug] stonewall-time = {settings.stonewall}: right would be 300, or for a test "
@@ -80,13 +71,47 @@ def remarks(settings: Settings, outcome: Io500Outcome, scenario: Scenario) -> tu
     ]
     if rough:
         found.append(f"Not steady when there was no room for more: {', '.join(rough)}.")
-    if settings.truth("global", "drop-caches"):
-        found.append(
-            "drop-caches changes nothing: the caches of the nodes are not dropped between phases."
-        )
+    found += (
+        f"{name} changes nothing: {asked.idle}."
+        for section, name, asked in settings.rows()
+        if asked.idle and settings.truth(section, name)
+    )
     if scenario.nodes == 1:
         found.append(
             "On one node what is read was written by the same node, and what was simulated of it "
             "may fit its caches where all of it would not."
         )
+    return tuple(found)
+
+
+def breaches(phase: Io500Phase, settings: Settings) -> tuple[str, ...]:
+    """Return what is wrong with a phase: a sentence each, as IO500 has them (main.c)."""
+    found = []
+    name, ran = phase.name, phase.score > 0.0
+    writes, stonewall = name.endswith("-write"), settings.stonewall
+    if writes and phase.seconds < stonewall:
+        if ran and name.startswith("ior"):
+            found.append(
+                f"Write phase needed {phase.seconds:f}s instead of stonewall {stonewall}s. "
+                f"Stonewall was hit at {min(phase.seconds, stonewall):.1f}s"
+            )
+        found.append(
+            f"Runtime of phase ({phase.seconds:f}) is below stonewall time. This shouldn't happen!"
+        )
+    elif not ran and name != "timestamp":
+        found.append("Resulting score shouldn't be 0.0")
+    if writes and phase.seconds < settings.least_seconds:
+        found.append("Runtime is smaller than expected minimum runtime")
+    if name == "find" and ran and not phase.found:
+        found.append("Find didn't find anything, this is likely invalid.")
+    return tuple(found)
+
+
+def invalid_settings(settings: Settings) -> tuple[str, ...]:
+    """Return what of the settings makes the run invalid."""
+    found = []
+    if settings.stonewall != settings.least_seconds:
+        found.append(f"stonewall-time < {settings.least_seconds}us")
+    if settings.count("mdtest-hard", "files-per-dir"):
+        found.append("files-per-dir is set")
     return tuple(found)

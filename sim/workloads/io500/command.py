@@ -13,8 +13,7 @@ from sim.config.scenario import Workload as AskedWorkload
 from sim.workloads.io500.checks import check_settings, remarks
 from sim.workloads.io500.ini import checked
 from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.parts import Room, ior_test, mdtest_test
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.settings import Room, Settings, ior_test, mdtest_test
 from sim.workloads.ior.checks import check as check_ior
 from sim.workloads.mdtest.checks import check as check_mdtest
 from sim.workloads.workload import Workload
@@ -28,26 +27,7 @@ if TYPE_CHECKING:
 class Io500(Workload):
     """IO500: all its phases one after the other.
 
-    Parameters
-    ----------
-    asked
-        As a scenario has it.
-
-    Attributes
-    ----------
-    settings
-        What its file amounts to.
-    tolerance
-        By how much the rates of two spans of time differ at most in a phase that has settled.
-    phases
-        Those that have ended so far, in order.
-    tell
-        Called with the name of each phase before it begins.
-
-    Raises
-    ------
-    InputError
-        If there is no such option, or a value does not fit.
+    InputError is raised if there is no such option, or a value does not fit.
     """
 
     name: ClassVar[str] = "io500"
@@ -55,9 +35,10 @@ class Io500(Workload):
     def __init__(self, asked: AskedIo500) -> None:
         self._asked = asked
         self.settings = Settings(checked(asked.config, "io500"), asked.timestamp)
+        # by how much the rates of two spans of time differ at most in a phase that has settled
         self.tolerance = asked.steady / 100.0
-        self.phases: list[Io500Phase] = []
-        self.tell: Callable[[str], None] = _tell_nobody
+        self.phases: list[Io500Phase] = []  # that have ended so far, in order
+        self.tell: Callable[[str], None] = _tell_nobody  # the name of a phase before it begins
 
     @property
     def title(self) -> str:

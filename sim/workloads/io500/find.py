@@ -22,27 +22,14 @@ from sim.workloads.listing import NAMES_A_REQUEST, add_reading
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Folders:
-    """Directories with files.
+    """Directories with files."""
 
-    Attributes
-    ----------
-    directories
-        int64 (n,): their numbers as files.
-    names
-        int64 (n,): how many names there are in each.
-    matching
-        int64 (m,): the files whose names match.
-    files
-        How many files there are.
-    scale
-        How many times as many there are in the whole time.
-    """
-
-    directories: Integers
-    names: Integers
+    directories: Integers  # int64 (n,): their numbers as files
+    names: Integers  # int64 (n,): how many names there are in each
+    # int64 (m,): the files whose names match
     matching: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    files: int = 0
-    scale: float = 1.0
+    files: int = 0  # how many files there are
+    scale: float = 1.0  # how many times as many there are in the whole time
 
 
 def has_01(numbers: npt.ArrayLike, *, padded: bool = False) -> npt.NDArray[np.bool_]:
@@ -75,18 +62,10 @@ def matching_items(ranks: int, files: int) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, kw_only=True)
 class Pfind:
-    """How pfind goes about it.
+    """How pfind goes about it."""
 
-    Attributes
-    ----------
-    processes
-        Ranks that take part.
-    shares_directory
-        Whether several may read one directory, each some of its names (``-H 1``).
-    """
-
-    processes: int
-    shares_directory: bool
+    processes: int  # ranks that take part
+    shares_directory: bool  # whether several may read one directory, each some of its names (-H 1)
 
     def run(self, job: Job, folders: list[Folders], label: str) -> Waiting:
         """Walk through directories: a part of a SimPy process."""

@@ -1,19 +1,20 @@
-"""IO500's own file: sections in brackets, ``option = value``, remarks behind ``#`` or ``;``.
+"""IO500's own file: its options, in sections in brackets, ``option = value``.
 
 It is read as IO500 reads it (ini-parse.c): names of sections and options in either case, an option
-without a value stays at its default, a value ends where a ``#`` or ``;`` begins.
+without a value stays at its default, a value ends where a remark begins with ``#`` or ``;``.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from sim.config.errors import InputError, shown
 from sim.config.files import nearest
 from sim.config.sealed import check_may_open
-from sim.workloads.io500.options import OLDER, SECTIONS, Kind
+from sim.workloads.option_table import NO_GPU, Option, Reader, by_name, row
 
 Given = Mapping[str, Mapping[str, str]]
 """The values that a file sets: by section and option, as texts."""
@@ -26,6 +27,134 @@ _LARGEST = 1 << 16
 
 _MOST = (1 << 31) - 1
 """What IO500 keeps whole numbers in ends here."""
+
+
+def _text(typed: str) -> str:
+    if not typed.isprintable():
+        raise ValueError("a text")
+    return typed
+
+
+def _truth(typed: str) -> str:
+    truth = {"true": "TRUE", "1": "TRUE", "false": "FALSE", "0": "FALSE"}.get(typed.lower())
+    if truth is None:
+        raise ValueError("TRUE or FALSE")
+    return truth
+
+
+def _of(form: str, right: str, most: float = math.inf) -> Reader:
+    """Return a reader of numbers of some form, which stay texts."""
+
+    def read(typed: str) -> str:
+        if not re.fullmatch(form, typed) or abs(float(typed)) > most:
+            raise ValueError(right)
+        return typed
+
+    return read
+
+
+_count = _of("[0-9]{1,18}", "a whole number, 0 or more")
+_whole = _of("-?[0-9]{1,10}", "a whole number", _MOST)
+_number = _of(r"[0-9]{1,9}(\.[0-9]{1,9})?", "a number")
+
+_CACHES_STAY = "the caches of the nodes are not dropped between phases"
+_NO_GPU = f"{NO_GPU}; leave it out"
+_NO_SCRIPT = "a simulation runs no scripts; leave it out: pfind is simulated"
+_API = row("API", _text)
+_RUN = row("run", _truth, "TRUE")
+_VERBOSITY = row("verbosity", _whole)
+_PHASE = (_API, _RUN)
+_COLLECTIVE = row("collective", _truth)
+_RANDOM = (
+    _API,
+    row("blockSize", _count, "1073741824"),
+    _RUN,
+    _VERBOSITY,
+    row("randomPrefill", _whole, "0"),
+)
+_FIND = (
+    row("external-mpi-args", _text, ""),
+    row("external-extra-args", _text, ""),
+    row("nproc", _count),
+    _RUN,
+    row("pfind-queue-length", _whole, "10000"),
+    row("pfind-steal-next", _truth, "FALSE"),
+    row("pfind-parallelize-single-dir-access-using-hashing", _truth, "FALSE"),
+)
+
+_ROWS: dict[str, tuple[Option, ...]] = {
+    "global": (
+        row("datadir", _text, "./datafiles"),
+        row("timestamp-datadir", _truth, "TRUE"),
+        row("resultdir", _text, "./results"),
+        row("timestamp-resultdir", _truth, "TRUE"),
+        row("api", _text, "POSIX"),
+        row("drop-caches", _truth, "FALSE", idle=_CACHES_STAY),
+        row("drop-caches-cmd", _text, 'sudo -n bash -c "echo 3 > /proc/sys/vm/drop_caches"'),
+        row("io-buffers-on-gpu", _truth, "FALSE", refused=_NO_GPU, harmless=("FALSE",)),
+        row("verbosity", _count, "1"),
+        row("scc", _truth, "FALSE"),
+        row("dataPacketType", _text, "timestamp"),
+    ),
+    "debug": (
+        row("stonewall-time", _whole, "300"),
+        row("pause-dir", _text, refused="a simulation pauses for nobody; leave it out"),
+    ),
+    "ior-easy": (
+        _API,
+        row("transferSize", _text, "2m"),
+        row("blockSize", _text, "9920000m"),
+        row("filePerProc", _truth, "TRUE"),
+        row("uniqueDir", _truth, "FALSE"),
+        _RUN,
+        _VERBOSITY,
+    ),
+    "ior-easy-write": _PHASE,
+    "ior-rnd4K": _RANDOM,
+    "ior-rnd4K-write": _PHASE,
+    "mdtest-easy": (_API, row("n", _count, "1000000"), _RUN),
+    "mdtest-easy-write": _PHASE,
+    "ior-rnd1MB": _RANDOM,
+    "ior-rnd1MB-write": _PHASE,
+    "mdworkbench": (
+        _API,
+        row("waitingTime", _number, "0.0"),
+        row("precreatePerSet", _count),
+        row("filesPerProc", _count),
+        _RUN,
+        _VERBOSITY,
+    ),
+    "mdworkbench-create": (_RUN,),
+    "timestamp": (),
+    "find-easy": (row("external-script", _text), *_FIND),
+    "ior-hard": (_API, row("segmentCount", _whole, "10000000"), _COLLECTIVE, _RUN, _VERBOSITY),
+    "ior-hard-write": (_API, _COLLECTIVE, _RUN),
+    "mdtest-hard": (_API, row("n", _count, "1000000"), row("files-per-dir", _count), _RUN),
+    "mdtest-hard-write": _PHASE,
+    "find": (row("external-script", _text, refused=_NO_SCRIPT), *_FIND),
+    "ior-rnd4K-read": _PHASE,
+    "ior-rnd1MB-read": _PHASE,
+    "find-hard": (row("external-script", _text), *_FIND),
+    "mdworkbench-bench": (_RUN,),
+    "ior-easy-read": _PHASE,
+    "mdtest-easy-stat": _PHASE,
+    "ior-hard-read": (_API, _COLLECTIVE, _RUN),
+    "mdtest-hard-stat": _PHASE,
+    "mdworkbench-delete": (_RUN,),
+    "mdtest-easy-delete": _PHASE,
+    "mdtest-hard-read": _PHASE,
+    "mdtest-hard-delete": _PHASE,
+    "ior-rnd4K-easy-read": _PHASE,
+}
+SECTIONS = {section: by_name(*rows) for section, rows in _ROWS.items()}
+"""The options of each section, by name, as IO500 of SC25 has them, in the order of its phases."""
+
+_OLDER: dict[str, str] = {
+    "noRun": "run = FALSE",
+    "posix.odirect": "API = POSIX --posix.odirect",
+    "hintsFileName": "API = MPIIO --mpiio.hintsFileName=FILE",
+}
+"""Options of older versions that are no more, and what says the same now."""
 
 
 def read_ini(path: str | Path) -> dict[str, dict[str, str]]:
@@ -135,7 +264,7 @@ def _option(section: str, typed: str, where: str) -> str:
     for option in known:
         if option.lower() == typed.lower():
             return option
-    for older, instead in OLDER.items():
+    for older, instead in _OLDER.items():
         if older.lower() == typed.lower():
             raise InputError(
                 f"{where}: [{section}] {typed} is of an older IO500; right would be {instead}"
@@ -146,25 +275,12 @@ def _option(section: str, typed: str, where: str) -> str:
     )
 
 
-_FORMS: Mapping[Kind, Callable[[str], object]] = {
-    Kind.COUNT: re.compile(r"[0-9]{1,18}").fullmatch,
-    Kind.WHOLE: re.compile(r"-?[0-9]{1,10}").fullmatch,
-    Kind.NUMBER: re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?").fullmatch,
-}
-
-
 def _value(section: str, name: str, text: str, where: str) -> str:
     """Return a value as IO500 keeps it."""
-    kind = SECTIONS[section][name].kind
-    if kind is Kind.TRUTH:
-        truth = {"true": "TRUE", "1": "TRUE", "false": "FALSE", "0": "FALSE"}.get(text.lower())
-        fits = truth is not None
-        text = truth or text
-    else:
-        fits = kind is Kind.TEXT or bool(_FORMS[kind](text))
-        fits = fits and (kind is not Kind.WHOLE or abs(int(text)) <= _MOST)
-    if not fits or not text.isprintable():
+    try:
+        value: str = SECTIONS[section][name].read(text)
+    except ValueError as error:
         raise InputError(
-            f"{where}: [{section}] {name} = {shown(text)}; right would be {kind.value}"
-        )
-    return text
+            f"{where}: [{section}] {name} = {shown(text)}; right would be {error}"
+        ) from None
+    return value

@@ -34,45 +34,28 @@ PHASES: Mapping[str, Group] = {
 @kept
 @dataclass(frozen=True, kw_only=True)
 class Io500Phase:
-    """One phase.
+    """One phase."""
 
-    Attributes
-    ----------
-    name
-        Of it.
-    score
-        GiB/s of IOR, thousand operations/s of the others; 0 if it did not run.
-    start, seconds
-        When it began and how long it took, in seconds of the whole time: where only a part of that
-        was simulated, by proportion.
-    simulated
-        Simulated seconds of it.
-    scale
-        How many times as long the whole is as what was simulated: 1 where that was all.
-    change
-        By how much the rates of the last two spans of time differed when it stopped; None where it
-        went to its end.
-    stonewall_rate
-        GiB/s, or thousand operations/s, up to the stonewall; None where there was none.
-    accessed
-        Calls that the fastest rank had made at the stonewall; 0 where there was none.
-    found, total
-        Of a find: names that it found and that it looked at.
-    wrong
-        Why the phase is not valid by the rules: a sentence each, as IO500 has them.
-    """
-
-    name: str
-    score: float = 0.0
+    name: str  # of it
+    score: float = 0.0  # giB/s of IOR, thousand operations/s of the others; 0 if it did not run
+    # when it began and how long it took, in seconds of the whole time: where only a part of that
+    # was simulated, by proportion
     start: float = 0.0
     seconds: float = 0.0
-    simulated: float = 0.0
+    simulated: float = 0.0  # simulated seconds of it
+    # how many times as long the whole is as what was simulated: 1 where that was all
     scale: float = 1.0
+    # by how much the rates of the last two spans of time differed when it stopped; None where it
+    # went to its end
     change: float | None = None
+    # giB/s, or thousand operations/s, up to the stonewall; None where there was none
     stonewall_rate: float | None = None
+    # calls that the fastest rank had made at the stonewall; 0 where there was none
     accessed: int = 0
+    # of a find: names that it found and that it looked at
     found: int = 0
     total: int = 0
+    # why the phase is not valid by the rules: a sentence each, as IO500 has them
     wrong: tuple[str, ...] = ()
 
     @property
@@ -84,27 +67,14 @@ class Io500Phase:
 @kept
 @dataclass(frozen=True, kw_only=True)
 class Io500Outcome:
-    """A run of IO500.
+    """A run of IO500."""
 
-    Attributes
-    ----------
-    given
-        The values that its file sets, by section and option.
-    timestamp
-        What its folders are called.
-    ranks
-        How many took part.
-    tolerance
-        By how much the rates of two spans differ at most in a phase that has settled.
-    phases
-        Those that have ended, in order.
-    """
-
-    given: dict[str, dict[str, str]]
-    timestamp: str
-    ranks: int
+    given: dict[str, dict[str, str]]  # the values that its file sets, by section and option
+    timestamp: str  # what its folders are called
+    ranks: int  # how many took part
+    # by how much the rates of two spans differ at most in a phase that has settled
     tolerance: float
-    phases: tuple[Io500Phase, ...]
+    phases: tuple[Io500Phase, ...]  # those that have ended, in order
 
     @property
     def finished(self) -> bool:

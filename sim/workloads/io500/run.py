@@ -10,14 +10,14 @@ import numpy as np
 import simpy
 
 from sim.config.errors import InputError
+from sim.config.units import GIB
 from sim.machine.filesystem import FileSet
+from sim.workloads.io500.checks import breaches
 from sim.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
 from sim.workloads.io500.outcome import PHASES, Io500Phase
-from sim.workloads.io500.parts import RANDOM_READ, Room, ior_test, mdtest_test
-from sim.workloads.io500.rules import breaches
-from sim.workloads.io500.settings import Settings
+from sim.workloads.io500.settings import RANDOM_READ, Room, Settings, ior_test, mdtest_test
+from sim.workloads.ior.outcome import IorRow, reduce
 from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.rows import IorRow, reduce
 from sim.workloads.ior.run import Namespace as IorNamespace
 from sim.workloads.ior.run import run_test as run_ior
 from sim.workloads.job import Job, Waiting
@@ -27,7 +27,6 @@ from sim.workloads.mdtest.parameters import FILE_OPERATIONS
 from sim.workloads.mdtest.run import run_test as run_mdtest
 from sim.workloads.settling import Settling
 
-_GIB = 2**30
 _THOUSAND = 1000.0
 
 _TREES = ("tree creation", "tree removal")
@@ -41,27 +40,15 @@ Ending = Generator[simpy.Event, Any, Io500Phase]
 
 
 class Io500Run:
-    """All phases, and what each leaves to those after it.
-
-    Parameters
-    ----------
-    settings, room, tolerance
-        What to do, how much of it there is room for, and when a phase has settled.
-    phases
-        Takes those that have ended.
-    tell
-        Is called with the name of each phase before it begins.
-    job
-        Where.
-    """
+    """All phases, and what each leaves to those after it."""
 
     def __init__(
         self,
         settings: Settings,
         room: Room,
-        tolerance: float,
-        phases: list[Io500Phase],
-        tell: Callable[[str], None],
+        tolerance: float,  # of the rates, when a phase has settled
+        phases: list[Io500Phase],  # takes those that have ended
+        tell: Callable[[str], None],  # is called with the name of each before it begins
         job: Job,
     ) -> None:
         self._settings = settings
@@ -128,7 +115,7 @@ class Io500Run:
         row, group = reduce(finished.records[0]), name.rpartition("-")[0]
         if row.stonewall is None:
             scale = self._scales.get(group, 1.0)
-            return Io500Phase(name=name, score=row.bandwidth / _GIB, scale=scale)
+            return Io500Phase(name=name, score=row.bandwidth / GIB, scale=scale)
         most = row.stonewall.calls_max
         scale = self._scale(name, settling, most, asked, room, row.stonewall.time)
         if name != RANDOM_READ:
@@ -285,9 +272,9 @@ def _of_ior(name: str, row: IorRow, ranks: int, scale: float) -> Io500Phase:
     assert wall is not None
     return Io500Phase(
         name=name,
-        score=row.bandwidth / _GIB,
+        score=row.bandwidth / GIB,
         scale=scale,
-        stonewall_rate=wall.bytes_mean * ranks / wall.time / _GIB if wall.time else None,
+        stonewall_rate=wall.bytes_mean * ranks / wall.time / GIB if wall.time else None,
         accessed=round(wall.calls_max * scale),
     )
 

@@ -1,14 +1,22 @@
-"""What a file of IO500 amounts to: the commands of all phases, as IO500 prints them."""
+"""What a file of IO500 amounts to: commands as IO500 prints them, and the tests that they are.
+
+IO500 asks for more data than anybody writes: 9.5 TiB of each rank, ten million segments, a million
+files. A stonewall ends it. What the tests list of it is what fits this computer's memory.
+"""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from sim.config.errors import InputError
-from sim.workloads.io500.hashes import phase_number
-from sim.workloads.io500.ini import Given
-from sim.workloads.io500.options import SECTIONS
+from sim.workloads.io500.ini import SECTIONS, Given
+from sim.workloads.ior.options import parse_arguments as parse_ior
+from sim.workloads.ior.parameters import IorTest
+from sim.workloads.mdtest.options import parse_arguments as parse_mdtest
+from sim.workloads.mdtest.parameters import MdtestTest
+from sim.workloads.option_table import Option
 
 SECONDS, SECONDS_OF_STUDENTS = 300, 30
 """The stonewall of a valid run, and that of a student cluster competition (``scc``)."""
@@ -16,25 +24,38 @@ SECONDS, SECONDS_OF_STUDENTS = 300, 30
 MOST_VERBOSE = 10
 """The highest level of messages."""
 
+_CALLS, _CALLS_OF_WHOLE = 1 << 18, 1 << 25
+"""Calls of all ranks in a phase that there is room for, so that it ends in minutes. The second is
+for phases that go to their stonewall; each takes some 60 bytes of memory."""
+
+_LEAST_CALLS = 512
+"""Calls of each of very many ranks."""
+
+_FILES, _FILES_OF_WHOLE = 1 << 18, 3_000_000
+"""Files of all ranks in a directory tree, in the same way: each takes about 1 KB."""
+
+RANDOM_READ = "ior-rnd4K-easy-read"
+
+_BITS = 0xFFFF_FFFF
+_NOT_TO_BE = (0, _BITS)
+_INSTEAD = 4711
+
 
 @dataclass(frozen=True)
 class Settings:
-    """The values that a file sets, and the defaults of the others.
+    """The values that a file sets, and the defaults of the others."""
 
-    Attributes
-    ----------
-    given
-        By section and option, checked (:mod:`sim.workloads.io500.ini`).
-    timestamp
-        What the folders are called, as in ``2020.01.01-00.00.00``.
-    """
-
-    given: Given
-    timestamp: str
+    given: Given  # by section and option, checked (ini)
+    timestamp: str  # what the folders are called, as in 2020.01.01-00.00.00
 
     def text(self, section: str, name: str) -> str:
         """Return a value; an empty text where there is none."""
         return self.given.get(section, {}).get(name, SECTIONS[section][name].default or "")
+
+    def rows(self) -> Iterator[tuple[str, str, Option]]:
+        """Yield all options, each with its section and name."""
+        for section, options in SECTIONS.items():
+            yield from ((section, name, option) for name, option in options.items())
 
     def truth(self, section: str, name: str) -> bool:
         """Return whether something is switched on."""
@@ -71,7 +92,7 @@ class Settings:
     def runs(self, phase: str) -> bool:
         """Return whether a phase is to run."""
         group = phase.rpartition("-")[0]
-        if phase == "ior-rnd4K-easy-read":
+        if phase == RANDOM_READ:
             group = "ior-easy"
         switches = [name for name in (phase, group) if "run" in SECTIONS.get(name, {})]
         return all(self.truth(name, "run") for name in switches)
@@ -82,7 +103,7 @@ class Settings:
             return []
         if phase == "find":
             return self._find()
-        if phase == "ior-rnd4K-easy-read":
+        if phase == RANDOM_READ:
             return self._random_read()
         family, kind, action = phase.split("-")
         group = f"{family}-{kind}"
@@ -133,10 +154,9 @@ class Settings:
         return [flag for flag, name in flags.items() if self.truth("ior-easy", name)]
 
     def _random_read(self) -> list[str]:
-        phase = "ior-rnd4K-easy-read"
         words = [*self._ior("ior-easy"), *self._easy_file(), *self._easy_flags()]
-        words += ["-r", "-D", str(self.stonewall), "-z", "-z", *self._api(phase, "ior-easy")]
-        words += [*self._details(phase), "-t=4096", "-b=4096", "-s=10000000"]
+        words += ["-r", "-D", str(self.stonewall), "-z", "-z", *self._api(RANDOM_READ, "ior-easy")]
+        words += [*self._details(RANDOM_READ), "-t=4096", "-b=4096", "-s=10000000"]
         return [*words, "-O", "stoneWallingWearOut=1"]
 
     def _ior_hard(self, phase: str, action: str) -> list[str]:
@@ -187,3 +207,86 @@ class Settings:
     def _number(self, group: str) -> str:
         """Return the number by which the contents of the files are known."""
         return str(phase_number(group, self.timestamp))
+
+
+@dataclass(frozen=True)
+class Room:
+    """What there is room for."""
+
+    ranks: int  # how many share it
+    whole: bool  # whether phases go to their stonewalls
+
+    @property
+    def calls(self) -> int:
+        """Calls of a rank."""
+        calls = _CALLS_OF_WHOLE if self.whole else _CALLS
+        return max(calls // self.ranks, _LEAST_CALLS)
+
+    @property
+    def files(self) -> int:
+        """Files of a rank in a tree."""
+        return max((_FILES_OF_WHOLE if self.whole else _FILES) // self.ranks, 1)
+
+
+def ior_test(settings: Settings, phase: str, room: Room) -> tuple[IorTest, int]:
+    """Return the test of a phase with as many calls as there is room for, and those asked for.
+
+    Raises
+    ------
+    InputError
+        If IOR would refuse the command.
+    """
+    words = settings.command(phase)
+    test = parse_ior(words).tests[0]
+    asked = test.calls_per_block * test.segments
+    calls = min(asked, room.calls)
+    test = replace(test, rank_details_file=None, summary_file=None)
+    if phase == RANDOM_READ:
+        return replace(test, segments=calls), asked
+    if test.segments == 1:
+        return replace(test, block_size=calls * test.transfer_size), asked
+    return replace(test, segments=max(calls // test.calls_per_block, 1)), asked
+
+
+def mdtest_test(settings: Settings, phase: str, room: Room) -> tuple[MdtestTest, int]:
+    """Return the test of a phase with as many files as there is room for, and those asked for.
+
+    Raises
+    ------
+    InputError
+        If mdtest would refuse the command.
+    """
+    words = list(settings.command(phase))
+    at = words.index("-x")
+    del words[at : at + 2]  # how many files there are is known without the file that says it
+    test = parse_mdtest(words).test
+    asked, whole = test.items, bool(test.items_per_directory)
+    items = asked if whole else min(asked, room.files)
+    return replace(test, rank_details_file=None, items=items), asked
+
+
+def hash_of(text: str, before: int = 0) -> int:
+    """Return IO500's hash of a text that follows another one: 32 bits, turned by two a letter.
+
+    By the hashes it can be seen whether a result belongs to a file (IO500's util.c).
+    """
+    value = before
+    for byte in text.encode():
+        signed = byte - 256 if byte > 127 else byte  # a char of C
+        value = ((value << 2 | value >> 30) + signed) & _BITS
+    return value
+
+
+def hash_of_pairs(pairs: Iterable[tuple[str, str]]) -> int:
+    """Return the hash of some names and values, in whichever order: one for each option."""
+    value = 0
+    for name, text in pairs:
+        value ^= hash_of(text, hash_of(name))
+    return value
+
+
+def phase_number(phase: str, timestamp: str) -> int:
+    """Return the number that the contents of a phase's files are made of, as C prints it."""
+    value = hash_of(timestamp, hash_of(phase))
+    value = _INSTEAD if value in _NOT_TO_BE else value
+    return value - (1 << 32) if value >> 31 else value

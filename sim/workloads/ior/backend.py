@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
 from sim.workloads.ior.parameters import Access, IorTest
@@ -19,29 +19,16 @@ from sim.workloads.job import Ranks
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """What the ranks are to do in a phase.
+    """What the ranks are to do in a phase."""
 
-    Attributes
-    ----------
-    ranks, test, access
-        Who, how, and whether they write or read.
-    pattern
-        The calls of every rank.
-    pretend
-        int64 (ranks,): whom each rank stands in for.
-    file
-        int64 (ranks,): the number of each rank's file.
-    fresh
-        Whether the phase creates the files.
-    """
-
+    # who, how, and whether they write or read
     ranks: Ranks
     test: IorTest
     access: Access
-    pattern: Pattern
-    pretend: Integers
-    file: Integers
-    fresh: bool
+    pattern: Pattern  # the calls of every rank
+    pretend: Integers  # int64 (ranks,): whom each rank stands in for
+    file: Integers  # int64 (ranks,): the number of each rank's file
+    fresh: bool  # whether the phase creates the files
 
     @property
     def writes(self) -> bool:
@@ -51,11 +38,8 @@ class Task:
     def calls(self, begin: Integers, end: Integers) -> tuple[Integers, Integers, Integers]:
         """List the calls ``begin[r]`` to ``end[r] - 1`` of every rank r, rank after rank.
 
-        Returns
-        -------
-        rank, turn, offset
-            int64 (calls,) each: whose call it is, the how manyth of them it is to that rank, and
-            where it begins in its file, in bytes.
+        Returns rank, index of the call among these of the rank, and offset in its file in bytes:
+        int64 (calls,) each.
         """
         count = np.maximum(end - begin, 0)
         rank = np.repeat(self.ranks.all, count)
@@ -63,27 +47,24 @@ class Task:
         return rank, turn, self.pattern.offset[self.pattern.first[rank] + begin[rank] + turn]
 
 
-class Backend(Protocol):
-    """One API of IOR at work in one phase: each method adds what all ranks do next to a batch.
+class Backend(ABC):
+    """One API of IOR at work in one phase: each method adds what all ranks do next to a batch."""
 
-    Attributes
-    ----------
-    counted
-        Whether each call of a rank is one read or write of its program, or so many, so that the
-        data plane counts them; if not, every call that was asked for is made.
-    """
+    pieces = 1  # reads and writes of a program that are one call of IOR
 
     @property
     def counted(self) -> bool:
-        """Whether the data plane counts the calls."""
+        """Whether the data plane counts the calls: each is one read or write, or ``pieces``.
 
-    @property
-    def pieces(self) -> int:
-        """Reads and writes of a program that are one call of IOR."""
+        If not, every call that was asked for is made.
+        """
+        return False
 
+    @abstractmethod
     def open(self, batch: Batch) -> None:
         """Open the files, or create them."""
 
+    @abstractmethod
     def transfer(
         self, batch: Batch, begin: Integers, end: Integers, *, limit: float | None = None
     ) -> None:
@@ -92,20 +73,23 @@ class Backend(Protocol):
         With a ``limit``, begin none of them later than so many seconds after the first.
         """
 
+    @abstractmethod
     def sync(self, batch: Batch) -> None:
         """Bring what was written to the disks."""
 
+    @abstractmethod
     def close(self, batch: Batch) -> None:
         """Close the files."""
 
-    def recount(self, calls: Integers) -> None:
+    def recount(self, calls: Integers) -> None:  # noqa: B027  (the data plane counts for most)
         """Count the calls that each rank really made, int64 (ranks,), where a clock decided."""
 
-    def record(self, timers: Floats) -> MpiRecord | None:
+    def record(self, timers: Floats) -> MpiRecord | None:  # noqa: ARG002
         """Return what MPI-IO has to tell, if it took part.
 
         ``timers`` holds what the ranks' timers measured in the phase: float64 (ranks, timers).
         """
+        return None
 
 
 def runs(

@@ -1,19 +1,15 @@
-"""What is refused before a run begins, and what is remarked on.
-
-An option of IOR that cannot matter in a simulation is accepted and named; one that would change
-the answer, but is not simulated, is refused.
-"""
+"""Whether a job can run the tests of an IOR command, and what is remarked on."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
 from sim.mpi.hints import InForce
-from sim.workloads.ior.hints import hints_of, striping_of
-from sim.workloads.ior.parameters import ELEMENT, PAGE, WITHOUT_MPI, Access, IorTest
+from sim.workloads.ior.files import hints_of, striping_of
+from sim.workloads.ior.parameters import ELEMENT, OPTIONS, PAGE, WITHOUT_MPI, IorTest
+from sim.workloads.ior.rules import NOT_SIMULATED, NOTED
+from sim.workloads.option_table import refuse, refuse_set, said
 
 _MOST_CALLS = 100_000_000
 """Reads or writes of one phase: their list takes about 60 bytes each."""
@@ -24,154 +20,13 @@ _MOST_TOGETHER = 10_000_000
 _MOST_REPETITIONS = 100_000
 """Repetitions of a test: each takes a millisecond or more, however little it moves."""
 
-_LIBRARIES = ("HDF5", "NCMPI")
-
-_Asked = Callable[[IorTest], object]
-
-_REFUSED: tuple[tuple[_Asked, str], ...] = (
-    (
-        lambda t: t.call_details_file and t.api != "POSIX",
-        "savePerOpDataCSV with -a {t.api}: the times of single calls are kept for POSIX only; "
-        "saveRankPerformanceDetailsCSV writes those of the ranks",
-    ),
-    (
-        lambda t: t.prefill and (t.api != "POSIX" or t.deadline or t.check_write),
-        "--randomPrefill is simulated for POSIX without -D and -W only: with a deadline IOR fills "
-        "a segment at a time; leave out one of the two",
-    ),
-    (
-        lambda t: t.api == "MMAP" and t.transfer_size % PAGE != 0,
-        "-a MMAP with -t {t.transfer_size}: pages of 4096 bytes are what faults bring in; right "
-        "would be a multiple of that",
-    ),
-    (
-        lambda t: t.range_locks and t.api == "POSIX" and t.min_duration,
-        "--posix.rangelocks with minTimeDuration is not simulated; leave out one of the two",
-    ),
-    (
-        lambda t: not t.segments and (t.random_offset or t.collective or t.api in _LIBRARIES),
-        "-s 0: a test without any call is simulated for POSIX, MMAP and DUMMY, and MPIIO without "
-        "-c, in order only; right would be -s 1 or more",
-    ),
-    (
-        lambda t: t.pool,
-        "--posix.lustre.pool: no machine file describes OST pools; "
-        "choose the OSTs by count and start OST instead",
-    ),
-    (
-        lambda t: t.ignore_locks,
-        "--posix.lustre.ignorelocks: I/O without extent locks is not simulated; "
-        "without the option the same bytes move under locks",
-    ),
-    (
-        lambda t: t.api in WITHOUT_MPI and t.collective and t.deadline,
-        "-c with -D on {t.api}: that rank 0 decides for all after each call is simulated for "
-        "collective calls only; leave out -c, which {t.api} does not have",
-    ),
-    (
-        lambda t: t.api not in WITHOUT_MPI and t.collective and t.min_duration,
-        "minTimeDuration with -c: each rank would look at its own clock, and those that went on "
-        "would wait for the others for ever; leave out one of the two",
-    ),
-    (
-        lambda t: t.api in (*_LIBRARIES, "DUMMY") and t.min_duration,
-        "minTimeDuration is simulated for POSIX, MMAP and MPIIO only",
-    ),
-    (
-        lambda t: t.api in _LIBRARIES and t.deadline and not t.collective,
-        "-D without -c on HDF5 and NCMPI: datasets are made and closed by all ranks together, and "
-        "those that stop early would keep the others waiting; add -c",
-    ),
-    (
-        lambda t: t.strided and (t.deadline or t.min_duration or t.wear_out_calls),
-        "-S with -D or minTimeDuration: one call with a strided datatype takes the transfers of "
-        "all segments with it, and IOR would count them wrongly; leave out one of the two",
-    ),
-)
-
-_NOTED: tuple[tuple[_Asked, str], ...] = (
-    (
-        lambda t: (
-            t.api in WITHOUT_MPI
-            and (t.collective or t.preallocate or t.file_view or t.strided_datatype)
-        ),
-        "{t.api} does not look at the options of MPI-IO (-c, -p, -V, -S).",
-    ),
-    (
-        lambda t: t.api in WITHOUT_MPI and (t.hints_file or t.show_hints),
-        "{t.api} has no hints (-U, -H).",
-    ),
-    (
-        lambda t: t.api not in WITHOUT_MPI and t.direct_io,
-        "MPI-IO does not look at the option of POSIX for direct I/O (-B, --posix.odirect): "
-        "the page cache is used.",
-    ),
-    (
-        lambda t: t.api in ("MMAP", "DUMMY") and t.direct_io,
-        "{t.api} does not look at the option for direct I/O (-B, --posix.odirect).",
-    ),
-    (
-        lambda t: t.api != "POSIX" and t.range_locks,
-        "{t.api} does not look at the option of POSIX for range locks (--posix.rangelocks).",
-    ),
-    (
-        lambda t: (
-            t.api != "DUMMY"
-            and (
-                t.dummy_create
-                or t.dummy_close
-                or t.dummy_sync
-                or t.dummy_transfer
-                or t.dummy_first_only
-            )
-        ),
-        "Only DUMMY looks at its delays (--dummy.delay-create and its like).",
-    ),
-    (
-        lambda t: t.phases == (Access.WRITE_CHECK,),
-        "-W alone: IOR does not time what it reads back, so its table is empty.",
-    ),
-    (
-        lambda t: t.api == "MPIIO" and t.strided_datatype and not t.file_view,
-        "IOR looks at -S only together with a file view (-V).",
-    ),
-    (
-        lambda t: (
-            t.api in ("HDF5", "NCMPI") and (t.preallocate or t.file_view or t.strided_datatype)
-        ),
-        "Only MPIIO looks at -p, -V and -S.",
-    ),
-    (
-        lambda t: (
-            t.api != "HDF5"
-            and (
-                *(t.individual_datasets, t.alignment, t.no_fill),
-                *(t.chunk_size, t.collective_metadata),
-            )
-            != (False, 1, False, 0, False)
-        ),
-        "Only HDF5 looks at its options (-I, -J, -n, --hdf5.chunkSize, --hdf5.collectiveMetadata).",
-    ),
-    (
-        lambda t: t.api == "HDF5" and t.no_fill and not t.chunk_size,
-        "-n changes nothing: without --hdf5.chunkSize a dataset is in one piece, which HDF5 fills "
-        "only with a value that somebody has set.",
-    ),
-    (
-        lambda t: t.api == "NCMPI" and t.reorders,
-        "With NCMPI a rank reads what it wrote itself, whatever -C and -Z say: IOR goes by the "
-        "rank's own number there.",
-    ),
-)
-
 
 def check(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> None:
     """Raise InputError unless the machine can run the tests and the simulator knows how."""
     for test in tests:
         _check_threads(test, scenario.cores.threads)
-        for asked, sentence in _REFUSED:
-            if asked(test):
-                raise InputError(sentence.format(t=test))
+        refuse_set(OPTIONS, test)
+        refuse(NOT_SIMULATED, test)
         _check_size(test, scenario, machine)
         _check_chunks(test, scenario.nodes * scenario.ppn)
         striping_of(test, scenario.striping).check(machine.lustre.osts)
@@ -182,7 +37,7 @@ def check(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> N
 def remarks(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> tuple[str, ...]:
     """Return a sentence, once, for each kind of option and each hint that changes nothing."""
     ranks = scenario.nodes * scenario.ppn
-    found = [sentence.format(t=test) for asked, sentence in _NOTED for test in tests if asked(test)]
+    found = list(said(NOTED, *tests))
     for test in tests:
         if test.tasks_of(ranks) < (test.tasks or 0):
             found.append(f"-N {test.tasks}: IOR goes on with the {ranks} ranks of the job.")

@@ -20,23 +20,9 @@ if TYPE_CHECKING:
 
 
 class Ior(Workload):
-    """An IOR command: its tests one after the other.
+    """An IOR command, the words without the program's name: its tests one after the other.
 
-    Parameters
-    ----------
-    arguments
-        The words of the command, without the program's name; see
-        :func:`~sim.workloads.ior.options.parse_arguments`.
-
-    Attributes
-    ----------
-    command
-        As it was understood.
-
-    Raises
-    ------
-    InputError
-        If IOR does not know an option, or two of them contradict each other.
+    InputError is raised if IOR does not know an option, or two of them contradict each other.
     """
 
     name: ClassVar[str] = "ior"

@@ -12,40 +12,24 @@ from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
 from sim.mpi.file import MpiFile
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+from sim.workloads.ior.backend import Backend
 from sim.workloads.ior.mpiio import MpiSetting
 from sim.workloads.ior.parameters import ELEMENT, IorTest
 
 
 @dataclass
 class _Written:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes
-    ----------
-    file
-        The file, as the library keeps it in mind.
-    datasets
-        One for each segment.
-    """
-
-    file: Hdf5File
-    datasets: list[Dataset] = field(default_factory=list)
+    file: Hdf5File  # the file, as the library keeps it in mind
+    datasets: list[Dataset] = field(default_factory=list)  # one for each segment
 
 
-class Hdf5Backend:
-    """The calls of HDF5 on one file (IOR 4.1, aiori-HDF5.c).
-
-    Parameters
-    ----------
-    setting
-        The phase.
-    """
-
-    counted = False
-    pieces = 1
+class Hdf5Backend(Backend):
+    """The calls of HDF5 on one file (IOR 4.1, aiori-HDF5.c)."""
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting
@@ -90,9 +74,6 @@ class Hdf5Backend:
     def close(self, batch: Batch) -> None:
         """Close datasets and file."""
         self._written.file.close(batch)
-
-    def recount(self, calls: Integers) -> None:
-        """Do nothing: no clock stops these calls."""
 
     def record(self, timers: Floats) -> MpiRecord:
         """Return what MPI-IO has to tell of the phase."""

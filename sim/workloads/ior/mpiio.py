@@ -15,52 +15,29 @@ from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
-from sim.mpi.record import MpiRecord
-from sim.mpi.stats import DirectionCounts
-from sim.mpi.timers import Timer
+from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
-from sim.workloads.ior.backend import Task
-from sim.workloads.ior.contents import Contents
-from sim.workloads.ior.hints import IorHints
+from sim.workloads.ior.backend import Backend, Task
+from sim.workloads.ior.files import Contents, IorHints
 
 _Library = TypeVar("_Library")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MpiSetting:
-    """What a backend over MPI-IO has for one phase.
+    """What a backend over MPI-IO has for one phase."""
 
-    Attributes
-    ----------
-    task
-        What to do: for all ranks, or, where each has a file of its own, for the first.
-    communicator
-        The ranks that open the file together.
-    inner_meeting
-        The number of a meeting of the data plane where a part of them can meet.
-    hints
-        Given, and in force.
-    machine
-        With its MPI library.
-    file_name
-        The file, as IOR names it.
-    layout
-        Where its bytes lie.
-    contents
-        What is in it, and in all others alike: what a backend put here when it wrote them.
-    files, numbers
-        The data plane's table of files, and int64: the numbers of all files of the phase.
-    """
-
-    task: Task
-    communicator: Communicator
-    inner_meeting: int
-    hints: IorHints
-    machine: Machine
-    file_name: str
-    layout: Layout
+    task: Task  # what to do: for all ranks, or, where each has a file of its own, for the first
+    communicator: Communicator  # the ranks that open the file together
+    inner_meeting: int  # the number of a meeting of the data plane where a part of them can meet
+    hints: IorHints  # given, and in force
+    machine: Machine  # with its MPI library
+    file_name: str  # the file, as IOR names it
+    layout: Layout  # where its bytes lie
+    # what is in it, and in all others alike: what a backend put here when it wrote them
     contents: Contents
+    # the data plane's table of files, and int64: the numbers of all files of the phase
     files: Table
     numbers: Integers
 
@@ -79,19 +56,10 @@ class MpiSetting:
         )
 
     def written(self, kind: type[_Library], as_if_written: Callable[[], _Library]) -> _Library:
-        """Return what the test's API keeps of the file that is to be read.
+        """Return what the test's API keeps of the file that is to be read, of a kind.
 
-        Parameters
-        ----------
-        kind
-            Of what it keeps.
-        as_if_written
-            Makes it up for a file that was there before.
-
-        Raises
-        ------
-        InputError
-            If an earlier test wrote the file with another API.
+        It is made up for a file that was there before; InputError is raised if an earlier test
+        wrote the file with another API.
         """
         api, contents = self.task.test.api, self.contents
         if contents.api == "":
@@ -118,16 +86,8 @@ class MpiSetting:
         )
 
 
-class MpiioBackend:
-    """The calls of MPI-IO on one file.
-
-    Parameters
-    ----------
-    setting
-        The phase.
-    """
-
-    pieces = 1
+class MpiioBackend(Backend):
+    """The calls of MPI-IO on one file."""
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting

@@ -11,40 +11,25 @@ from sim.engine.types import Floats, Integers
 from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from sim.libraries.selections import Hyperslab
 from sim.mpi.file import MpiFile
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+from sim.workloads.ior.backend import Backend
 from sim.workloads.ior.mpiio import MpiSetting
 
 
 @dataclass
 class _Written:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes
-    ----------
-    file, variable
-        The file as the library keeps it in mind, and its variable.
-    records
-        How many records it is to have.
-    """
-
+    # the file as the library keeps it in mind, and its variable
     file: PnetcdfFile
     variable: Variable
-    records: int
+    records: int  # how many records it is to have
 
 
-class NcmpiBackend:
-    """The calls of PnetCDF on one file (IOR 4.1, aiori-NCMPI.c).
-
-    Parameters
-    ----------
-    setting
-        The phase.
-    """
-
-    counted = False
-    pieces = 1
+class NcmpiBackend(Backend):
+    """The calls of PnetCDF on one file (IOR 4.1, aiori-NCMPI.c)."""
 
     def __init__(self, setting: MpiSetting) -> None:
         self._setting = setting
@@ -89,9 +74,6 @@ class NcmpiBackend:
     def close(self, batch: Batch) -> None:
         """Close the file."""
         self._library.close(batch)
-
-    def recount(self, calls: Integers) -> None:
-        """Do nothing: no clock stops these calls."""
 
     def record(self, timers: Floats) -> MpiRecord:
         """Return what MPI-IO has to tell of the phase."""

@@ -1,104 +1,44 @@
 """IOR's command line: ``ior -a MPIIO -b 8m -t 1m -s 4 -g -C -i 3`` becomes tests.
 
-The options are those of IOR 3.x and 4.x and, where a letter is free today, of 2.x.
+Every way to set a parameter (a letter, a long option, ``-O name=value``, a line of a script) ends
+at the parameter's row (:data:`~sim.workloads.ior.parameters.OPTIONS`). A script (``-f FILE``) has
+several tests, each a copy of the one before it; names are not case-sensitive, ``#`` starts a
+comment::
+
+    IOR START
+        api=POSIX
+        blockSize=64m, transferSize=1m
+        filePerProc=1
+    RUN
+        filePerProc=0
+    RUN
+    RUN
+    IOR STOP
+
+Whatever stands before ``IOR START`` is ignored. ``RUN`` ends the description of a test; the next
+setting begins a copy of it, and a further ``RUN`` at once repeats it. Settings after the last
+``RUN`` are a test too: so IOR reads its scripts (ReadConfigScript in its parse_options.c).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from sim.config.errors import InputError
+from sim.config.errors import InputError, naming
+from sim.config.files import check_is_file
 from sim.config.kept import kept
-from sim.workloads.command_line import Grammar, parse_size
-from sim.workloads.ior.directives import (
-    LONG_FLAGS,
-    LONG_VALUES,
-    apply,
-    apply_line,
-)
-from sim.workloads.ior.parameters import SIMULATED_APIS, Access, IorTest, checked
-from sim.workloads.ior.script import parse_script
+from sim.config.sealed import check_may_open
+from sim.workloads.ior.parameters import OPTIONS, Access, IorTest
+from sim.workloads.ior.rules import checked
+from sim.workloads.option_table import CommandLine, Option, changed, idle_note, row
 
-__all__ = [
-    "SIMULATED_APIS",
-    "Access",
-    "IorCommand",
-    "IorTest",
-    "parse_arguments",
-    "parse_size",
-]
+__all__ = ["Access", "IorCommand", "IorTest", "call_file", "parse_arguments", "with_option"]
 
-# Letters that switch something on, and the directive that each stands for.
-_FLAGS = {
-    "B": "useO_DIRECT",
-    "c": "collective",
-    "C": "reorderTasks",
-    "e": "fsync",
-    "E": "useExistingTestFile",
-    "F": "filePerProc",
-    "g": "intraTestBarriers",
-    "H": "showHints",
-    "I": "individualDataSets",
-    "k": "keepFile",
-    "K": "keepFileWithError",
-    "m": "multiFile",
-    "n": "noFill",
-    "p": "preallocate",
-    "P": "useSharedFilePointer",
-    "q": "quitOnError",
-    "r": "readFile",
-    "R": "checkRead",
-    "S": "useStridedDatatype",
-    "u": "uniqueDir",
-    "V": "useFileView",
-    "w": "writeFile",
-    "W": "checkWrite",
-    "x": "singleXferAttempt",
-    "y": "dualMount",
-    "Y": "fsyncPerWrite",
-}
-
-# Letters that mean more each time they are repeated: directive and the field that they raise.
-_LEVELS = {
-    "v": ("verbose", "verbose"),
-    "z": ("randomOffset", "random_offset"),
-    "Z": ("reorderTasksRandom", "reorder_random"),
-}
-
-# Letters with a value.
-_VALUES = {
-    "a": "api",
-    "A": "refNum",
-    "b": "blockSize",
-    "d": "interTestDelay",
-    "D": "deadlineForStonewalling",
-    "G": "setTimeStampSignature",
-    "i": "repetitions",
-    "j": "outlierThreshold",
-    "J": "setAlignment",
-    "l": "dataPacketType",
-    "M": "memoryPerNode",
-    "N": "numTasks",
-    "o": "testFile",
-    "Q": "taskPerNodeOffset",
-    "s": "segmentCount",
-    "t": "transferSize",
-    "T": "maxTimeDuration",
-    "U": "hintsFileName",
-    "X": "reorderTasksRandomSeed",
-}
-_SCRIPT = "f"
-_DIRECTIVES = "O"
-
-_GRAMMAR = Grammar(
-    program="IOR",
-    command="ior",
-    flags={*_FLAGS, *_LEVELS},
-    values={*_VALUES, _SCRIPT, _DIRECTIVES},
-    long_flags=LONG_FLAGS,
-    long_values=LONG_VALUES,
-)
+_SCRIPT, _DIRECTIVES = row("-f", str), row("-O", str)
+_GRAMMAR = CommandLine("IOR", (*OPTIONS, _SCRIPT, _DIRECTIVES))
 
 SUMMARY_OPTION, RANKS_OPTION = "summaryFile", "saveRankPerformanceDetailsCSV"
 CALLS_OPTION, STATUS_OPTION = "savePerOpDataCSV", "stoneWallingStatusFile"
@@ -108,21 +48,11 @@ CALLS_OPTION, STATUS_OPTION = "savePerOpDataCSV", "stoneWallingStatusFile"
 @kept
 @dataclass(frozen=True)
 class IorCommand:
-    """What one IOR command line asks for.
+    """What one IOR command line asks for."""
 
-    Attributes
-    ----------
-    tests
-        The tests in order; one, or with ``-f`` those of the script.
-    notes
-        What the user should be told: one sentence that names the options without effect here.
-    command_line
-        The command as IOR repeats it in its header, with the program's name in front.
-    """
-
-    tests: tuple[IorTest, ...]
-    notes: tuple[str, ...]
-    command_line: str
+    tests: tuple[IorTest, ...]  # one, or with -f those of the script
+    notes: tuple[str, ...]  # what the user should be told
+    command_line: str  # as IOR repeats it in its header, with the program's name in front
 
     @property
     def summary_file(self) -> str | None:
@@ -148,18 +78,9 @@ class IorCommand:
 
 
 def parse_arguments(argv: Sequence[str]) -> IorCommand:
-    """Parse an IOR command line.
+    """Parse an IOR command line: the words as the shell passes them.
 
-    Parameters
-    ----------
-    argv
-        The words as the shell passes them, with or without the program's name in front
-        (``ior``, ``./ior``, ``/path/to/ior``).
-
-    Returns
-    -------
-    IorCommand
-        The tests, completed and validated.
+    The program's name may stand in front (``ior``, ``./ior``, ``/path/to/ior``).
 
     Raises
     ------
@@ -169,13 +90,15 @@ def parse_arguments(argv: Sequence[str]) -> IorCommand:
     program, words = _GRAMMAR.split(argv)
     script: str | None = None
     base = IorTest()
-    for spelled, value in _GRAMMAR.options(words):
-        if spelled == f"-{_SCRIPT}":
+    for asked, spelled, value in _GRAMMAR.options(words):
+        if asked is _SCRIPT:
             script = value
         else:
-            base = _set(base, spelled, value)
+            base = _set(base, asked, spelled, value)
     tests = (checked(base),) if script is None else parse_script(script, base)
-    return IorCommand(tests, _notes(tests), " ".join([program, *words]))
+    remarks = dict.fromkeys(remark for test in tests for remark in test.remarks)
+    idle = idle_note(name for test in tests for name in test.without_effect)
+    return IorCommand(tests, (*idle, *remarks), " ".join([program, *words]))
 
 
 def call_file(prefix: str, repetition: int, rank: int) -> str:
@@ -201,42 +124,96 @@ def with_option(argv: Sequence[str], name: str, value: object) -> tuple[str, ...
         If there is no such option, the value does not fit, or the command runs a script, whose
         tests have options of their own.
     """
-    if any(spelled == f"-{_SCRIPT}" for spelled, _ in _GRAMMAR.options(argv)):
+    if any(asked is _SCRIPT for asked, _, _ in _GRAMMAR.options(argv)):
         raise InputError(
-            f"the command runs a script (-{_SCRIPT}), whose tests have options of their own; right "
+            "the command runs a script (-f), whose tests have options of their own; right "
             "would be a command line without one"
         )
     text = str(int(value)) if isinstance(value, bool) else str(value)
-    directive = {**_FLAGS, **{letter: set_by for letter, (set_by, _) in _LEVELS.items()}}
-    if name in _VALUES:
-        added = (f"-{name}", text)
-    elif name in directive or len(name) > 1:
-        added = (f"-{_DIRECTIVES}", f"{directive.get(name, name)}={text}")
-    else:
+    asked = _GRAMMAR.letters.get(name)
+    if asked in (_SCRIPT, _DIRECTIVES) or (asked is None and len(name) <= 1):
         raise InputError(f"-{name}: IOR has no such option")
-    for spelled, given in _GRAMMAR.options(added):
-        _set(IorTest(), spelled, given)
+    if asked is not None and asked.takes_value:
+        added = (f"-{name}", text)
+    else:
+        added = ("-O", f"{name if asked is None else asked.directive}={text}")
+    for one, spelled, given in _GRAMMAR.options(added):
+        _set(IorTest(), one, spelled, given)
     return (*argv, *added)
 
 
-def _set(test: IorTest, spelled: str, value: str) -> IorTest:
-    if spelled.startswith("--"):
-        return apply(test, spelled, value or "1", spelled)
-    letter = spelled[1:]
-    if letter == _DIRECTIVES:
-        return apply_line(test, value)
-    if letter in _LEVELS:
-        name, field = _LEVELS[letter]
-        return apply(test, name, str(getattr(test, field) + 1), spelled)
-    if letter in _FLAGS:
-        return apply(test, _FLAGS[letter], "1", spelled)
-    return apply(test, _VALUES[letter], value, spelled)
+def _set(test: IorTest, asked: Option, spelled: str, value: str | None) -> IorTest:
+    if asked is _DIRECTIVES:
+        return _set_directives(test, value or "")
+    if spelled.startswith("--") and value == "":
+        value = "1"  # so IOR takes it
+    return changed(test, asked, spelled, value)
 
 
-def _notes(tests: tuple[IorTest, ...]) -> tuple[str, ...]:
-    """Name each option without effect once, in the order of appearance; add what IOR remarks."""
-    remarks = tuple(dict.fromkeys(remark for test in tests for remark in test.remarks))
-    names = list(dict.fromkeys(name for test in tests for name in test.without_effect))
-    if not names:
-        return remarks
-    return (f"Accepted, but without effect in a simulation: {', '.join(names)}.", *remarks)
+def _set_directives(test: IorTest, line: str) -> IorTest:
+    """Set a comma-separated list of ``name=value`` directives, as behind ``-O``."""
+    for piece in line.split(","):
+        name, equals, value = (part.strip() for part in piece.partition("="))
+        if not (name and equals):
+            raise InputError(f"{piece.strip()!r} is not of the form name=value")
+        asked = _GRAMMAR.directives.get(name.lower())
+        if asked is None:
+            raise InputError(f"{name}: IOR has no such option or directive")
+        test = changed(test, asked, name, value)
+    return test
+
+
+def parse_script(path: str | Path, base: IorTest) -> tuple[IorTest, ...]:
+    """Read the tests of a script; the first one starts from ``base``.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, has no ``IOR START``, or holds a setting that is unknown or
+        does not fit; the message names file and line.
+    """
+    tests: list[IorTest] = []
+    test, pending = base, True  # IOR runs one test even where the script describes none
+    number = 0
+    for number, line in _statements(path):
+        with _place(path, number):
+            if line.lower() == "run":
+                tests.append(checked(test))
+                pending = False
+            else:
+                test = _set_directives(test, line)
+                pending = True
+    if pending:
+        with _place(path, number):
+            tests.append(checked(test))
+    return tuple(tests)
+
+
+def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line between ``IOR START`` and ``IOR STOP``."""
+    check_may_open(path, "-f")
+    try:
+        with naming("-f"):
+            check_is_file(Path(path))
+        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise InputError(f"-f: cannot read the script {str(path)!r}: {error.strerror}") from None
+    bare = [line.partition("#")[0].strip() for line in lines]
+    words = [line.lower().split() for line in bare]
+    if ["ior", "start"] not in words:
+        raise InputError(f"-f: the script {str(path)!r} has no line IOR START")
+    start = words.index(["ior", "start"]) + 1
+    for number, line in enumerate(bare[start:], start + 1):
+        if words[number - 1] == ["ior", "stop"]:
+            return
+        if line:
+            yield number, line
+
+
+@contextmanager
+def _place(path: str | Path, number: int) -> Iterator[None]:
+    """Put the place in front of the message when something on this line is wrong."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}, line {number}: {error}") from None

@@ -1,4 +1,4 @@
-"""The parameters of one IOR test and the rules between them.
+"""The parameters of one IOR test, with all that IOR and the simulator know of each option.
 
 IOR ("Interleaved Or Random") writes and reads files in parallel and reports the bandwidth. Every
 rank moves ``block_size`` contiguous bytes in calls of ``transfer_size`` bytes; the blocks of all
@@ -7,25 +7,130 @@ ranks, one behind the other, are a *segment*; the file is ``segments`` of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import re
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
-from sim.config.errors import InputError
 from sim.config.kept import kept
+from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 SIMULATED_APIS = ("POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI", "DUMMY")
 
 WITHOUT_MPI = ("POSIX", "MMAP", "DUMMY")
 """The APIs that know nothing of MPI-IO and its hints."""
 
+# fmt: off
+_OTHER_APIS = (
+    "AIO", "CEPHFS", "CHFS", "DAOS", "DFS", "FINCHFS", "GFARM", "HDFS", "IME", "LIBNFS", "NC4",
+    "PMDK", "RADOS", "S3", "S3-4C", "S3-LIBS3", "S3_EMC",
+)
+# fmt: on
+
 ELEMENT = 8
 """Bytes of the words that IOR fills its buffers with; block and transfer are multiples of it."""
 
-
 PAGE = 4096
 """Bytes of a page of memory."""
+
+
+def _whole(typed: str) -> int:
+    try:
+        return size(typed)
+    except ValueError as error:
+        too_large = str(error).startswith("too large")
+        raise ValueError(str(error) if too_large else "not a whole number") from None
+
+
+def _level(typed: str) -> int:
+    level = _whole(typed)
+    if level < 0:
+        raise ValueError("negative")
+    return level
+
+
+def _verbosity(typed: str) -> dict[str, Any]:
+    level = _level(typed)
+    if level < 2:
+        return {"verbose": level}
+    more = "-v twice or more: what IOR then prints besides, for its own developers, is left out."
+    return {"verbose": level, "remarks": (more,)}
+
+
+def _api(typed: str) -> dict[str, Any]:
+    api = typed.upper()
+    if api in SIMULATED_APIS:
+        return {"api": api, "api_as_typed": typed}
+    simulated = f"{', '.join(SIMULATED_APIS[:-1])} and {SIMULATED_APIS[-1]}"
+    if api in _OTHER_APIS:
+        raise ValueError(f"an API of IOR that is not simulated; {simulated} are")
+    raise ValueError(f"not an API of IOR; {simulated} are simulated")
+
+
+def _version(typed: str) -> int:
+    match = re.fullmatch(r"\s*([34])(?:\.[0-9]+)*\s*", typed)
+    if match is None:
+        raise ValueError("not a version of IOR that is simulated; give 3 or 4, as in 3.0.1")
+    return int(match[1])
+
+
+def _packet_type(typed: str) -> str:
+    types = ("offset", "incompressible", "timestamp", "random", "o", "i", "t", "r")
+    if typed not in types:
+        raise ValueError(f"not a data packet type; give one of {', '.join(types)}")
+    return typed
+
+
+def _tasks(typed: str) -> int | None:
+    return _whole(typed) or None
+
+
+def _count(typed: str) -> int | None:
+    """Read a number that is left to the job if it is 0, or -1 as IOR has it."""
+    number = _whole(typed)
+    return number if number > 0 else None
+
+
+def _whole_seconds(typed: str) -> dict[str, Any]:
+    """Read seconds; of a number with a point IOR reads what stands before it."""
+    match = re.fullmatch(r"\s*([+-]?[0-9]+)\.[0-9]*\s*", typed)
+    if match is None:
+        return {"delay": _whole(typed)}
+    delay = _whole(match[1])
+    remark = f"-d {typed.strip()}: IOR takes whole seconds, and so reads {delay}."
+    return {"delay": delay, "remarks": (remark,)}
+
+
+def _microseconds(typed: str) -> float:
+    return _whole(typed) * 1e-6
+
+
+def _minutes(typed: str) -> int:
+    return _whole(typed) * 60
+
+
+def _summary_format(typed: str) -> str:
+    formats = {"default": "default", "json": "JSON", "csv": "CSV"}
+    if typed.lower() not in formats:
+        raise ValueError("not a summary format; give default, JSON or CSV")
+    return formats[typed.lower()]
+
+
+_NO_MEMORY = {"node_memory": 0, "node_memory_percent": 0, "task_memory": 0}
+
+
+def _node_memory(typed: str) -> dict[str, int]:
+    """Read a size, or a percentage of the node's memory; each form unsets the other."""
+    share = re.fullmatch(r"\s*([0-9]{1,3})\s*%\s*", typed)
+    if share is None:
+        return _NO_MEMORY | {"node_memory": size(typed)}
+    if int(share[1]) > 100:
+        raise ValueError("above 100 %")
+    return _NO_MEMORY | {"node_memory_percent": int(share[1])}
+
+
+def _task_memory(typed: str) -> dict[str, int]:
+    return _NO_MEMORY | {"task_memory": size(typed)}
 
 
 @kept
@@ -48,94 +153,120 @@ class Access(StrEnum):
 class IorTest:
     """One IOR test, with IOR's defaults; sizes in bytes, times in seconds.
 
-    The letter or directive that sets a field stands beside it. ``write``, ``read`` and the two
-    checks are all false until something asks for them; `checked` then turns "nothing asked for"
-    into write and read, as IOR does.
+    Each field has the option that sets it. ``write``, ``read`` and the two checks are all false
+    until something asks for them; :func:`~sim.workloads.ior.rules.checked` then turns "nothing
+    asked for" into write and read, as IOR does.
     """
 
-    api: str = "POSIX"  # -a
+    api: str = option("-a api", "POSIX", _api)
     api_as_typed: str = field(default="POSIX", compare=False)  # IOR repeats it so
-    test_file: str = "testFile"  # -o; with -F, names separated by @ are used in turn
-    block_size: int = 1 << 20  # -b
-    transfer_size: int = 256 << 10  # -t
-    segments: int = 1  # -s
-    repetitions: int = 1  # -i
-    tasks: int | None = None  # -N; None is every rank of the job
-    nodes: int | None = None  # numNodes; None as the job has it
-    tasks_on_first_node: int | None = None  # numTasksOnNode0; None as the job has it
+    test_file: str = option(
+        "-o testFile", "testFile", text
+    )  # with -F, names separated by @ in turn
+    block_size: int = option("-b blockSize", 1 << 20, size)
+    transfer_size: int = option("-t transferSize", 256 << 10, size)
+    segments: int = option("-s segmentCount", 1, _whole)
+    repetitions: int = option("-i repetitions", 1, _whole)
+    tasks: int | None = option("-N numTasks", None, _tasks)  # none is every rank of the job
+    nodes: int | None = option("numNodes", None, _count)  # none as the job has it
+    tasks_on_first_node: int | None = option("numTasksOnNode0", None, _count)  # the same
 
-    write: bool = False  # -w
-    read: bool = False  # -r
-    check_write: bool = False  # -W, reads everything back and compares
-    check_read: bool = False  # -R, compares while it reads
-    keep_file: bool = False  # -k
-    use_existing_file: bool = False  # -E
+    write: bool = option("-w writeFile", False)
+    read: bool = option("-r readFile", False)
+    check_write: bool = option("-W checkWrite", False)  # reads everything back and compares
+    check_read: bool = option("-R checkRead", False)  # compares while it reads
+    keep_file: bool = option("-k keepFile", False)
+    use_existing_file: bool = option("-E useExistingTestFile", False)
 
-    file_per_process: bool = False  # -F
-    unique_directory: bool = False  # -u
-    file_per_repetition: bool = False  # -m
-    collective: bool = False  # -c
+    file_per_process: bool = option("-F filePerProc", False)
+    unique_directory: bool = option("-u uniqueDir", False)
+    file_per_repetition: bool = option("-m multiFile", False)
+    collective: bool = option("-c --collective collective", False)
 
-    reorder_constant: bool = False  # -C
-    task_offset: int = 1  # -Q, in nodes
-    reorder_random: int = 0  # -Z: 1 a random shift for each rank; -Z -Z: 2 one permutation
-    reorder_seed: int = 0  # -X; a negative one changes with the repetition
-    random_offset: int = 0  # -z: 1 every offset once, shuffled; -z -z: 2 blocks at random
-    random_offset_seed: int = -1  # --random-offset-seed; -1 leaves it to the run
-    prefill: int = 0  # --randomPrefill: bytes of the calls that fill the file first
+    reorder_constant: bool = option("-C reorderTasks reorderTasksConstant", False)
+    task_offset: int = option("-Q taskPerNodeOffset", 1, _whole)  # in nodes
+    # -Z: 1 a random shift for each rank; -Z -Z: 2 one permutation
+    reorder_random: int = option("-Z reorderTasksRandom", 0, _level, counts=True)
+    # a negative one changes with the repetition
+    reorder_seed: int = option("-X reorderTasksRandomSeed", 0, _whole)
+    # -z: 1 every offset once, shuffled; -z -z: 2 blocks at random
+    random_offset: int = option("-z randomOffset", 0, _level, counts=True)
+    random_offset_seed: int = option("--random-offset-seed", -1, _whole)  # -1 leaves it to the run
+    prefill: int = option("--randomPrefill", 0, size)  # bytes of the calls that fill the file first
 
-    fsync: bool = False  # -e
-    fsync_per_write: bool = False  # -Y
-    barriers: bool = False  # -g, between open, transfers and close
-    delay: int = 0  # -d, before each write and each read phase
-    call_delay: float = 0.0  # interIODelay (typed in microseconds), after each call
+    fsync: bool = option("-e fsync", False)
+    fsync_per_write: bool = option("-Y fsyncPerWrite", False)
+    barriers: bool = option("-g intraTestBarriers", False)  # between open, transfers and close
+    delay: int = option("-d interTestDelay", 0, _whole_seconds)  # before each write and read phase
+    call_delay: float = option("interIODelay", 0.0, _microseconds)  # after each call
 
-    deadline: int = 0  # -D; 0 is none
-    wear_out: bool = False  # stoneWallingWearOut
-    wear_out_calls: int = 0  # stoneWallingWearOutIterations; 0 is no limit
-    stonewall_file: str | None = None  # stoneWallingStatusFile
-    min_duration: int = 0  # minTimeDuration
-    max_duration: int = 0  # -T (typed in minutes); 0 is no limit
+    deadline: int = option("-D deadlineForStonewalling", 0, _whole)  # 0 is none
+    wear_out: bool = option("stoneWallingWearOut", False)
+    wear_out_calls: int = option("stoneWallingWearOutIterations", 0, _whole)  # 0 is no limit
+    stonewall_file: str | None = option("stoneWallingStatusFile", None, text)
+    min_duration: int = option("minTimeDuration", 0, _whole)
+    max_duration: int = option("-T maxTimeDuration", 0, _minutes)  # 0 is no limit
 
-    direct_io: bool = False  # --posix.odirect, -B
-    range_locks: bool = False  # --posix.rangelocks: fcntl locks around each call
-    stripe_count: int = 0  # --posix.lustre.stripecount; 0 inherits, -1 is all OSTs
-    stripe_size: int = 0  # --posix.lustre.stripesize; 0 inherits
-    start_ost: int = -1  # --posix.lustre.startost; -1 leaves it to Lustre
-    pool: str | None = None  # --posix.lustre.pool
-    ignore_locks: bool = False  # --posix.lustre.ignorelocks
+    direct_io: bool = option("-B --posix.odirect useO_DIRECT", False)
+    range_locks: bool = option("--posix.rangelocks rangeLocks", False)  # fcntl, around each call
+    # 0 inherits, -1 is all OSTs
+    stripe_count: int = option("--posix.lustre.stripecount lustreStripeCount", 0, _whole)
+    stripe_size: int = option("--posix.lustre.stripesize lustreStripeSize", 0, size)  # 0 inherits
+    # -1 leaves it to Lustre
+    start_ost: int = option("--posix.lustre.startost lustreStartOST", -1, _whole)
+    pool: str | None = option("--posix.lustre.pool lustrePool", None, text, refused=NO_POOLS)
+    ignore_locks: bool = option(
+        "--posix.lustre.ignorelocks lustreIgnoreLocks",
+        False,
+        refused="I/O without extent locks is not simulated; without the option the same bytes move "
+        "under locks",
+    )
 
-    hints_file: str | None = None  # --mpiio.hintsFileName, -U; also of hdf5 and ncmpi
-    show_hints: bool = False  # --mpiio.showHints, -H; also of hdf5 and ncmpi
-    version: int = 4  # iorVersion: whose rules, 3 or 4, where the two differ
-    preallocate: bool = False  # --mpiio.preallocate, -p
-    file_view: bool = False  # --mpiio.useFileView, -V
-    strided_datatype: bool = False  # --mpiio.useStridedDatatype, -S
+    hints_file: str | None = option(
+        "-U --mpiio.hintsFileName --hdf5.hintsFileName --ncmpi.hintsFileName hintsFileName",
+        None,
+        text,
+    )
+    show_hints: bool = option(
+        "-H --mpiio.showHints --hdf5.showHints --ncmpi.showHints showHints", False
+    )
+    # whose rules, 3 or 4, where the two differ: the simulator's own, no IOR has it
+    version: int = option("iorVersion", 4, _version)
+    preallocate: bool = option("-p --mpiio.preallocate --ncmpi.preallocate preallocate", False)
+    file_view: bool = option("-V --mpiio.useFileView --ncmpi.useFileView useFileView", False)
+    strided_datatype: bool = option(
+        "-S --mpiio.useStridedDatatype --ncmpi.useStridedDatatype useStridedDatatype", False
+    )
 
-    individual_datasets: bool = False  # --hdf5.individualDataSets, -I
-    alignment: int = 1  # --hdf5.setAlignment, -J
-    no_fill: bool = False  # --hdf5.noFill, -n
-    chunk_size: int = 0  # --hdf5.chunkSize, in elements of 8 bytes; 0 is a contiguous dataset
-    collective_metadata: bool = False  # --hdf5.collectiveMetadata
+    individual_datasets: bool = option("-I --hdf5.individualDataSets individualDataSets", False)
+    alignment: int = option("-J --hdf5.setAlignment setAlignment", 1, size)
+    no_fill: bool = option("-n --hdf5.noFill noFill", False)
+    # in elements of 8 bytes; 0 is a contiguous dataset
+    chunk_size: int = option("--hdf5.chunkSize chunkSize", 0, _whole)
+    collective_metadata: bool = option("--hdf5.collectiveMetadata collectiveMetadata", False)
 
-    dummy_create: float = 0.0  # --dummy.delay-create (typed in microseconds, as the next three)
-    dummy_close: float = 0.0  # --dummy.delay-close
-    dummy_sync: float = 0.0  # --dummy.delay-sync
-    dummy_transfer: float = 0.0  # --dummy.delay-xfer
-    dummy_first_only: bool = False  # --dummy.delay-only-rank0
+    dummy_create: float = option("--dummy.delay-create dummyDelayCreate", 0.0, _microseconds)
+    dummy_close: float = option("--dummy.delay-close dummyDelayClose", 0.0, _microseconds)
+    dummy_sync: float = option("--dummy.delay-sync dummyDelaySync", 0.0, _microseconds)
+    dummy_transfer: float = option("--dummy.delay-xfer dummyDelayXfer", 0.0, _microseconds)
+    dummy_first_only: bool = option("--dummy.delay-only-rank0 dummyDelayOnlyRank0", False)
 
-    node_memory: int = 0  # -M as a size
+    node_memory: int = option("-M memoryPerNode", 0, _node_memory)  # -M as a size
     node_memory_percent: int = 0  # -M as a share of the node's memory
-    task_memory: int = 0  # memoryPerTask
+    task_memory: int = option("memoryPerTask", 0, _task_memory)
 
-    dual_mount: bool = False  # -y
-    signature: int = field(default=0, compare=False)  # -G
-    reference_number: int = 0  # -A
-    verbose: int = 0  # -v
-    summary_file: str | None = None  # summaryFile
-    summary_format: Literal["default", "JSON", "CSV"] = "default"  # summaryFormat
-    rank_details_file: str | None = None  # saveRankPerformanceDetailsCSV
-    call_details_file: str | None = None  # savePerOpDataCSV
+    dual_mount: bool = option("-y dualMount", False, idle="there is one mount")
+    signature: int = option(
+        "-G setTimeStampSignature", 0, _whole, compare=False, idle="no file has contents"
+    )
+    reference_number: int = option("-A refNum", 0, _whole)
+    verbose: int = option("-v verbose", 0, _verbosity, counts=True)
+    summary_file: str | None = option("summaryFile", None, text)
+    summary_format: Literal["default", "JSON", "CSV"] = option(
+        "summaryFormat", "default", _summary_format
+    )
+    rank_details_file: str | None = option("saveRankPerformanceDetailsCSV", None, text)
+    call_details_file: str | None = option("savePerOpDataCSV", None, text)
 
     without_effect: tuple[str, ...] = field(default=(), compare=False)
     """The accepted options that cannot matter in a simulation, as the user spelled them."""
@@ -198,172 +329,38 @@ class IorTest:
         return self.node_memory or node_memory * self.node_memory_percent // 100
 
 
-_Rule = tuple[Callable[[IorTest], bool], str]
+_NO_GPU = f"{NO_GPU}; leave this option out"
+_NOT_LUSTRE = "the simulated file system is Lustre; leave this option out"
+_NO_FILE = "a simulation touches no file in any case; leave this option out"
+_NO_POINTER = "shared file pointers do not work in IOR either; leave this option out"
+_OFF = ("0", "-1")
 
-# What each rule forbids, and what to say then. The combinations are those that IOR itself refuses
-# (IOR 4.1, ValidateTests and the backends' check_params), where they concern a simulation.
-_RULES: tuple[_Rule, ...] = (
-    (lambda t: t.block_size < 1, "-b {t.block_size}: the block size must be at least 1 byte"),
-    (lambda t: t.transfer_size < 1, "-t {t.transfer_size}: the transfer size must be at least 1"),
-    (
-        lambda t: t.block_size % ELEMENT != 0,
-        "-b {t.block_size}: the block size must be a multiple of 8 bytes",
+OPTIONS = (
+    *rows_of(IorTest),
+    row("-l --dataPacketType dataPacketType", _packet_type, idle="no file has contents"),
+    row("debug", text, idle="it changes messages of IOR"),
+    row("-K keepFileWithError", idle="no data are found wrong"),
+    row("--mmap.madv_dont_need --mmap.madv_pattern mmapMadvise", idle="every page faults anyway"),
+    row("-j outlierThreshold", _whole, idle="it warns of single ranks"),
+    row("platform", text, idle="it changes messages of IOR"),
+    row("-q quitOnError", idle="no data are found wrong"),
+    row("-x singleXferAttempt", idle="no call moves less than it should"),
+    row("storeFileOffset", idle="no file has contents"),
+    row("summaryAlways", idle="it changes messages of IOR"),
+    row("--warningAsErrors warningAsErrors", idle="IOR has nothing to warn of"),
+    row("allocateBufferOnGPU", refused=_NO_GPU, harmless=_OFF),
+    row("gpuID", refused=_NO_GPU, harmless=_OFF),
+    row("--gpuDirect gpuDirect", refused=_NO_GPU, harmless=_OFF),
+    row("--posix.beegfs.numTargets beegfsNumTargets", str, refused=_NOT_LUSTRE, harmless=_OFF),
+    row("--posix.beegfs.chunkSize beegfsChunkSize", str, refused=_NOT_LUSTRE, harmless=_OFF),
+    row("--posix.gpfs.hintaccess gpfsHintAccess", refused=_NOT_LUSTRE, harmless=_OFF),
+    row("--posix.gpfs.releasetoken gpfsReleaseToken", refused=_NOT_LUSTRE, harmless=_OFF),
+    row(
+        "--posix.gpfs.finegrainwritesharing --posix.gpfs.finegrainreadsharing gpfsFineGrain",
+        refused=_NOT_LUSTRE,
+        harmless=_OFF,
     ),
-    (
-        lambda t: t.transfer_size % ELEMENT != 0,
-        "-t {t.transfer_size}: the transfer size must be a multiple of 8 bytes",
-    ),
-    (
-        lambda t: t.block_size < t.transfer_size,
-        "-b {t.block_size} is smaller than -t {t.transfer_size}: "
-        "a block holds one or more whole transfers",
-    ),
-    (
-        lambda t: t.block_size % t.transfer_size != 0,
-        "-b {t.block_size} is not a multiple of -t {t.transfer_size}: "
-        "a block holds one or more whole transfers",
-    ),
-    (lambda t: t.segments < 0, "-s {t.segments}: the number of segments must not be negative"),
-    (lambda t: t.repetitions < 1, "-i {t.repetitions}: there must be at least 1 repetition"),
-    (
-        lambda t: t.tasks is not None and t.tasks < 1,
-        "-N {t.tasks}: the number of tasks must be at least 1, or 0 for all of them",
-    ),
-    (
-        lambda t: t.check_read and not t.write and not t.signature,
-        "-R without -w needs -G: what is read can be checked only by the signature that the write "
-        "had; right would be -G NUMBER, or -w as well",
-    ),
-    (
-        lambda t: t.dual_mount and not t.file_per_process,
-        "-y is for a file per process: right would be -F as well",
-    ),
-    (lambda t: t.task_offset < 0, "-Q {t.task_offset}: the task offset must not be negative"),
-    (lambda t: t.random_offset_seed < -1, "--random-offset-seed must be -1 or more"),
-    (lambda t: t.delay < 0, "-d {t.delay}: the delay must not be negative"),
-    (lambda t: t.call_delay < 0, "interIODelay must not be negative"),
-    (lambda t: t.node_memory < 0, "-M {t.node_memory}: the memory must not be negative"),
-    (lambda t: t.task_memory < 0, "memoryPerTask={t.task_memory} must not be negative"),
-    (lambda t: t.deadline < 0, "-D {t.deadline}: the deadline must not be negative"),
-    (lambda t: t.max_duration < 0, "-T: the duration must not be negative"),
-    (lambda t: t.min_duration < 0, "minTimeDuration={t.min_duration} must not be negative"),
-    (lambda t: t.wear_out_calls < 0, "stoneWallingWearOutIterations must not be negative"),
-    (
-        lambda t: t.wear_out and t.deadline == 0,
-        "stoneWallingWearOut needs a deadline: give it with -D SECONDS",
-    ),
-    (
-        lambda t: t.stonewall_file is not None and not t.keep_file,
-        "stoneWallingStatusFile is for writing and reading in two runs: keep the file with -k",
-    ),
-    (
-        lambda t: t.stonewall_file is not None and t.write and not t.wear_out,
-        "stoneWallingStatusFile with a write needs stoneWallingWearOut=1",
-    ),
-    (
-        lambda t: t.reorder_constant and t.reorder_random > 0,
-        "-C and -Z cannot be combined: choose the constant or the random reordering",
-    ),
-    (
-        lambda t: t.random_offset > 0 and t.reorder_random > 0 and not t.file_per_process,
-        "-z and -Z cannot be combined on a shared file: drop one, or add -F",
-    ),
-    (
-        lambda t: t.random_offset > 0 and t.reorder_constant and not t.file_per_process,
-        "-z and -C cannot be combined on a shared file: drop one, or add -F",
-    ),
-    (
-        lambda t: t.random_offset == 1 and t.block_size == t.transfer_size,
-        "-z shuffles the transfers of a block, so -b must be larger than -t {t.transfer_size}",
-    ),
-    (
-        lambda t: t.prefill < 0 or (t.prefill > 0 and t.block_size % t.prefill != 0),
-        "--randomPrefill={t.prefill}: -b {t.block_size} must be a multiple of it",
-    ),
-    (
-        lambda t: t.prefill > 0 and not t.random_offset,
-        "--randomPrefill={t.prefill} fills a file before it is accessed at random: it needs -z",
-    ),
-    (
-        lambda t: t.random_offset > 0 and t.check_read and t.random_offset_seed == -1,
-        "-z with -R needs --random-offset-seed=N, so that the read repeats the write's offsets",
-    ),
-    (
-        lambda t: t.api == "MPIIO" and t.random_offset > 0 and t.collective,
-        "-z and -c cannot be combined: collective MPI-IO has no random offsets",
-    ),
-    (
-        lambda t: t.api == "MPIIO" and t.random_offset > 0 and t.file_view,
-        "-z and a file view (-V) cannot be combined: a file view has no random offsets",
-    ),
-    (
-        lambda t: t.strided and (t.file_per_process or t.reorders),
-        "-S takes it that every rank is at its own part of a shared file: "
-        "leave out -F, -C and -Z, or -S",
-    ),
-    (
-        lambda t: t.api in ("HDF5", "NCMPI") and t.random_offset > 0,
-        "-z: random offsets are not available with {t.api}",
-    ),
-    (
-        lambda t: t.api == "NCMPI" and t.file_per_process,
-        "-F: a file per process is not available with NCMPI",
-    ),
-    (
-        lambda t: t.api == "HDF5" and t.individual_datasets,
-        "-I: individual datasets are not implemented in IOR; leave it out",
-    ),
-    (
-        lambda t: t.alignment < 0 or (t.api == "HDF5" and t.alignment == 0),
-        "-J {t.alignment}: the alignment must be at least 1 byte",
-    ),
-    (
-        lambda t: t.api == "MMAP" and t.fsync_per_write and t.transfer_size % PAGE != 0,
-        "-Y with MMAP: -t {t.transfer_size} must be a multiple of the page, 4096 bytes",
-    ),
-    (lambda t: t.chunk_size < 0, "--hdf5.chunkSize={t.chunk_size} must not be negative"),
-    (
-        lambda t: t.unique_directory and "@" in t.test_file,
-        "-u and several file names in -o {t.test_file} cannot be combined",
-    ),
-    (lambda t: not t.test_file, "-o: the file name is empty"),
-    (
-        lambda t: t.stripe_count < -1,
-        "stripe count {t.stripe_count}: give a number of OSTs, -1 for all or 0 for the default",
-    ),
-    (
-        lambda t: t.stripe_size < 0,
-        "stripe size {t.stripe_size}: give a size, or 0 for the default",
-    ),
-    (lambda t: t.start_ost < -1, "start OST {t.start_ost}: give an index, or -1 for any"),
-    (
-        lambda t: t.pool is not None and (t.stripe_count == 0 or t.stripe_size == 0),
-        "a Lustre pool needs a stripe count and a stripe size beside it",
-    ),
+    row("--dryRun dryRun", refused=_NO_FILE, harmless=("0",)),
+    row("-P useSharedFilePointer", refused=_NO_POINTER, harmless=("0",)),
 )
-
-
-def checked(test: IorTest) -> IorTest:
-    """Complete and validate a test.
-
-    Parameters
-    ----------
-    test
-        The test as typed.
-
-    Returns
-    -------
-    IorTest
-        The same test; with ``write`` and ``read`` set where no access was asked for.
-
-    Raises
-    ------
-    InputError
-        When two parameters contradict each other or one is out of range.
-    """
-    if not test.phases:
-        test = replace(test, write=True, read=True)
-    for broken, sentence in _RULES:
-        if broken(test):
-            raise InputError(sentence.format(t=test))
-    return test
+"""The options of IOR 3.x and 4.x and, where a letter is free today, of 2.x."""

@@ -27,18 +27,12 @@ _LARGEST_OFFSET = (1 << 63) - 1
 
 
 class Pattern(NamedTuple):
-    """The calls of all ranks, one rank behind the other.
+    """The calls of all ranks, one rank behind the other."""
 
-    Attributes
-    ----------
-    offset
-        int64[calls]: where in its file each call starts, in bytes; every call moves
-        ``transfer_size`` bytes. Calls of one rank are in the order of issue.
-    first
-        int64[ranks + 1]: the calls of rank r are ``offset[first[r]:first[r + 1]]``.
-    """
-
+    # int64[calls]: where in its file each call starts, in bytes; every call moves transfer_size
+    # bytes. Calls of one rank are in the order of issue
     offset: NDArray[np.int64]
+    # int64[ranks + 1]: the calls of rank r are offset[first[r]:first[r + 1]]
     first: NDArray[np.int64]
 
 

@@ -18,8 +18,8 @@ from sim.machine.filesystem import FileSystem
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task, add_calls
+from sim.workloads.ior.outcome import PhaseRecord, Stonewall
 from sim.workloads.ior.pattern import offsets
-from sim.workloads.ior.phases import PhaseRecord, Stonewall
 from sim.workloads.job import Waiting
 from sim.workloads.job_results import stretch_of
 from sim.workloads.settling import Settling
@@ -37,34 +37,19 @@ _CALLS_AT_ONCE = 1 << 17
 
 @dataclass(kw_only=True)
 class Phase:
-    """One phase of one repetition.
+    """One phase of one repetition."""
 
-    Attributes
-    ----------
-    filesystem
-        Where the files are.
-    task, backend
-        What to do, and the API that does it.
-    decision
-        Seconds in which rank 0 tells the others whether a deadline stops their collective calls.
-    meeting
-        Where they wait for it.
-    call_limit
-        Most calls of a rank.
-    settling
-        Ends calls with a deadline before it, once they go on at one pace.
-    stonewall
-        The state at the deadline, if the ranks then wore on.
-    """
-
-    filesystem: FileSystem
+    filesystem: FileSystem  # where the files are
+    # what to do, and the API that does it
     task: Task
     backend: Backend
+    # seconds in which rank 0 tells the others whether a deadline stops their collective calls
     decision: float = 0.0
-    meeting: int = -1
-    call_limit: int | None = None
+    meeting: int = -1  # where they wait for it
+    call_limit: int | None = None  # most calls of a rank
+    # ends calls with a deadline before it, once they go on at one pace
     settling: Settling | None = None
-    stonewall: Stonewall | None = None
+    stonewall: Stonewall | None = None  # the state at the deadline, if the ranks then wore on
 
     def run(self) -> Waiting:
         """Open, transfer, close; meet in between if the test asks for it."""

@@ -9,25 +9,20 @@ from typing import Any
 import numpy as np
 import simpy
 
+from sim.config.machine import Machine
 from sim.machine.filesystem import FileSet
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
+from sim.storage.ssd.device import dirty_limits
 from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.contents import Contents
-from sim.workloads.ior.dummy import DummyBackend
-from sim.workloads.ior.hints import IorHints, hints_of, striping_of
-from sim.workloads.ior.mapped import MappedBackend
-from sim.workloads.ior.memory import occupy
-from sim.workloads.ior.names import file_name
+from sim.workloads.ior.files import Contents, IorHints, file_name, hints_of, striping_of
 from sim.workloads.ior.options import STATUS_OPTION, IorCommand
-from sim.workloads.ior.outcome import FinishedTest, IorOutcome
+from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal, row_of
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
 from sim.workloads.ior.phase import Phase
-from sim.workloads.ior.phases import PhaseRecord, Removal
-from sim.workloads.ior.posix import PosixBackend
-from sim.workloads.ior.rows import row_of
+from sim.workloads.ior.posix import DummyBackend, MappedBackend, PosixBackend
 from sim.workloads.job import Job, Waiting
 from sim.workloads.settling import Settling
 from sim.workloads.stonewall_file import read_status
@@ -42,18 +37,12 @@ _WITHOUT_MPI: dict[str, Callable[[Task], Backend]] = {
 
 @dataclass
 class Namespace:
-    """What one IOR command leaves for its later tests, and for commands after it.
+    """What one IOR command leaves for its later tests, and for commands after it."""
 
-    Attributes
-    ----------
-    files, contents
-        The files kept, and what is in them, by name.
-    stonewall_calls
-        Calls at a stonewall, by the name of the file that would hold their number.
-    """
-
+    # the files kept, and what is in them, by name
     files: dict[str, FileSet] = field(default_factory=dict)
     contents: dict[str, Contents] = field(default_factory=dict)
+    # calls at a stonewall, by the name of the file that would hold their number
     stonewall_calls: dict[str, int] = field(default_factory=dict)
 
 
@@ -73,43 +62,16 @@ def run_test(
     settling: Settling | None = None,
     listed: int | None = None,
 ) -> Generator[simpy.Event, Any, FinishedTest]:
-    """Run one test: a part of a SimPy process.
+    """Run one test, the ``number``-th of its command from 0: a part of a SimPy process.
 
-    Parameters
-    ----------
-    test, job
-        What to do, and where.
-    namespace
-        What earlier tests have left.
-    number
-        Place of the test in its command, from 0.
-    settling
-        Ends calls with a deadline before it, once they go on at one pace.
-    listed
-        Segments that are gone through at most, as :func:`~sim.workloads.ior.pattern.offsets` has
-        it.
+    ``settling`` ends calls with a deadline before it, once they go on at one pace; ``listed`` is
+    how many segments are gone through at most (:func:`~sim.workloads.ior.pattern.offsets`).
     """
     return (yield from _TestRun(job, number, test, namespace, settling, listed).run())
 
 
 class _TestRun:
-    """One IOR test at work.
-
-    Parameters
-    ----------
-    job
-        Whose first ranks take part.
-    number
-        Place of the test in its command, from 0.
-    test
-        What to do.
-    namespace
-        What earlier tests of the command have left.
-    settling
-        Ends calls with a deadline before it, once they go on at one pace.
-    listed
-        Segments that are gone through at most.
-    """
+    """One IOR test at work, on the first ranks of a job."""
 
     def __init__(
         self,
@@ -141,9 +103,9 @@ class _TestRun:
         occupied = self._test.occupied_memory(
             job.machine.nodes.memory, min(self._ranks.per_node, tasks)
         )
-        occupy(job, occupied)
+        _occupy(job, occupied)
         yield from self._repetitions()
-        occupy(job, 0, before=occupied)
+        _occupy(job, 0, before=occupied)
         assert self._files is not None  # every test has a phase
         return FinishedTest(
             test=self._test,
@@ -299,3 +261,24 @@ class _TestRun:
         batch = Batch(self._ranks.programs[: len(files.osts)])
         batch.add(Op.UNLINK, file=files.first + np.arange(len(batch.programs)))
         yield self._filesystem.run(batch)
+
+
+def _occupy(job: Job, size: int, before: int = 0) -> None:
+    """Take so many bytes of the memory of each node of a job, in place of ``before``.
+
+    What the page cache has less counts there as pages that are dirty, and never written nor
+    dropped.
+    """
+    kept = [_kept_from_cache(job.machine, taken) for taken in (before, size)]
+    limits = dirty_limits(job.machine, size)
+    job.filesystem.plane.occupy(job.nodes, kept[1] - kept[0], limits)
+
+
+def _kept_from_cache(machine: Machine, occupied: int) -> int:
+    """Return the bytes that a node's page cache has less while so many bytes are occupied.
+
+    Lustre caches up to half of a node's memory (max_cached_mb), and no more than what is left:
+    a small occupation costs the cache nothing.
+    """
+    left = machine.nodes.memory - occupied
+    return max(machine.nodes.max_cached - left, 0)

@@ -18,11 +18,9 @@ from sim.config.scenario import Scenario
 from sim.config.units import Bytes, Count, Seconds, Size, format_bytes
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
-from sim.libraries.adios import Method, Posix, Writers
-from sim.libraries.adios_aggregate import MpiAggregate
-from sim.libraries.adios_groups import MOST_GATHERED, WARNED, AggregateOptions
-from sim.libraries.adios_index import VARIABLE_ENTRY, Variables
-from sim.mpi.timers import Timer
+from sim.libraries.adios import VARIABLE_ENTRY, Method, Posix, Variables, Writers
+from sim.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
+from sim.mpi.stats import Timer
 from sim.plane.operations import Op
 from sim.workloads.job_results import Figure
 from sim.workloads.kernels.kernel import Kernel, KernelRun, Share, check_capacity

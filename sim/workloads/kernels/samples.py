@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sim.engine.randomness import stream
 from sim.engine.types import Indices, Integers
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
 

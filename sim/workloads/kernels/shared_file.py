@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import Hints, InForce, resolve
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 
 if TYPE_CHECKING:
     from sim.machine.filesystem import FileSet

@@ -20,23 +20,9 @@ if TYPE_CHECKING:
 
 
 class Mdtest(Workload):
-    """An mdtest command: its iterations one after the other.
+    """An mdtest command, the words without the program's name: its iterations.
 
-    Parameters
-    ----------
-    arguments
-        The words of the command, without the program's name; see
-        :func:`~sim.workloads.mdtest.options.parse_arguments`.
-
-    Attributes
-    ----------
-    command
-        As it was understood.
-
-    Raises
-    ------
-    InputError
-        If mdtest does not know an option, or two of them contradict each other.
+    InputError is raised if mdtest does not know an option, or two of them contradict each other.
     """
 
     name: ClassVar[str] = "mdtest"

@@ -1,38 +1,31 @@
-"""The names that one iteration of mdtest is about: trees of directories, and items in them."""
+"""The names that mdtest is about, in which order a rank turns to them, and what it does with each.
+
+The directories of a tree are numbered level after level: the root is 0, the branches of directory
+d are ``d * branches + 1`` and those that follow. Items are numbered directory after directory.
+mdtest creates and removes by walking down the tree, depth first; it stats and reads by number.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from sim.engine.randomness import stream
 from sim.engine.types import Integers
 from sim.machine.filesystem import FileSystem
+from sim.plane.batch import Batch
+from sim.plane.operations import Op, mix_operations
 from sim.workloads.job import Job
 from sim.workloads.mdtest.checks import striping_of
-from sim.workloads.mdtest.parameters import MdtestTest
+from sim.workloads.mdtest.parameters import MdtestTest, Operation
 
 
 class Trees:
-    """The trees of directories: one for all ranks, or one for each.
-
-    Parameters
-    ----------
-    filesystem
-        Where they are.
-    test
-        Says how they look.
-    trees
-        How many there are.
-
-    Attributes
-    ----------
-    count
-        How many there are.
-    """
+    """The trees of directories: one for all ranks, or one for each."""
 
     def __init__(self, filesystem: FileSystem, test: MdtestTest, trees: int) -> None:
-        self.count = trees
+        self.count = trees  # how many there are
         self._below = test.tree_directories - 1
         # The roots of all ranks' trees stand in one directory; what is below is a rank's alone.
         self._root = filesystem.allocate_names(trees, shared_directory=test.unique)
@@ -53,27 +46,14 @@ class Trees:
 class Items:
     """The files, or the directories, that the ranks make.
 
-    Parameters
-    ----------
-    job, test
-        Where, and what.
-    ranks, stride
-        How many ranks take part, and by how many the items of each phase are shifted.
-    name
-        Under which the files are known; None: the items are directories.
-
-    Attributes
-    ----------
-    each
-        Items of a rank that there are room for.
-    first
-        The number of the first as a file.
+    The items of each phase are shifted by ``stride`` ranks. The files are known under ``name``;
+    without one the items are directories. ``first`` is the number of the first item as a file.
     """
 
     def __init__(
         self, job: Job, test: MdtestTest, ranks: int, stride: int, name: str | None
     ) -> None:
-        self.each = test.rank_items
+        self.each = test.rank_items  # items of a rank that there is room for
         self._shared = test.shared_file and name is not None
         owners = np.zeros(1, np.int64) if self._shared else np.arange(ranks)
         # With -u and -N mdtest makes the items of a rank in the tree of its neighbour.
@@ -103,29 +83,139 @@ class Items:
 
 
 class Names:
-    """The names in one test directory of mdtest.
-
-    Parameters
-    ----------
-    filesystem
-        Where they are.
-    test
-        Says how the trees look.
-    tasks
-        How many ranks take part.
-
-    Attributes
-    ----------
-    trees
-        The directories.
-    items
-        The items so far, by the name under which they are known; None: directories.
-    """
+    """The names in one test directory of mdtest, which so many ranks work on."""
 
     def __init__(self, filesystem: FileSystem, test: MdtestTest, tasks: int) -> None:
         self.trees = Trees(filesystem, test, tasks if test.unique else 1)
-        self.items: dict[str | None, Items] = {}
+        self.items: dict[str | None, Items] = {}  # by the name they are known under
 
 
 Namespace: TypeAlias = dict[str, Names]
 """What mdtest has made, by the path of the test directory."""
+
+
+def walk(test: MdtestTest) -> Integers:
+    """Return the directories of a tree, depth first: int64 (directories,)."""
+    order, stack, limit = [], [0], test.tree_directories
+    while stack:
+        directory = stack.pop()
+        order.append(directory)
+        first = directory * test.branches + 1
+        if test.depth and first < limit:
+            stack.extend(range(first + test.branches - 1, first - 1, -1))
+    return np.array(order)
+
+
+def walked_items(test: MdtestTest) -> Integers:
+    """Return the items of a rank in the order in which it makes them: int64 (items,), from 0."""
+    directories = walk(test) - (test.tree_directories - test.item_directories)
+    directories = directories[directories >= 0]
+    inside = (directories[:, None] * test.each + np.arange(test.each)).ravel()
+    loop = np.arange(test.loops) * test.each * test.item_directories
+    order: Integers = (loop[:, None] + inside).ravel()
+    return order
+
+
+def ordered_items(test: MdtestTest, ranks: int, items: int, seed: int) -> Integers:
+    """Return the items of each rank in the order in which it stats or reads them.
+
+    That is by number or at random; the seed draws, unless the command has one of its own. The
+    result is int64 (ranks, items), from 0.
+    """
+    order = np.tile(np.arange(items), (ranks, 1))
+    if not test.shuffles:
+        return order
+    draws = stream(test.random_seed or seed, "mdtest random order")
+    shuffled: Integers = draws.permuted(order, axis=1)
+    return shuffled
+
+
+OF_NAMES = {
+    Operation.TREE_CREATION: Op.MKDIR,
+    Operation.DIRECTORY_CREATION: Op.MKDIR,
+    Operation.DIRECTORY_STAT: Op.STAT,
+    Operation.DIRECTORY_RENAME: Op.RENAME,
+    Operation.DIRECTORY_REMOVAL: Op.UNLINK,
+    Operation.FILE_STAT: Op.STAT,
+    Operation.FILE_REMOVAL: Op.UNLINK,
+    Operation.TREE_REMOVAL: Op.UNLINK,
+}
+"""The phases in which a rank does one thing with each name."""
+
+
+class Steps(NamedTuple):
+    """The operations of each item, all on one file."""
+
+    kinds: tuple[Op, ...]  # which, in order; none stands there twice
+    columns: dict[Op, dict[str, Any]]  # what they have besides the file, by kind
+
+    @property
+    def calls(self) -> int:
+        """Reads and writes of an item."""
+        return sum(kind in (Op.READ, Op.WRITE) for kind in self.kinds)
+
+
+def name_steps(operation: Operation) -> Steps:
+    """Return what a phase does with each name."""
+    return Steps((OF_NAMES[operation],), {})
+
+
+def create_steps(test: MdtestTest, opening: Op = Op.CREATE) -> Steps:
+    """Return how a file is made: opened so that it is there, written if asked for, and closed.
+
+    A node that ``mknod`` makes is a name as a directory's is: its objects come when it is opened.
+    """
+    if test.make_node:
+        return Steps((Op.MKDIR,), {})
+    kinds, columns = [opening], {}
+    if test.write_bytes:
+        kinds.append(Op.WRITE)
+        columns[Op.WRITE] = _one_call(test.write_bytes)
+        if test.sync_file:
+            kinds.append(Op.FSYNC)
+        if test.verify_write:
+            kinds.append(Op.READ)
+            columns[Op.READ] = _one_call(test.write_bytes)
+    return Steps((*kinds, Op.CLOSE), columns)
+
+
+def read_steps(test: MdtestTest) -> Steps:
+    """Return how a file is read: opened, read from its beginning, and closed."""
+    if not test.read_bytes:
+        return Steps((Op.OPEN, Op.CLOSE), {})
+    return Steps((Op.OPEN, Op.READ, Op.CLOSE), {Op.READ: _one_call(test.read_bytes)})
+
+
+def _one_call(size: int) -> dict[str, Any]:
+    return {"length": size, "stride": size, "count": 1}
+
+
+def add_steps(batch: Batch, rank: Integers, file: Integers, steps: Steps) -> None:
+    """Let ranks do the steps with files, one file after the other.
+
+    ``rank`` and ``file`` are int64 (items,), the items of a rank in order.
+    """
+    count = len(steps.kinds)
+    kind = np.tile(np.array(steps.kinds, np.int64), len(file))
+    files = np.repeat(file, count)
+    columns = {one: {"file": files, **steps.columns.get(one, {})} for one in steps.kinds}
+    batch.add_operations(mix_operations(kind, columns), np.repeat(rank, count))
+
+
+def add_steps_until(
+    batch: Batch, rank: Integers, file: Integers, steps: Steps, *, mark: int, seconds: float
+) -> None:
+    """Let ranks do the steps with files until so many seconds have passed since a mark.
+
+    Who has begun an item ends it. The calls of a program then count its items, too.
+    """
+    count = 1 + len(steps.kinds)
+    items = np.bincount(rank)
+    done = np.concatenate([np.arange(n) for n in items])
+    rest = (items[rank] - done) * count - 1
+    begins = {"mark": mark, "seconds": seconds, "count": np.repeat(rest, count)}
+    kind = np.tile(np.array([Op.ITEM, *steps.kinds], np.int64), len(file))
+    files = np.repeat(file, count)
+    columns: dict[Op, dict[str, Any]] = {Op.ITEM: begins}
+    columns |= {one: {"file": files, **steps.columns.get(one, {})} for one in steps.kinds}
+    batch.add_operations(mix_operations(kind, columns), np.repeat(rank, count))

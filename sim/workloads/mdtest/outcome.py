@@ -15,14 +15,9 @@ from sim.workloads.mdtest.parameters import Operation
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestWall:
-    """How far the ranks were when a deadline had stopped them, before all went on to the most.
+    """How far the ranks were when a deadline had stopped them, before all went on to the most."""
 
-    Attributes
-    ----------
-    least, most, mean
-        Files of a rank.
-    """
-
+    # files of a rank
     least: int
     most: int
     mean: float
@@ -31,31 +26,19 @@ class MdtestWall:
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestPhase:
-    """One phase of an iteration.
+    """One phase of an iteration."""
 
-    Attributes
-    ----------
-    operation, iteration
-        What was done, and in which iteration, from 0.
-    items
-        Of a rank; of a tree its directories.
-    start, end, synced
-        float64 (ranks,): when each began and ended, and when it had called ``sync`` if it had to,
-        in simulated seconds.
-    barrier
-        Seconds of the barrier that follows, which mdtest counts.
-    stonewall
-        What a deadline has stopped, if it has.
-    """
-
+    # what was done, and in which iteration, from 0
     operation: Operation
     iteration: int
-    items: int
+    items: int  # of a rank; of a tree its directories
+    # float64 (ranks,): when each began and ended, and when it had called sync if it had to, in
+    # simulated seconds
     start: Floats
     end: Floats
     synced: Floats
-    barrier: float
-    stonewall: MdtestWall | None = None
+    barrier: float  # seconds of the barrier that follows, which mdtest counts
+    stonewall: MdtestWall | None = None  # what a deadline has stopped, if it has
 
     @property
     def seconds(self) -> Floats:
@@ -102,40 +85,21 @@ def _rates(items: int, seconds: Floats) -> Floats:
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestRun:
-    """All iterations with some number of ranks.
+    """All iterations with some number of ranks."""
 
-    Attributes
-    ----------
-    tasks
-        How many ranks took part.
-    phases
-        In order.
-    """
-
-    tasks: int
-    phases: tuple[MdtestPhase, ...]
+    tasks: int  # how many ranks took part
+    phases: tuple[MdtestPhase, ...]  # in order
 
 
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MdtestOutcome:
-    """A finished mdtest command.
+    """A finished mdtest command."""
 
-    Attributes
-    ----------
-    command
-        As it was understood.
-    nodes, tasks, per_node
-        Where it was launched: nodes of the job, ranks, and ranks of the first node.
-    stride
-        By how many ranks the items of the next phase were shifted.
-    runs
-        One for each number of ranks.
-    """
-
-    command: MdtestCommand
+    command: MdtestCommand  # as it was understood
+    # where it was launched: nodes of the job, ranks, and ranks of the first node
     nodes: int
     tasks: int
     per_node: int
-    stride: int
-    runs: tuple[MdtestRun, ...]
+    stride: int  # by how many ranks the items of the next phase were shifted
+    runs: tuple[MdtestRun, ...]  # one for each number of ranks

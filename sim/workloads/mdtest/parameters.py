@@ -1,13 +1,26 @@
-"""The parameters of an mdtest command, as mdtest 4 has them, and what it refuses."""
+"""The parameters of an mdtest command, as mdtest 4 has them, with all that is known of each option.
+
+The options are those of its table in mdtest.c, and of the POSIX backend those that IOR has, too;
+what only mdtest 1.9 had is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
-from sim.config.errors import InputError
 from sim.config.kept import kept
+from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
+
+# fmt: off
+_OTHER_APIS = (
+    "AIO", "CEPHFS", "CHFS", "DFS", "DUMMY", "FINCHFS", "GFARM", "HDFS", "IME", "LIBNFS", "MMAP",
+    "MPIIO", "NCMPI", "PMDK", "RADOS", "S3",
+)
+# fmt: on
+
+_NO_COMMANDS = "a simulation runs no commands; leave them out"
 
 
 @kept
@@ -35,122 +48,103 @@ DIRECTORY_OPERATIONS = tuple(Operation)[1:5]
 FILE_OPERATIONS = tuple(Operation)[5:9]
 
 
+def _api(typed: str) -> dict[str, Any]:
+    """Read an API: there is one."""
+    if typed.upper() == "POSIX":
+        return {}
+    known = typed.upper() in _OTHER_APIS
+    raise ValueError(
+        f"{'an API of mdtest that is not simulated' if known else 'no API of mdtest'}; POSIX is"
+    )
+
+
+def _paths(typed: str) -> tuple[str, ...]:
+    return tuple(typed.split("@"))
+
+
 @kept
 @dataclass(frozen=True, kw_only=True)
 class MdtestTest:
-    """An mdtest command.
+    """An mdtest command; each field has the option that sets it. 4k is 4096, whatever it counts."""
 
-    Attributes
-    ----------
-    items, items_per_directory
-        Files, and directories, of each rank (``-n``), and in each directory of its tree (``-I``).
-    depth, branches, leaf_only
-        The tree of directories below each test directory; ``leaf_only``: items at its leaves only.
-    create, stat, read, remove, rename
-        Which phases to do; all if none is asked for.
-    directories, files
-        What the items are; both if neither is asked for.
-    unique, time_unique
-        Whether each rank has a tree of its own, and whether the time of finding it counts.
-    shared_file
-        Whether all ranks create the same files.
-    collective
-        Whether rank 0 creates and removes for all.
-    make_node
-        Whether files are made by ``mknod``.
-    write_bytes, read_bytes
-        What is written to each file when it has been created, and read of it.
-    sync_file, call_sync
-        Whether each file is synced when it has been written; whether every rank calls ``sync`` at
-        the end of each phase.
-    verify_write, verify_read
-        Whether what was written is read back at once; whether what is read is looked at.
-    stride
-        By how many ranks, or nodes, the items of the next phase are shifted.
-    paths
-        The directories where it happens, dealt to the ranks in turn.
-    iterations
-        How often.
-    first, last, step
-        Numbers of ranks to do it with: from the first to the last; 0: with all ranks only.
-    delay
-        Seconds before directories, and before files.
-    random, random_seed
-        Whether stats and reads go in random order.
-    deadline, status_file
-        Seconds after which no rank begins to create another file, before all go on to as many as
-        the fastest has; and the file that keeps how many these are.
-    print_time, print_both, print_all, rank_statistics, verbose
-        What is printed.
-    rank_details_file, call_details_file
-        Where the figures of each rank go, and of each call.
-    warnings_are_errors
-        Whether mdtest stops where it would warn.
-    direct_io
-        Whether files are opened with O_DIRECT.
-    stripe_count, stripe_size, start_ost, pool, ignore_locks
-        Of the files; 0, -1 and None: as the directory has it.
-    before_phase, after_phase
-        Commands to run around each phase.
-    """
+    # files, and directories, of each rank, and in each directory of its tree
+    items: int = option("-n", 0, size)
+    items_per_directory: int = option("-I", 0, size)
+    # the tree of directories below each test directory; whether its leaves alone have items
+    depth: int = option("-z", 0, size)
+    branches: int = option("-b", 1, size)
+    leaf_only: bool = option("-L", False)
 
-    items: int = 0  # -n
-    items_per_directory: int = 0  # -I
-    depth: int = 0  # -z
-    branches: int = 1  # -b
-    leaf_only: bool = False  # -L
+    # which phases to do; all if none is asked for
+    create: bool = option("-C", False)
+    stat: bool = option("-T", False)
+    read: bool = option("-E", False)
+    remove: bool = option("-r", False)
+    rename: bool = option("-U", False)
+    # what the items are; both if neither is asked for
+    directories: bool = option("-D", False)
+    files: bool = option("-F", False)
 
-    create: bool = False  # -C
-    stat: bool = False  # -T
-    read: bool = False  # -E
-    remove: bool = False  # -r
-    rename: bool = False  # -U
-    directories: bool = False  # -D
-    files: bool = False  # -F
+    unique: bool = option("-u", False)  # whether each rank has a tree of its own
+    time_unique: bool = option("-t", False)  # whether the time of finding that counts
+    shared_file: bool = option("-S", False)  # whether all ranks create the same files
+    collective: bool = option("-c", False)  # whether rank 0 creates and removes for all
+    make_node: bool = option("-k", False)  # whether files are made by mknod
+    no_barriers: int = option("-B", 0, size)
 
-    unique: bool = False  # -u
-    time_unique: bool = False  # -t
-    shared_file: bool = False  # -S
-    collective: bool = False  # -c
-    make_node: bool = False  # -k
-    no_barriers: int = 0  # -B
+    write_bytes: int = option("-w", 0, size)  # written to each file when it has been created
+    read_bytes: int = option("-e", 0, size)  # read of each file
+    sync_file: bool = option("-y", False)  # whether each file is synced when it has been written
+    call_sync: bool = option("-Y", False)  # whether all ranks call sync at the end of each phase
+    verify_write: bool = option("--verify-write", False)  # whether it is read back at once
+    verify_read: bool = option("-X --verify-read", False)  # whether what is read is looked at
 
-    write_bytes: int = 0  # -w
-    read_bytes: int = 0  # -e
-    sync_file: bool = False  # -y
-    call_sync: bool = False  # -Y
-    verify_write: bool = False  # --verify-write
-    verify_read: bool = False  # -X, --verify-read
+    stride: int = option("-N", 0, size)  # ranks, or nodes, by which items shift for the next phase
+    paths: tuple[str, ...] = option("-d", ("./out",), _paths)  # dealt to the ranks in turn
+    iterations: int = option("-i", 1, size)
+    # numbers of ranks to do it with: from the first to the last; 0: with all ranks only
+    first: int = option("-f", 1, size)
+    last: int = option("-l", 0, size)
+    step: int = option("-s", 1, size)
+    delay: int = option("-p", 0, size)  # seconds before directories, and before files
+    random: bool = option("-R", False)  # whether stats and reads go in random order
+    random_seed: int = option("--random-seed", 0, size)
+    # seconds after which no rank begins to create another file, before all go on to as many as the
+    # fastest has; and the file that keeps how many these are
+    deadline: int = option("-W", 0, size)
+    status_file: str | None = option("-x", None, text)
 
-    stride: int = 0  # -N
-    paths: tuple[str, ...] = ("./out",)  # -d
-    iterations: int = 1  # -i
-    first: int = 1  # -f
-    last: int = 0  # -l
-    step: int = 1  # -s
-    delay: int = 0  # -p
-    random: bool = False  # -R
-    random_seed: int = 0  # --random-seed
-    deadline: int = 0  # -W
-    status_file: str | None = None  # -x
+    # what is printed
+    print_time: bool = option("-Z", False)
+    print_both: bool = option("-P", False)
+    print_all: bool = option("--print-all-procs", False)
+    rank_statistics: bool = option("--showRankStatistics", False)
+    verbose: int = option("-V", 0, size)
+    # where the figures of each rank go, and of each call
+    rank_details_file: str | None = option("--saveRankPerformanceDetails", None, text)
+    call_details_file: str | None = option(
+        "--savePerOpDataCSV",
+        None,
+        text,
+        refused="the times of single calls are not kept; --saveRankPerformanceDetails writes those "
+        "of the ranks",
+    )
+    warnings_are_errors: bool = option("--warningAsErrors", False)  # stops where it would warn
 
-    print_time: bool = False  # -Z
-    print_both: bool = False  # -P
-    print_all: bool = False  # --print-all-procs
-    rank_statistics: bool = False  # --showRankStatistics
-    verbose: int = 0  # -v, -V
-    rank_details_file: str | None = None  # --saveRankPerformanceDetails
-    call_details_file: str | None = None  # --savePerOpDataCSV
-    warnings_are_errors: bool = False  # --warningAsErrors
-
-    direct_io: bool = False  # --posix.odirect
-    stripe_count: int = 0  # --posix.lustre.stripecount
-    stripe_size: int = 0  # --posix.lustre.stripesize
-    start_ost: int = -1  # --posix.lustre.startost
-    pool: str | None = None  # --posix.lustre.pool
-    ignore_locks: bool = False  # --posix.lustre.ignorelocks
-    before_phase: str | None = None  # --run-cmd-before-phase
-    after_phase: str | None = None  # --run-cmd-after-phase
+    direct_io: bool = option("--posix.odirect", False)
+    # of the files; 0, -1 and None: as the directory has it
+    stripe_count: int = option("--posix.lustre.stripecount", 0, size)
+    stripe_size: int = option("--posix.lustre.stripesize", 0, size)
+    start_ost: int = option("--posix.lustre.startost", -1, size)
+    pool: str | None = option("--posix.lustre.pool", None, text, refused=NO_POOLS)
+    ignore_locks: bool = option(
+        "--posix.lustre.ignorelocks",
+        False,
+        refused="I/O without extent locks is not simulated; leave it out",
+    )
+    # commands to run around each phase
+    before_phase: str | None = option("--run-cmd-before-phase", None, text, refused=_NO_COMMANDS)
+    after_phase: str | None = option("--run-cmd-after-phase", None, text, refused=_NO_COMMANDS)
 
     without_effect: tuple[str, ...] = field(default=(), compare=False)
     """The accepted options that cannot matter in a simulation, as the user spelled them."""
@@ -231,147 +225,17 @@ class MdtestTest:
         return self.iterations * sum(self.tasks(ranks)) * self.rank_items * (written + read)
 
 
-_Rule = tuple[Callable[[MdtestTest], bool], str]
+_NO_GPU = f"{NO_GPU}; leave it out"
 
-# What each rule forbids, and what to say then. Most are mdtest's own (4.1, md_validate_tests); the
-# others are commands with which mdtest 4 itself stops, counts wrongly or never ends.
-_RULES: tuple[_Rule, ...] = (
-    (lambda t: t.items < 0, "-n {t.items}: the number of items must not be negative"),
-    (
-        lambda t: t.items_per_directory < 0,
-        "-I {t.items_per_directory}: the number of items must not be negative",
-    ),
-    (lambda t: t.depth < 0, "-z {t.depth}: the depth must not be negative"),
-    (lambda t: t.depth > 64, "-z {t.depth}: right would be a depth of at most 64"),
-    (
-        lambda t: t.branches < 1,
-        "-b {t.branches}: each directory of a tree has at least 1 branch",
-    ),
-    (lambda t: t.iterations < 1, "-i {t.iterations}: there must be at least 1 iteration"),
-    (lambda t: t.write_bytes < 0, "-w {t.write_bytes}: the bytes must not be negative"),
-    (lambda t: t.read_bytes < 0, "-e {t.read_bytes}: the bytes must not be negative"),
-    (lambda t: t.stride < 0, "-N {t.stride}: the stride must not be negative"),
-    (lambda t: t.delay < 0, "-p {t.delay}: the delay must not be negative"),
-    (lambda t: t.deadline < 0, "-W {t.deadline}: the seconds must not be negative"),
-    (lambda t: t.random_seed < 0, "--random-seed {t.random_seed}: must not be negative"),
-    (lambda t: t.step < 1, "-s {t.step}: the numbers of tasks must grow by at least 1"),
-    (
-        lambda t: t.last < 0 or t.first < 1,
-        "-f {t.first} -l {t.last}: numbers of tasks are 1 or more",
-    ),
-    (
-        lambda t: 0 < t.last < t.first,
-        "-f {t.first} is above -l {t.last}: the first number of tasks is the smaller one",
-    ),
-    (
-        lambda t: t.no_barriers != 0,
-        "-B {t.no_barriers}: mdtest 4 stops at -B, since it needs its barriers; leave it out",
-    ),
-    (
-        lambda t: t.shared_file and t.collective,
-        "-c and -S cannot be combined: shared files are created once in any case",
-    ),
-    (
-        lambda t: len(t.paths) > 1 and t.collective,
-        "-c and several directories in -d cannot be combined",
-    ),
-    (
-        lambda t: t.unique and t.shared_file,
-        "-u and -S cannot be combined: shared files lie in one directory",
-    ),
-    (
-        lambda t: len(t.paths) > 1 and t.stride > 0,
-        "-N and several directories in -d cannot be combined: a neighbour's items would lie "
-        "elsewhere",
-    ),
-    (
-        lambda t: len(t.paths) > 1 and not t.unique,
-        "several directories in -d need -u: a directory of all ranks is in one place",
-    ),
-    (
-        lambda t: t.items > 0 and t.items_per_directory > 0 and t.unique,
-        "-n and -I cannot be combined with -u: give one of them",
-    ),
-    (
-        lambda t: t.items > 0 and t.items_per_directory > 0 and t.items % t.items_per_directory > 0,
-        "-n {t.items} is not a multiple of -I {t.items_per_directory}",
-    ),
-    (
-        lambda t: t.items > 0 and t.items_per_directory > 0 and t.depth > 0,
-        "-n with -I and -z: mdtest counts other items than it makes; leave out -n or -z",
-    ),
-    (lambda t: t.write_bytes > 0 and t.make_node, "-k and -w cannot be combined"),
-    (
-        lambda t: t.verify_read and not t.read,
-        "-X looks at what is read: add -E, or leave out -X",
-    ),
-    (
-        lambda t: t.verify_read and t.read_bytes == 0,
-        "-X looks at what is read: say with -e how many bytes, or leave out -X",
-    ),
-    (
-        lambda t: t.create and t.read and t.read_bytes > t.write_bytes,
-        "-e {t.read_bytes} is more than -w {t.write_bytes}: there is no more to read than was "
-        "written",
-    ),
-    (
-        lambda t: t.warnings_are_errors and t.reads_nothing,
-        "--warningAsErrors: with -e 0 the read phase only opens and closes; say with -e how many "
-        "bytes, or leave out one of the two",
-    ),
-    (
-        lambda t: t.deadline > 0 and t.branches > 1,
-        "-W with -b {t.branches}: a deadline works without branches only",
-    ),
-    (
-        lambda t: t.deadline > 0 and t.loops * t.tree_directories > 1,
-        "-W with several directories: mdtest ends with the first; leave out -z, and one of -n and "
-        "-I",
-    ),
-    (
-        lambda t: t.deadline > 0 and t.collective,
-        "-W with -c: rank 0 would stop where the others do not; leave out one of the two",
-    ),
-    (lambda t: not all(t.paths), "-d: a directory has no name"),
-    (
-        lambda t: not t.operations,
-        "there is nothing to do: only directories are renamed, at least 2 of them, and -S has none",
-    ),
-    (
-        lambda t: not (t.rank_items or t.create or t.remove or t.reads_status),
-        "there are no items: say with -n or -I how many",
-    ),
-    (
-        lambda t: t.stripe_count < -1,
-        "--posix.lustre.stripecount {t.stripe_count}: give a number of OSTs, -1 for all or 0 for "
-        "the default",
-    ),
-    (lambda t: t.stripe_size < 0, "--posix.lustre.stripesize {t.stripe_size}: give a size"),
-    (lambda t: t.start_ost < -1, "--posix.lustre.startost {t.start_ost}: give an index, or -1"),
+OPTIONS = (
+    *rows_of(MdtestTest),
+    row("-a", _api),
+    row("-v", size, field="verbose", counts=True),
+    row("-g", idle="no machine here has layouts to inherit"),
+    row("-G", str, idle="no file has contents"),
+    row("--dataPacketType", str, idle="no file has contents"),
+    row("--allocateBufferOnGPU", str, refused=_NO_GPU),
+    row("--gpuID", str, refused=_NO_GPU),
+    row("--gpuDirect", refused=_NO_GPU),
 )
-
-
-def checked(test: MdtestTest) -> MdtestTest:
-    """Complete and validate a command.
-
-    Returns
-    -------
-    MdtestTest
-        The same, with all phases where none was asked for, and with directories and files where
-        neither was; shared files are files only.
-
-    Raises
-    ------
-    InputError
-        When two parameters contradict each other or one is out of range.
-    """
-    if not (test.create or test.stat or test.read or test.remove or test.rename):
-        test = replace(test, create=True, stat=True, read=True, remove=True, rename=True)
-    if not (test.directories or test.files):
-        test = replace(test, directories=True, files=True)
-    if test.shared_file:
-        test = replace(test, directories=False)
-    for broken, sentence in _RULES:
-        if broken(test):
-            raise InputError(sentence.format(t=test))
-    return test
+"""All options."""

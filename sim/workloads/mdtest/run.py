@@ -10,12 +10,25 @@ import simpy
 
 from sim.config.errors import InputError
 from sim.engine.types import Integers
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.job import Job, Waiting
 from sim.workloads.job_results import Figure, Row, stretch_of
-from sim.workloads.mdtest.names import Items, Names, Namespace
+from sim.workloads.mdtest.names import (
+    OF_NAMES,
+    Items,
+    Names,
+    Namespace,
+    add_steps,
+    add_steps_until,
+    create_steps,
+    name_steps,
+    ordered_items,
+    read_steps,
+    walk,
+    walked_items,
+)
 from sim.workloads.mdtest.options import MdtestCommand
 from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun, MdtestWall
 from sim.workloads.mdtest.parameters import (
@@ -24,15 +37,6 @@ from sim.workloads.mdtest.parameters import (
     MdtestTest,
     Operation,
 )
-from sim.workloads.mdtest.steps import (
-    OF_NAMES,
-    add_steps,
-    add_steps_until,
-    create_steps,
-    name_steps,
-    read_steps,
-)
-from sim.workloads.mdtest.tree import ordered_items, walk, walked_items
 from sim.workloads.settling import Settling
 
 _START, _END, _SYNCED = range(3)  # marks
@@ -69,14 +73,8 @@ def run_test(
 ) -> Generator[simpy.Event, Any, MdtestRun]:
     """Run one command of several that are about the same names: a part of a SimPy process.
 
-    Parameters
-    ----------
-    test, job
-        What to do, and where, with all ranks.
-    made
-        What earlier commands have made.
-    settling
-        Ends creates with a deadline before it, once they go on at one pace.
+    ``made`` is what earlier commands have made; ``settling`` ends creates with a deadline before
+    it, once they go on at one pace.
     """
     return (yield from _Run(job, test, job.ranks, 0, _stride(test, job), made, settling).run())
 
@@ -91,33 +89,15 @@ def _stride(test: MdtestTest, job: Job) -> int:
 
 
 class _Run:
-    """All iterations with some number of ranks.
-
-    Parameters
-    ----------
-    job
-        Whose first ranks take part.
-    test
-        What to do.
-    tasks
-        How many ranks take part.
-    part
-        Place of this number of ranks among those of the command, from 0.
-    stride
-        By how many ranks the items of the next phase are shifted.
-    made
-        What there is already.
-    settling
-        Ends creates with a deadline before it, once they go on at one pace.
-    """
+    """All iterations with some number of ranks, the first of a job."""
 
     def __init__(
         self,
         job: Job,
         test: MdtestTest,
         tasks: int,
-        part: int,
-        stride: int,
+        part: int,  # place of this number of ranks among those of the command, from 0
+        stride: int,  # ranks by which the items of the next phase are shifted
         made: Namespace,
         settling: Settling | None = None,
     ) -> None:

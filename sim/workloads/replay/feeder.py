@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.library_calls import ALONE, OWN
 from sim.plane.operations import Op, Operations, join_operations, make_operations, no_operations
 from sim.workloads.job import LAST_MARK, Job, Waiting
@@ -194,7 +194,9 @@ class Feeder:
         codes, codes_rank, operations["timer"] = self._columns(operations["timer"], rank)
         bounds = np.append(0, np.cumsum(np.bincount(rank, minlength=self._ranks)))
         programs, environment = self._job.programs[: self._ranks], self._job.filesystem.environment
-        number = self._plane.submit(programs, operations, bounds, environment.now, held=window.held)
+        number = self._plane.batches.submit(
+            programs, operations, bounds, environment.now, held=window.held
+        )
         del operations, rank
         yield environment.batch_event(number)
         first = np.searchsorted(codes_rank, np.arange(self._ranks))
@@ -244,7 +246,7 @@ class Feeder:
             operations["timer"] = column
             self._plane.widen(timers=len(codes))
             bounds = np.array([0, len(operations)])
-            number = self._plane.submit(
+            number = self._plane.batches.submit(
                 programs, operations, bounds, environment.now, going_on=going_on, held=held
             )
             yield environment.batch_event(number)
@@ -276,7 +278,7 @@ class Feeder:
         if self._left[number] or window is None:
             return
         if window.held is not None:
-            self._plane.release_transfers(window.held)
+            self._plane.batches.release_transfers(window.held)
         self._windows[number] = None
 
     def _pieces(self, rank: int) -> Iterator[Piece]:

@@ -9,7 +9,7 @@ import numpy as np
 import simpy
 
 from sim.engine.types import Floats
-from sim.mpi.record import MpiRecord
+from sim.mpi.stats import MpiRecord
 from sim.plane.operations import TIMERS
 from sim.workloads.job import Job
 from sim.workloads.job_results import Figure, Row, stretch_of

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.config.job_form import HINTS
 from sim.config.striping import StripeRequest
 from sim.engine.types import Integers
 from sim.machine.filesystem import FileSet
 from sim.machine.plane import Plane
 from sim.mpi.accesses import Accesses
-from sim.mpi.collectives import Collectives
-from sim.mpi.communicator import Communicator
+from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.hints import InForce, resolve
 from sim.mpi.rounds import meet
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
 from sim.plane.operations import join_operations, no_operations
 from sim.workloads.job import Job
@@ -82,7 +82,7 @@ class ReplayFiles:
     def _hints(self, file: TraceFile, striping: StripeRequest) -> InForce:
         """Return the hints of a file that MPI-IO opens."""
         environment = self._job.environment
-        name = file.name if environment.get("MPICH_MPIIO_HINTS") else ""  # else all are alike
+        name = file.name if environment.get(HINTS) else ""  # else all are alike
         if (striping, name) not in self._resolved:
             found = resolve(
                 environment, file_name=file.name, striping=striping, machine=self._job.machine
@@ -180,7 +180,7 @@ class Planner:
             call = int(self._call[stop])
             batch, kind = self._plan_one(call)
             listed, bounds = batch.listing()
-            plane.note_library_calls(batch, listed)
+            plane.batches.note_library_calls(batch, listed)
             file = int(self._intake.together.file[call])
             listed["timer"] = code_of(file, kind, listed["timer"])
             refer_from(listed, moved)
@@ -195,7 +195,7 @@ class Planner:
         order = np.argsort(ranks, kind="stable")
         listing = join_operations(operations)[order]
         bounds = np.searchsorted(ranks[order], np.arange(self._job.ranks + 1))
-        held = plane.hold_transfers(transfers, most_at_once(listing)) if transfers else None
+        held = plane.batches.hold_transfers(transfers, most_at_once(listing)) if transfers else None
         return Window(first, stop, listing, np.concatenate(place)[order], bounds, held)
 
     def _plan_one(self, call: int) -> tuple[Batch, Call]:

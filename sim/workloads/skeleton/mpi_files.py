@@ -11,8 +11,7 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.mpi.accesses import Accesses
 from sim.mpi.hints import InForce, resolve
-from sim.mpi.record import MpiRecord
-from sim.mpi.stats import AccessCounts
+from sim.mpi.stats import AccessCounts, MpiRecord
 from sim.plane.operations import Op
 from sim.workloads.kernels.shared_file import mpi_file
 from sim.workloads.skeleton.fileset import FileGroups

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.config.errors import InputError, naming
-from sim.mpi.collectives import Collectives
+from sim.mpi.communicator import Collectives
 from sim.plane.operations import Op
 from sim.workloads.job import LAST_MARK, Job, Waiting
 from sim.workloads.skeleton.fileset import FileGroups, PosixFiles

@@ -11,7 +11,7 @@ import pytest
 
 SMALL = ("--nodes", "2", "--ppn", "2", "--stripe-count", "4", "--stripe-size", "1m")
 WRITE_READ = ("-a", "POSIX", "-w", "-r", "-b", "2m", "-t", "1m")
-PRINTED = Path(__file__).parents[2] / "results/ior_output.txt"
+PRINTED = Path(__file__).parents[2] / "results/programs/ior_output.txt"
 
 
 def without_wall_time(text: str) -> str:

@@ -92,7 +92,7 @@ def assert_agree(plan: Plan, place: Place, *, direct: bool = False, **changes: o
     plane = SmallPlane(plan.nodes, plan.per_node, **SIMPLE | changes)
     turn = np.arange(plan.files)[:, None] + np.arange(plan.stripes)
     osts = (turn % place.osts).astype(np.int32)
-    plane.plane.add_files(plan.stripe_size, osts, size=place.size, direct=direct)
+    plane.plane.namespace.add_files(plan.stripe_size, osts, size=place.size, direct=direct)
     files = [
         File(i * plan.stripes, osts[i].tolist(), plan.stripe_size, place.size, direct)
         for i in range(plan.files)

@@ -190,7 +190,7 @@ def test_a_small_gap_passes_below_the_heads() -> None:
 
 def test_two_nodes_that_read_each_their_own_file_take_the_heads_from_each_other() -> None:
     plane = SmallPlane(2, 1, **ARRAY)
-    plane.plane.add_files(RPC, np.zeros((2, 1), np.int32), direct=True, size=1 << 30)
+    plane.plane.namespace.add_files(RPC, np.zeros((2, 1), np.int32), direct=True, size=1 << 30)
     programs = [[Step(Op.READ, node, 0, RPC, 16, RPC)] for node in range(2)]
     plane.run(programs)
     assert moves(plane) == 32

@@ -12,9 +12,9 @@ from recorded_runs import recorded, recording_of_run
 
 from sim import Scenario, simulate
 from sim.config.errors import InputError
+from sim.findings.servers import to_mds
 from sim.results.animation import score, stage
 from sim.results.animation.score import score_of
-from sim.results.mdt_counts import to_mds
 from sim.results.pictures.scene import scene_of
 
 NAMES = ("shared file", "own files", "not synced")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sim import Result, Scenario, simulate
+from sim.config.units import GB
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
 from sim.results.pictures.scene import scene_of
-from sim.telling.sheet import GB
 
 WRITTEN, READ = "written, into the OSSs", "read, out of the OSSs"
 OSTS, DISKS = "both, at the disks of the OSTs", "both, at the disks of service nodes"

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sim import Result, Scenario, simulate
+from sim.findings.causes import AT_WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.gantt import draw_gantt, gantt_of
-from sim.results.waits import AT_WORDS
 
 
 def test_a_column_has_the_colour_of_what_took_most_of_it(recorded: Result):

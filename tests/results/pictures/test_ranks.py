@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sim import Result
+from sim.findings.causes import WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.ranks import SHOWN, draw_ranks, rank_shares_of
-from sim.results.waits import WORDS
 
 
 def test_each_row_adds_up_to_the_time_of_the_rank(lustre: Result):

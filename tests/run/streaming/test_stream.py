@@ -143,6 +143,7 @@ def test_recorded_jobs_begin_at_their_times_where_there_are_nodes() -> None:
         ({"queue": {"nodes": 5}}, "jobs.job2.nodes = 6; right would be at most the 5 compute"),
         ({"queue": {"policy": "lifo"}}, "a test: queue.policy = 'lifo': should be"),
         ({"jobs": []}, "there is no job; right would be jobs"),
+        ({"faults": ["node 1 evicted at 1 s"]}, "faults: node 1: in a stream jobs come and go"),
     ],
 )
 def test_what_cannot_be_is_refused(change: dict[str, Any], words: str) -> None:

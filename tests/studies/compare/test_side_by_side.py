@@ -10,16 +10,24 @@ from matplotlib.figure import Figure
 from sim import Scenario, simulate
 from sim.config.errors import InputError
 from sim.config.scenario import Workload
-from sim.results.stations import loads
-from sim.results.waits import Wait
+from sim.findings.bottlenecks import loads
+from sim.findings.waits import Wait
 from sim.studies.case import Phase, seconds_of
-from sim.studies.compare.reason import reason
-from sim.studies.compare.side import AS_IT_IS, Side, side_of_content, sides_of, told_apart
-from sim.studies.compare.side_by_side import PhaseOfSide, SideBySide, run_side_by_side
-from sim.studies.compare.side_by_side_plot import numbers_of, side_by_side_pictures
-from sim.studies.compare.side_by_side_text import format_side_by_side, side_by_side_document
-from sim.studies.compare.touched import touched_by
+from sim.studies.compare.reasons import reason, touched_by
+from sim.studies.compare.side import (
+    AS_IT_IS,
+    PhaseOfSide,
+    Side,
+    side_of_content,
+    sides_of,
+    told_apart,
+)
+from sim.studies.compare.side_by_side import SideBySide, run_side_by_side
+from sim.studies.compare.side_by_side_answer import numbers_of, side_by_side_answer
 from sim.studies.ratio import Ratio
+from sim.telling.data import document_of
+from sim.telling.drawing import figures
+from sim.telling.text import text_of
 
 SCENARIO = Scenario(
     machine="theta", nodes=2, ppn=2, workload={"ior": "-w -e -F -b 8m -t 4m"}, seed=3
@@ -29,6 +37,10 @@ WRITE = Phase("", 0, "write")
 
 def seconds(scenario: Scenario) -> float:
     return seconds_of({"": simulate(scenario)})[WRITE]
+
+
+def text(found: SideBySide) -> str:
+    return text_of(side_by_side_answer(found))
 
 
 def test_each_ratio_is_of_the_same_seed_whatever_the_processes() -> None:
@@ -43,9 +55,7 @@ def test_each_ratio_is_of_the_same_seed_whatever_the_processes() -> None:
     assert other.ratio.value**2 == pytest.approx(
         base.seconds[0] / other.seconds[0] * base.seconds[1] / other.seconds[1]
     )
-    assert format_side_by_side(run_side_by_side(sides, repeat=2, jobs=2)) == format_side_by_side(
-        found
-    )
+    assert text(run_side_by_side(sides, repeat=2, jobs=2)) == text(found)
 
 
 def test_a_kept_result_is_taken_as_it_is_and_with_more_seeds_run_again() -> None:
@@ -58,7 +68,7 @@ def test_a_kept_result_is_taken_as_it_is_and_with_more_seeds_run_again() -> None
     late = side_of_content("late", simulate(SCENARIO.model_copy(update={"seed": 9})))
     apart = run_side_by_side([kept, late])
     assert apart.seeds == ((3,), (9,))
-    assert "The seeds differ (3, 9)" in format_side_by_side(apart)
+    assert "The seeds differ (3, 9)" in text(apart)
     assert run_side_by_side([kept, late], repeat=2).seeds == ((3, 4), (3, 4))
 
 
@@ -71,7 +81,7 @@ def test_more_bytes_are_compared_by_their_rate() -> None:
     assert other.rate is not None
     assert other.ratio is not None
     assert other.ratio.value == pytest.approx(other.rate / base.rate)
-    assert "by GB/s where the bytes differ" in format_side_by_side(found)
+    assert "by GB/s where the bytes differ" in text(found)
 
 
 def test_what_cannot_be_is_refused_before_anything_runs() -> None:
@@ -92,13 +102,13 @@ def test_what_fails_later_is_named() -> None:
 
 def test_the_document_has_what_the_table_has() -> None:
     found = run_side_by_side(sides_of(Side(AS_IT_IS, SCENARIO), ["lustre.osts=112"]), repeat=2)
-    document = side_by_side_document(found)
+    document = document_of(side_by_side_answer(found))
     (phase,) = document["phases"]
     base, other = phase["sides"]
     assert base["times_as_fast"] is None
     assert other["times_as_fast"]["low"] <= other["times_as_fast"]["high"]
     assert sum(wait["share"] for wait in other["waits"]) == pytest.approx(1.0)
-    assert other["said"] in " ".join(format_side_by_side(found).split())
+    assert other["said"] in " ".join(text(found).split())
     assert document["sides"][1]["values"] == {"lustre.osts": 112}
 
 
@@ -200,8 +210,7 @@ def test_values_belong_to_parts(paths: list[str], words: str | None) -> None:
 
 
 def drawn(found: SideBySide) -> Figure:
-    (picture,) = side_by_side_pictures(found)
-    name, figure = picture.name, picture.draw()
+    ((name, figure),) = figures(side_by_side_answer(found))
     assert name == "side-by-side"
     return figure
 
@@ -209,7 +218,7 @@ def drawn(found: SideBySide) -> Figure:
 def test_what_has_no_phase_in_common_is_not_drawn() -> None:
     other = SCENARIO.model_copy(update={"workload": Workload(ior=("-r", "-F"))})
     found = run_side_by_side([Side("a", SCENARIO), Side("b", other)])
-    assert list(side_by_side_pictures(found)) == []
+    assert list(figures(side_by_side_answer(found))) == []
     assert all(len(sides) == 1 for sides in found.phases.values())
 
 

@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
-from sim.cli.job import NAMES as JOB
 from sim.cli.runs.replay import replay, scenario_of_log
 from sim.config.files import shipped
+from sim.config.job_form import JOB
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.studies.explain.explanation import WORTH_SAYING, Explanation, explain
-from sim.studies.explain.explanation_text import advice, format_explanation, verdict
+from sim.studies.explain.explanation_answer import advice, explanation_answer, verdict
+from sim.telling.text import text_of
 from sim.workloads.replay.outcome import ReplayOutcome
 
 SMALLER: Mapping[str, dict[str, Any]] = {
@@ -85,7 +86,7 @@ def check_claims(explained: Explanation) -> None:
             assert named >= WORTH_SAYING
         else:
             assert all(one.gain < WORTH_SAYING for one in phase.changed)
-    assert max(map(len, format_explanation(explained).splitlines())) <= 100
+    assert max(map(len, text_of(explanation_answer(explained)).splitlines())) <= 100
 
 
 @pytest.mark.parametrize("name", shipped("scenarios"))

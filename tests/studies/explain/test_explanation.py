@@ -13,7 +13,7 @@ from sim.run.jobs import simulate_jobs
 from sim.run.simulate import simulate
 from sim.studies.case import Case, seconds_of
 from sim.studies.explain.explanation import WORTH_SAYING, PhaseExplanation, Tried, explain
-from sim.studies.explain.explanation_text import advice, beside, verdict
+from sim.studies.explain.explanation_answer import advice, beside, verdict
 from sim.studies.explain.ideals import PARTS
 from sim.studies.explain.remedies import Kind
 

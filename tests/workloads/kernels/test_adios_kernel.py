@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.cli.job import NAMES
 from sim.config.errors import InputError
+from sim.config.job_form import JOB
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.workloads.catalogue import KERNELS, make_kernel
@@ -119,7 +119,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], sentence: s
 
 
 def test_no_option_hides_one_of_the_job() -> None:
-    taken = {*NAMES, "assignments", "as_json", "getstripe", "lustre_stats", "mpiio_stats", "name"}
+    taken = {*JOB, "assignments", "as_json", "getstripe", "lustre_stats", "mpiio_stats", "name"}
     for entry in KERNELS.values():
         kind = entry.load()
         assert not taken & set(kind.model_fields)

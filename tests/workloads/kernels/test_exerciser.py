@@ -11,7 +11,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
-from sim.mpi.timers import Timer
+from sim.mpi.stats import Timer
 from sim.run.simulate import simulate
 from sim.workloads.catalogue import make_kernel
 from sim.workloads.job_results import Row

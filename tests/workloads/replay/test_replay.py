@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario, Workload
-from sim.machine import plane as data_plane
-from sim.mpi.timers import Timer
+from sim.machine import batches
+from sim.mpi.stats import Timer
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.workloads.replay import feeder, intake, windows
@@ -301,7 +301,7 @@ def test_pieces_are_no_matter(seed: int) -> None:
         patch.setattr(feeder, "LEAST", 7)
         patch.setattr(windows, "OPERATIONS", 1)
         patch.setattr(intake, "CHUNK", 200)
-        patch.setattr(data_plane, "_MANY_TRANSFERS", 8)
+        patch.setattr(batches, "_MANY_TRANSFERS", 8)
         cut = replay(blocks, files).outcome
     assert cut.totals.calls.tolist() == whole.totals.calls.tolist()
     assert cut.totals.bytes.tolist() == whole.totals.bytes.tolist()

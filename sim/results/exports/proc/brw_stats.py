@@ -22,14 +22,8 @@ def brw_stats_text(rpcs: Records, lustre: Lustre, now: float) -> str:
     pieces of the object in which its bytes lie. Which blocks of the disks it met is not simulated:
     that table stays empty.
 
-    Parameters
-    ----------
-    rpcs
-        ``RPC`` records of the OST.
-    lustre
-        The file system.
-    now
-        Seconds: when it is printed.
+    ``rpcs``: ``RPC`` records of the OST. ``lustre``: the file system. ``now``: seconds: when it is
+    printed.
     """
     rpcs = rpcs[np.isfinite(rpcs["arrived"])]
     write, size = rpcs["write"], rpcs["bytes"]

@@ -11,23 +11,13 @@ _WORD = 15  # letters that the name of a counter of a job may have
 
 
 class Counter(NamedTuple):
-    """How often something was done; of bytes also how many.
+    """How often something was done; of bytes also how many."""
 
-    Attributes
-    ----------
-    samples
-        How often.
-    unit
-        ``bytes`` or ``reqs``.
-    smallest, largest, total
-        In bytes; zero where requests are counted.
-    """
-
-    samples: int
-    unit: str = "reqs"
-    smallest: int = 0
-    largest: int = 0
-    total: int = 0
+    samples: int  # how often
+    unit: str = "reqs"  # ``bytes`` or ``reqs``
+    smallest: int = 0  # in bytes; zero where requests are counted
+    largest: int = 0  # likewise
+    total: int = 0  # likewise; of all
 
 
 Counters = Mapping[str, Counter]
@@ -66,12 +56,7 @@ def stats_text(counters: Counters, now: float) -> str:
 def job_stats_text(jobs: Sequence[tuple[str, Counters]], now: float) -> str:
     """Print counters by job as ``job_stats`` has them: a list in YAML.
 
-    Parameters
-    ----------
-    jobs
-        The identifier of each job, and what it counted.
-    now
-        Seconds.
+    ``jobs``: the identifier of each job, and what it counted. ``now``: seconds.
     """
     lines = ["job_stats:"]
     for job, counters in jobs:

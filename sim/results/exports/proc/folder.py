@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from sim.archive.files import make_folder, write_whole
+from sim.findings.servers import NAMES, counts_by_name, end_of, to_mds
 from sim.lustre.requests import OST_SYNC, PUNCH
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
-from sim.results.exports.machine_view import NOBODY, MachineView, view_of
-from sim.results.exports.parts import parts_by
+from sim.results.exports.machine_view import NOBODY, MachineView, parts_by, view_of
 from sim.results.exports.proc.brw_stats import brw_stats_text
+from sim.results.exports.proc.client_stats import extents_stats_text, rpc_stats_text
 from sim.results.exports.proc.counters import (
     Counters,
     count_bytes,
@@ -22,8 +23,6 @@ from sim.results.exports.proc.counters import (
     job_stats_text,
     stats_text,
 )
-from sim.results.exports.proc.extents_stats import extents_stats_text
-from sim.results.exports.proc.rpc_stats import rpc_stats_text
 from sim.results.exports.targets import (
     client_host,
     file_system_name,
@@ -33,8 +32,6 @@ from sim.results.exports.targets import (
     oss_host,
     ost_name,
 )
-from sim.results.mdt_counts import NAMES, counts_by_name, to_mds
-from sim.results.server_series import end_of
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 

@@ -20,40 +20,24 @@ _POWERS = 2 ** np.arange(BUCKETS - 1, dtype=np.int64)
 
 
 class Line(NamedTuple):
-    """One line of a histogram.
+    """One line of a histogram."""
 
-    Attributes
-    ----------
-    bucket
-        Its number, from 0.
-    read, write
-        How many there were, their share in per cent, and that of all up to here.
-    """
-
-    bucket: int
+    bucket: int  # its number, from 0
     read: tuple[int, int, int]
-    write: tuple[int, int, int]
+    """How many there were, their share in per cent, and that of all up to here."""
+    write: tuple[int, int, int]  # likewise
 
 
 class Histogram(NamedTuple):
-    """How often something happened, by a value.
+    """How often something happened, by a value."""
 
-    Attributes
-    ----------
-    read, write
-        int64 (32,): how often in each bucket.
-    """
-
-    read: Integers
-    write: Integers
+    read: Integers  # int64 (32,): how often in each bucket
+    write: Integers  # likewise
 
     def lines(self, *, from_first: bool) -> Iterator[Line]:
         """Yield the lines that Lustre prints: up to the last bucket that has anything.
 
-        Parameters
-        ----------
-        from_first
-            Whether empty buckets before those that have anything are printed too.
+        ``from_first``: whether empty buckets before those that have anything are printed too.
         """
         total = int(self.read.sum()), int(self.write.sum())
         so_far = [0, 0]
@@ -87,14 +71,8 @@ def by_power(values: Integers) -> Integers:
 def split(tally: Integers, write: Integers, *, powers: bool) -> Histogram:
     """Return the histogram of values of which some are of reads and some of writes.
 
-    Parameters
-    ----------
-    tally
-        int64 (n,): the values.
-    write
-        (n,): whether each is of a write.
-    powers
-        Whether buckets are powers of two.
+    ``tally``: int64 (n,): the values. ``write``: (n,): whether each is of a write. ``powers``:
+    whether buckets are powers of two.
     """
     put = by_power if powers else by_value
     is_write = write.astype(bool)
@@ -106,12 +84,8 @@ def under_way(start: np.ndarray, end: np.ndarray, line: Integers) -> Integers:
 
     What ends at the time at which another begins is over by then.
 
-    Parameters
-    ----------
-    start, end
-        float64 (n,): seconds.
-    line
-        int64 (n,): what they have in common: the OSC, or the OST.
+    ``start`` and ``end``: float64 (n,): seconds. ``line``: int64 (n,): what they have in common:
+    the OSC, or the OST.
     """
     count = len(start)
     times = np.concatenate([end, start])

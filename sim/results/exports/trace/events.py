@@ -1,8 +1,8 @@
-"""Events of a trace, in the form of Chrome's trace event format."""
+"""Events of a trace in Chrome's trace event format, and the board that it is put together on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 Event = dict[str, Any]
@@ -11,19 +11,19 @@ Event = dict[str, Any]
 _NANO_A_MICRO = 1000
 
 
+COUNTERS = 1
+"""The group of the counters."""
+NODES, ROUTERS, OSSES, OSTS, MDSES = 1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000
+"""The first numbers of groups; a group stands where its number puts it."""
+RPC_LANES = 1_000_000
+"""The number of the first lane of a node that shows RPCs; before it stand its ranks."""
+
+
 class Lane(NamedTuple):
-    """A line of a trace: what Chrome calls a thread of a process.
+    """A line of a trace: what Chrome calls a thread of a process."""
 
-    Attributes
-    ----------
-    group
-        Number of the process: a node, a router, a server.
-    number
-        Of the line in it.
-    """
-
-    group: int
-    number: int
+    group: int  # number of the process: a node, a router, a server
+    number: int  # of the line in it
 
 
 def micros(nanoseconds: int) -> float:
@@ -103,3 +103,35 @@ def _about(what: str, lane: Lane, **said: Any) -> Event:
         "ts": 0,
         "args": said,
     }
+
+
+class Board:
+    """Events, and the names of the groups and lanes that they stand in."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, str] = {}
+        self._lanes: dict[Lane, str] = {}
+        self._events: list[Event] = []
+
+    def lane(self, group: int, group_name: str, number: int, name: str) -> Lane:
+        """Return a lane, which has these names from now on."""
+        self._groups.setdefault(group, group_name)
+        lane = Lane(group, number)
+        self._lanes.setdefault(lane, name)
+        return lane
+
+    def group(self, number: int, name: str) -> None:
+        """Name a group."""
+        self._groups.setdefault(number, name)
+
+    def add(self, event: Event) -> None:
+        """Add an event."""
+        self._events.append(event)
+
+    def events(self) -> Iterator[Event]:
+        """Yield the names, then all events by time, a slice before what lies within it."""
+        for group in sorted(self._groups):
+            yield from group_events(group, self._groups[group])
+        for lane in sorted(self._lanes):
+            yield from lane_events(lane, self._lanes[lane])
+        yield from sorted(self._events, key=lambda event: (event["ts"], -event.get("dur", 0.0)))

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from sim.archive.files import replacing
+from sim.findings.servers import end_of
 from sim.results.exports.machine_view import MachineView, view_of
-from sim.results.exports.trace.board import Board
-from sim.results.exports.trace.counters import add_counters
+from sim.results.exports.trace.events import Board
 from sim.results.exports.trace.ranks import add_ranks
-from sim.results.exports.trace.requests import add_requests, lustre_requests
-from sim.results.exports.trace.rpcs import add_rpcs
+from sim.results.exports.trace.rpcs import add_counters, add_requests, add_rpcs, lustre_requests
 from sim.results.exports.trace.sampling import (
     ranks_of,
     sampled_ranks,
@@ -21,7 +20,6 @@ from sim.results.exports.trace.sampling import (
     sampled_rpcs,
 )
 from sim.results.pictures.scene import scene_of_jobs, setup_of
-from sim.results.server_series import end_of
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 

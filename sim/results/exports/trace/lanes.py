@@ -20,10 +20,7 @@ def nanoseconds(seconds: Floats) -> Integers:
 def lanes(start: Integers, end: Integers) -> Integers:
     """Put intervals into lanes so that in none of them two overlap.
 
-    Parameters
-    ----------
-    start, end
-        int64 (n,): when each begins and ends.
+    ``start`` and ``end``: int64 (n,): when each begins and ends.
 
     Returns
     -------

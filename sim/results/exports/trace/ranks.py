@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 
 from sim.engine.types import Integers
+from sim.findings.causes import AT_WORDS
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
-from sim.results.exports.machine_view import MachineView
-from sim.results.exports.parts import parts_by
+from sim.results.exports.machine_view import MachineView, parts_by
 from sim.results.exports.targets import client_host
-from sim.results.exports.trace.board import NODES, Board
-from sim.results.exports.trace.events import Event, Lane, slice_event
+from sim.results.exports.trace.events import NODES, Board, Event, Lane, slice_event
 from sim.results.exports.trace.lanes import cut, nanoseconds
 from sim.results.exports.trace.sampling import of_ranks
-from sim.results.waits import AT_WORDS
 
 _BOOKKEEPING = (Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.ITEM)
 """What takes no time, or is the rest of a thread that has nothing to do."""

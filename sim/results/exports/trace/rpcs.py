@@ -1,4 +1,4 @@
-"""Bulk RPCs in a trace: at the OSC, on their way through an LNET router, at the OST; and arrows."""
+"""Bulk RPCs in a trace, with arrows from lane to lane; requests to servers; counters of both."""
 
 from __future__ import annotations
 
@@ -7,14 +7,40 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sim.config.units import format_bytes
+from sim.engine.types import Floats, Integers
+from sim.findings.servers import to_mds
+from sim.lustre.requests import GLIMPSE, GLIMPSE_AST, OST_SYNC, PUNCH
+from sim.plane.operations import Op
 from sim.plane.recorder import Records
 from sim.results.exports.machine_view import MachineView
-from sim.results.exports.targets import client_host, ost_name
-from sim.results.exports.trace.board import NODES, OSTS, ROUTERS, RPC_LANES, Board
-from sim.results.exports.trace.events import Lane, arrow_event, slice_event
+from sim.results.exports.targets import client_host, mds_numbers, ost_name
+from sim.results.exports.trace.events import (
+    COUNTERS,
+    MDSES,
+    NODES,
+    OSSES,
+    OSTS,
+    ROUTERS,
+    RPC_LANES,
+    Board,
+    Lane,
+    arrow_event,
+    counter_event,
+    slice_event,
+)
 from sim.results.exports.trace.lanes import lanes_by, nanoseconds
+from sim.run.recording import Recording
 
 _ARRAY, _QUEUE = 1, 2  # lanes of an OST: its disk array, and the RPCs that wait for it
+
+
+_OF_OBJECTS = {
+    OST_SYNC: "sync",
+    GLIMPSE: "glimpse",
+    GLIMPSE_AST: "glimpse and its AST",
+    PUNCH: "punch",
+}
+_POINTS = 1000
 
 
 class _Times(NamedTuple):
@@ -123,3 +149,62 @@ def _add_arrow(
         board.add(arrow_event("t", number, lane, time))
     # A nanosecond before the end of the slice: at its end the next one may have begun.
     board.add(arrow_event("f", number, client, max(start, end - 1)))
+
+
+def lustre_requests(requests: Records) -> Records:
+    """Return the requests to servers of Lustre."""
+    to_objects = np.isin(requests["kind"], list(_OF_OBJECTS))
+    return requests[to_objects | np.isin(requests["kind"], np.unique(to_mds(requests)["kind"]))]
+
+
+def add_requests(board: Board, view: MachineView, requests: Records) -> None:
+    """Add requests; each stands where it is served from its thread's turn until its reply."""
+    begun, ended = nanoseconds(requests["begun"]), nanoseconds(requests["ended"])
+    lane = lanes_by(requests["station"], begun, ended)
+    numbers = mds_numbers(view.result.station_table)
+    each = view.result.machine.lustre.osts_per_oss
+    for i, request in enumerate(requests):
+        operation, rank = Op(int(request["op"])), int(view.rank[request["program"]])
+        said = {
+            "rank": rank if rank >= 0 else "no rank",
+            "waited (us)": round(1e6 * float(request["begun"] - request["arrived"]), 3),
+        }
+        kind = int(request["kind"])
+        if kind in _OF_OBJECTS:
+            server = int(view.recording.objects[request["target"], 2]) // each
+            group, host, name = OSSES + server, f"OSS {server}", _OF_OBJECTS[kind]
+        else:
+            server = numbers[int(request["station"])]
+            group, host, name = MDSES + server, f"MDS {server}", operation.name.lower()
+            said["file"] = view.file_names[request["target"]]
+        number = int(lane[i])
+        where = board.lane(group, host, 1 + number, f"request {number + 1}")
+        board.add(slice_event(where, name, "request", int(begun[i]), int(ended[i]), said))
+
+
+def add_counters(board: Board, recording: Recording, end: float) -> None:
+    """Add RPCs in flight, those that wait for disks, and requests at the MDSs, over the run."""
+    times = np.linspace(0.0, end, _POINTS)
+    rpcs, requests = recording.rpcs, to_mds(recording.requests)
+    lines = {
+        "RPCs in flight": _by_way(rpcs, "start", "ended", times),
+        "RPCs that wait for disks": _by_way(rpcs, "arrived", "begun", times),
+        "requests at the MDSs": {"all": _between(requests["arrived"], requests["ended"], times)},
+    }
+    board.group(COUNTERS, "all together")
+    for name, values in lines.items():
+        for i, time in enumerate(nanoseconds(times).tolist()):
+            now = {word: int(count[i]) for word, count in values.items()}
+            board.add(counter_event(COUNTERS, name, time, now))
+
+
+def _by_way(rpcs: Records, since: str, until: str, times: Floats) -> dict[str, Integers]:
+    """Return how many RPCs there were between two of their times, by way."""
+    ways = {"write": rpcs[rpcs["write"] == 1], "read": rpcs[rpcs["write"] == 0]}
+    return {way: _between(own[since], own[until], times) for way, own in ways.items()}
+
+
+def _between(since: Floats, until: Floats, times: Floats) -> Integers:
+    begun = np.searchsorted(np.sort(since), times, "right")
+    over: Integers = np.searchsorted(np.sort(until), times, "right")
+    return begun - over

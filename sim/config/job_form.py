@@ -1,0 +1,142 @@
+"""The form of a job: its fields as a command line, an assistant and the explorer ask for them.
+
+``JOB`` says of each field what it is: where its value stands in a scenario, what it takes, what it
+is unless given. The other tables have the words in which each of the three asks for it.
+:class:`~sim.config.scenario.Scenario` takes its choices from here; bounds and defaults a test
+compares. Nothing heavy is imported: help on the command line does without pydantic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Literal, NamedTuple, get_args
+
+from sim.config.fault_forms import KINDS
+from sim.config.paths import nested
+
+HINTS = "MPICH_MPIIO_HINTS"
+"""The environment variable that hints for MPI-IO stand in."""
+
+Policy = Literal["contiguous", "random", "spread"]
+Binding = Literal["cores", "none"]
+TargetKind = Literal["lustre", "ssd", "bb", "home"]
+Access = Literal["striped", "private"]
+
+
+class Takes(Enum):
+    """What a field takes that is no choice, as it is typed."""
+
+    TEXT = "text"
+    TEXTS = "any number of texts"
+    WHOLE = "a whole number"
+    SIZE = "bytes, as 8m or 8 MiB"
+    RATE = "bytes/s, as 40 GB/s"
+    SWITCH = "yes or no"
+
+
+class Field(NamedTuple):
+    """A field of a job."""
+
+    path: str  # of its value in a scenario
+    takes: Takes | tuple[str, ...] = Takes.TEXT  # or its choices
+    default: Any = None  # None: as the scenario has it
+    least: int | None = None
+    metavar: str | None = None
+    typed: str = ""  # the option, where it is not called as the field
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What there is to choose from."""
+        return () if isinstance(self.takes, Takes) else self.takes
+
+
+JOB = {
+    "machine": Field("machine", default="theta"),
+    "nodes": Field("nodes", Takes.WHOLE, 256, least=1),
+    "ppn": Field("ppn", Takes.WHOLE, 16, least=1),
+    "placement": Field("placement", default="contiguous", metavar="POLICY|NODES"),
+    "core_spec": Field("cores.system", Takes.WHOLE, 0, least=0),
+    "cpu_bind": Field("cores.bind", get_args(Binding), "cores"),
+    "background_read": Field("background.read", Takes.RATE, metavar="RATE"),
+    "background_write": Field("background.write", Takes.RATE, metavar="RATE"),
+    "background_typical": Field("background.typical", Takes.SWITCH),
+    "rpcs_as_one": Field("rpcs_as_one", Takes.WHOLE, 1, least=1),
+    "stripe_count": Field("striping.count", Takes.WHOLE),
+    "stripe_size": Field("striping.size", Takes.SIZE),
+    "stripe_offset": Field("striping.offset", Takes.WHOLE),
+    "mdt_count": Field("striping.mdts", Takes.WHOLE),
+    "target": Field("target.kind", get_args(TargetKind), "lustre"),
+    "bb_capacity": Field("target.capacity", Takes.SIZE, metavar="SIZE"),
+    "bb_access": Field("target.access", get_args(Access), "striped"),
+    "lose_ssd": Field("target.lost", Takes.TEXTS, metavar="NODE=SECONDS"),
+    "faults": Field("faults", Takes.TEXTS, metavar="SENTENCE", typed="--fault"),
+    "hints": Field(f"environment.{HINTS}", metavar="HINTS"),
+    "environment": Field("environment", Takes.TEXTS, metavar="NAME=VALUE", typed="--env"),
+    "seed": Field("seed", Takes.WHOLE, 1, least=0),
+}
+"""The fields by name, in the order in which help lists them."""
+
+HELP = {
+    "machine": "Name or YAML file.",
+    "nodes": "Compute nodes of the job.",
+    "ppn": "Ranks on each node.",
+    "placement": f"Which nodes: {', '.join(get_args(Policy))}, or a list as in 0-15,32.",
+    "core_spec": "Cores of a node that ranks leave to the system.",
+    "cpu_bind": "Whether each rank has a core of its own.",
+    "background_read": "What other jobs read meanwhile from all OSTs together, for instance "
+    "'40 GB/s'.",
+    "background_write": "The same for what they write.",
+    "background_typical": "What other jobs do on some day, drawn by the seed, if the machine file "
+    "knows.",
+    "rpcs_as_one": "Handle so many consecutive bulk RPCs as one: faster, and a little less true.",
+    "stripe_count": "OSTs of a file, as lfs setstripe -c; -1: all.",
+    "stripe_size": "Bytes of a stripe, as lfs setstripe -S, for instance 8m.",
+    "stripe_offset": "First OST, as lfs setstripe -i.  [default: the system chooses]",
+    "mdt_count": "MDTs of the directory of the files, as lfs mkdir -c; -1: all in use.  "
+    "[default: 1]",
+    "target": "Where the files are: Lustre, the SSDs of the nodes, a burst buffer, /home.",
+    "bb_capacity": "Allocation of the burst buffer, for instance 20TB: it is spread over as many "
+    "service nodes as it has parts.  [default: a part on each]",
+    "bb_access": "Files striped over the allocation, or each on one service node and private to a "
+    "compute node.",
+    "lose_ssd": "Let the SSD of a node of the job, counted from 0, fail at a time; repeatable.",
+    "faults": f"What happens to a part of the machine, and when: '{KINDS['slow']}', also "
+    f"{', '.join(kind for kind in KINDS if kind != 'slow')} (docs/faults.md). May be repeated.",
+    "hints": f"MPI-IO hints as in {HINTS}: '*:cray_cb_nodes_multiplier=4'.",
+    "environment": "Set an environment variable of the job, for MPI-IO. May be repeated.",
+    "seed": "Everything random follows from it.",
+}
+"""What the command line says of each field."""
+
+ASKED = {
+    "machine": "a machine by its name",
+    "nodes": "compute nodes",
+    "ppn": "ranks (processes) on each node",
+    "stripe_count": "OSTs of a file, as lfs setstripe -c; -1: all.",
+    "stripe_size": "bytes of a stripe, as lfs setstripe -S: 8m is 8 MiB.",
+    "hints": f"hints for MPI-IO, as {HINTS} has them.",
+}
+"""What an assistant may say of a job beside an IOR command line."""
+
+CALLED = {
+    "machine": ("Machine", "machine"),
+    "nodes": ("Nodes", "nodes"),
+    "ppn": ("Ranks a node", "ranks a node"),
+    "target": ("Files on", "files on"),
+    "stripe_count": ("Stripe count (-1: all)", "stripe count"),
+    "stripe_size": ("Stripe size", "stripe size"),
+    "rpcs_as_one": ("RPCs handled as one", "RPCs handled as one"),
+    "seed": ("Seed", "seed"),
+}
+"""What the explorer calls its controls: beside them, and within a sentence."""
+
+
+def option_of(name: str) -> str:
+    """Return the option of a field: ``--stripe-count`` of ``stripe_count``."""
+    return JOB[name].typed or f"--{name.replace('_', '-')}"
+
+
+def in_scenario(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a job as a scenario has them, nested; None leaves one to its default."""
+    return nested({JOB[name].path: value for name, value in job.items() if value is not None})

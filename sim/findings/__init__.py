@@ -1,0 +1,1 @@
+"""Findings: what a finished run says of its causes; nothing here prints."""

@@ -1,0 +1,405 @@
+"""The critical path of a phase: what followed on what, up to the end of the last rank.
+
+It is followed backwards through a recording (:mod:`sim.run.recording`). What the last rank did
+last ends it. Before that the rank waited: for a meeting, so the path goes on with the last to come
+to it; for a BRW RPC, so it goes through the disks, LNET and the OSC of that RPC, and from there to
+the RPC that had its place in the OSC before; for an extent lock, so it goes through what the holder
+did. Nothing on the path can take longer without the phase taking longer. (It can become shorter
+than a part of the path: then another path is the longest.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sim.findings.causes import AT_WORDS, WORDS
+from sim.plane.causes import Cause
+from sim.plane.operations import Op
+from sim.plane.recorder import Records
+from sim.run.recording import Recording
+from sim.run.result import Result
+from sim.workloads.job_results import Activity
+
+Record: TypeAlias = Any
+"""A row of a table of a recording."""
+
+_SAME = 1e-12  # seconds: two times that rounding has parted
+_OF_RPCS = {Cause.FLUSH, Cause.CACHE, Cause.TRANSFER}
+_OF_REQUESTS = {Cause.SYNC, Cause.METADATA}
+_COPIES = (Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.CALL)
+
+_AT_WORK = WORDS[Cause.START]
+_EVERYBODY = "all ranks"
+_ANSWER = WORDS[Cause.LATENCY]
+_DATA = "the answer of OSTs, and data on their way to the client"
+_TO_SERVER = "RPCs on their way to the OSS"
+_SERVED = "requests that servers worked on, commits included"
+_SERVER_QUEUE = "requests in line at servers"
+_GRANT = "extent locks: the grant on its way"
+_IN_USE = WORDS[Cause.LOCK_USE]
+_WRITE_BACK = WORDS[Cause.LOCK_FLUSH]
+_DROPPED = f"{_WRITE_BACK}: pages dropped one by one"
+
+Part: TypeAlias = tuple[float, float, str, str]
+"""From when to when, where, and what: in a list of which the latest comes first."""
+
+
+class Segment(NamedTuple):
+    """A part of the path."""
+
+    start: float  # simulated seconds
+    end: float  # likewise
+    where: str  # who or what was at work: ``rank 3``, ``OST 7``, ``OSC of node 2 for OST 7``
+    what: str  # what it did: a few words
+
+
+class Share(NamedTuple):
+    """What segments of one kind come to."""
+
+    what: str  # what they are
+    where: str  # where most of their seconds passed
+    places: int  # at how many places they passed
+    times: int  # how many segments there are
+    seconds: float  # in all
+    share: float  # of the path, 0 to 1
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """The critical path of a phase."""
+
+    start: float  # of the phase, in simulated seconds
+    end: float  # likewise
+    segments: tuple[Segment, ...]  # in the order of time; each begins where the one before it ends
+
+    def shares(self) -> list[Share]:
+        """Return what the path consists of, the longest first; the shares add up to 1."""
+        found: dict[str, list[Segment]] = {}
+        for segment in self.segments:
+            found.setdefault(segment.what, []).append(segment)
+        total = self.end - self.start
+        shares = [_share(what, segments, total) for what, segments in found.items()]
+        return sorted(shares, key=lambda share: -share.seconds)
+
+
+def _share(what: str, segments: list[Segment], total: float) -> Share:
+    places: dict[str, float] = {}
+    for segment in segments:
+        places[segment.where] = places.get(segment.where, 0.0) + segment.end - segment.start
+    seconds = sum(places.values())
+    most = max(places, key=lambda where: places[where])
+    return Share(what, most, len(places), len(segments), seconds, seconds / total)
+
+
+def critical_paths(result: Result) -> list[tuple[Activity, CriticalPath]]:
+    """Return the critical path of the longest phase of each activity of a recorded run."""
+    if result.recording is None:
+        return []
+    tracks, found = _Tracks(result.recording), []
+    for activity in result.activities:
+        longest = max(activity.stretches, key=lambda stretch: stretch.end - stretch.start)
+        path = _path(result, tracks, longest.start, longest.end)
+        if path is not None:
+            found.append((activity, path))
+    return found
+
+
+def critical_path(result: Result, start: float, end: float) -> CriticalPath | None:
+    """Return the critical path of a phase; None if nothing was recorded of it.
+
+    ``result``: of a run that was recorded. ``start`` and ``end``: when the first rank began the
+    phase, and when the last one ended it, in simulated seconds.
+    """
+    if result.recording is None:
+        return None
+    return _path(result, _Tracks(result.recording), start, end)
+
+
+def _path(result: Result, tracks: _Tracks, start: float, end: float) -> CriticalPath | None:
+    program = tracks.last_before(start, end)
+    if program < 0:
+        return None
+    segments = list(_Walk(tracks, result, start).back_from(program, end))
+    return CriticalPath(start, end, tuple(_merged(reversed(segments))))
+
+
+def _merged(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield segments, of which neighbours that are alike are one."""
+    last: Segment | None = None
+    for segment in segments:
+        if last is not None and (last.where, last.what) == (segment.where, segment.what):
+            last = last._replace(end=segment.end)
+            continue
+        if last is not None:
+            yield last
+        last = segment
+    if last is not None:
+        yield last
+
+
+class _Tracks:
+    """A recording, arranged so that who ended what at some time is found at once."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.ranks, self.nodes = recording.ranks, recording.nodes
+        self.program_node = recording.program_node
+        self._objects = len(recording.objects)
+        spans = recording.of_job(recording.spans)
+        self._spans = spans[spans["until"] - spans["since"] > _SAME]
+        self._waits = _Lanes(self._spans, self._spans["program"], "until")
+        requests = recording.of_job(recording.requests)
+        self._requests = _Lanes(requests, requests["program"], "ended")
+        writes = recording.rpcs[recording.rpcs["write"] == 1]
+        self._writes = _Lanes(writes, self._lane(writes["node"], writes["object"]), "ended")
+        meets = recording.calls[recording.calls["op"] == Op.MEET]
+        self._meets = _Ended(meets, "end")
+        self._rpcs = _Ended(recording.rpcs, "ended")
+        self._locks = _Ended(recording.locks, "ended")
+        self._grants = _Ended(recording.locks, "granted")
+        copies = self._spans[np.isin(self._spans["cause"], _COPIES)]
+        self._copies = _Ended(copies, "until")
+
+    def _lane(self, node: Any, object_id: Any) -> Any:
+        """Return the lane of a node's RPCs for an object."""
+        return np.asarray(node, np.int64) * self._objects + object_id
+
+    def last_before(self, start: float, end: float) -> int:
+        """Return the program whose latest wait in a phase ended last; -1 if nobody waited.
+
+        Of several, one that did not wait for others in the end.
+        """
+        until = self._spans["until"]
+        spans = self._spans[(until > start) & (until <= end + _SAME)]
+        if not len(spans):
+            return -1
+        last = spans[spans["until"] >= spans["until"].max() - _SAME]
+        return int(last["program"][np.argmin(last["cause"] == Cause.MEETING)])
+
+    def span_before(self, program: int, time: float) -> Record | None:
+        """Return the span of a program that ended last by some time."""
+        return self._waits.before(program, time + _SAME)
+
+    def request_before(self, program: int, time: float) -> Record | None:
+        """Return the small request of a program of which the reply left last before some time."""
+        return self._requests.before(program, time)
+
+    def write_before(self, node: Any, object_id: Any, time: float) -> Record | None:
+        """Return the write RPC of a node for an object that ended last by some time."""
+        return self._writes.before(int(self._lane(node, object_id)), time + _SAME)
+
+    def last_to_come(self, program: int, end: float) -> Record | None:
+        """Return the record of the last to come to a meeting that a program left at ``end``."""
+        together = self._meets.at(end)
+        if not (together["program"] == program).any():
+            return None
+        return together[np.argmax(together["start"])]
+
+    def rpc_that_ended(self, time: float, node: int, ost: int = -1) -> Record | None:
+        """Return an RPC of a node (for an OST) that ended at some time."""
+        found = self._rpcs.at(time)
+        found = found[(found["node"] == node) & ((found["ost"] == ost) | (ost < 0))]
+        return found[-1] if len(found) else None
+
+    def program_that_copied(self, time: float, node: int) -> int:
+        """Return a program of a node that had copied into the page cache at a time; -1 if none."""
+        found = self._copies.at(time)["program"]
+        found = found[self.program_node[found] == node]
+        return int(found[-1]) if len(found) else -1
+
+    def lock_granted(self, time: float, node: int) -> Record | None:
+        """Return a lock that a node was granted at some time."""
+        found = self._grants.at(time)
+        found = found[found["node"] == node]
+        return found[-1] if len(found) else None
+
+    def lock_in_the_way(self, lock: Record) -> Record | None:
+        """Return the lock that was removed last before another could be granted."""
+        found = self._locks.between(lock["asked"], lock["granted"])
+        found = found[found["object"] == lock["object"]]
+        return found[-1] if len(found) else None
+
+
+class _Lanes:
+    """Records of several lanes, those of each sorted by the time of an end."""
+
+    def __init__(self, records: Records, lanes: Any, column: str) -> None:
+        order = np.lexsort((records[column], lanes))
+        self._records, self._lanes = records[order], lanes[order]
+        self._times = self._records[column]
+
+    def before(self, lane: int, time: float) -> Record | None:
+        """Return the record of a lane that ended last by some time."""
+        first, stop = np.searchsorted(self._lanes, (lane, lane + 1))
+        row = int(first + np.searchsorted(self._times[first:stop], time, side="right")) - 1
+        return self._records[row] if row >= first else None
+
+
+class _Ended:
+    """Records, sorted by the time of an end."""
+
+    def __init__(self, records: Records, column: str) -> None:
+        self._records = records[np.argsort(records[column], kind="stable")]
+        self._times = self._records[column]
+
+    def at(self, time: float) -> Records:
+        """Return those that ended at some time."""
+        return self.between(time - _SAME, time + _SAME)
+
+    def between(self, start: float, stop: float) -> Records:
+        """Return those that ended from ``start`` to ``stop``."""
+        first = np.searchsorted(self._times, start, side="left")
+        return self._records[first : np.searchsorted(self._times, stop, side="right")]
+
+
+class _Walk:
+    """The way back from the end of a phase to its start."""
+
+    def __init__(self, tracks: _Tracks, result: Result, start: float) -> None:
+        self._tracks, self._table, self._start = tracks, result.station_table, start
+
+    def back_from(self, program: int, time: float) -> Iterator[Segment]:
+        """Yield the segments before a time, at which a program ended, the latest first."""
+        met: set[int] = set()  # whom the path has been at since its latest segment
+        while time > self._start + _SAME:
+            span = self._tracks.span_before(program, time)
+            since = self._start if span is None else max(float(span["since"]), self._start)
+            until = self._start if span is None else max(float(span["until"]), self._start)
+            if span is None or until < time - _SAME:
+                yield Segment(until, time, self._rank(program), _AT_WORK)
+                time = until
+                continue
+            last = None
+            if span["cause"] == Cause.MEETING:
+                last = self._tracks.last_to_come(program, float(span["until"]))
+            if last is not None and int(last["program"]) not in met:
+                came = min(max(float(last["start"]), since), time)
+                if came < time - _SAME:
+                    yield Segment(came, time, _EVERYBODY, WORDS[Cause.COLLECTIVE])
+                    met.clear()
+                met.add(program)
+                program, time = int(last["program"]), came
+                continue
+            met.clear()
+            left = time
+            for segment in self._before(span, since, time):
+                yield segment
+                left = segment.start
+            program, time = yield from self._rest(span, since, left, until)
+
+    def _rest(
+        self, span: Record, since: float, left: float, until: float
+    ) -> Generator[Segment, None, tuple[int, float]]:
+        """Yield what is left of a wait before a time; return where the path goes on.
+
+        Who waits for an RPC for which there was no need before waits for whoever wrote what it
+        brings.
+        """
+        program, cause = int(span["program"]), Cause(int(span["cause"]))
+        if left <= since + _SAME:
+            return program, since
+        if cause in _OF_RPCS and left < until - _SAME:
+            writer = self._tracks.program_that_copied(left, self._node_of(program))
+            if writer >= 0 and writer != program:
+                return writer, left
+        yield Segment(since, left, self._rank(program), AT_WORDS[cause])
+        return program, since
+
+    def _rank(self, program: int) -> str:
+        return f"rank {self._tracks.ranks[program]}"
+
+    def _before(self, span: Record, since: float, time: float) -> Iterator[Segment]:
+        """Yield what a program waited for from ``since`` to ``time``, the latest first."""
+        program, cause = int(span["program"]), int(span["cause"])
+        if cause in _OF_RPCS:
+            yield from self._through_rpcs(self._node_of(program), since, time)
+        elif cause == Cause.LOCK:
+            yield from self._through_locks(self._node_of(program), since, time)
+        elif cause in _OF_REQUESTS:
+            yield from self._through_requests(program, since, time)
+
+    def _through_rpcs(self, node: int, since: float, time: float) -> Iterator[Segment]:
+        """Yield the lives of RPCs of a node, of which the last ended at ``time``."""
+        rpc = self._tracks.rpc_that_ended(time, node)
+        while rpc is not None:
+            yield from _clipped(self._life(rpc), since)
+            started = float(rpc["start"])
+            if started <= since:
+                return
+            # It began when another RPC of its OSC gave up its place, or when there was need of it.
+            rpc = self._tracks.rpc_that_ended(started, node, int(rpc["ost"]))
+
+    def _life(self, rpc: Record) -> Iterator[Part]:
+        """Yield the parts of the life of an RPC, the latest first."""
+        ost = f"OST {rpc['ost']}"
+        yield rpc["served"], rpc["ended"], ost, _ANSWER if rpc["write"] else _DATA
+        yield rpc["begun"], rpc["served"], ost, WORDS[Cause.DISK]
+        yield rpc["arrived"], rpc["begun"], ost, WORDS[Cause.OST]
+        yield rpc["start"], rpc["arrived"], f"node {self._node(rpc['node'])} to {ost}", _TO_SERVER
+
+    def _through_requests(self, program: int, since: float, time: float) -> Iterator[Segment]:
+        """Yield what small requests of a program met, of which the reply of the last has come."""
+        request = self._tracks.request_before(program, time)
+        while request is not None and request["sent"] >= since - _SAME:
+            server = self._station(int(request["station"]))
+            parts = (
+                (request["ended"], time, server, WORDS[Cause.TRANSFER]),
+                (request["begun"], request["ended"], server, _SERVED),
+                (request["arrived"], request["begun"], server, _SERVER_QUEUE),
+                (request["sent"], request["arrived"], server, WORDS[Cause.TRANSFER]),
+            )
+            yield from _clipped(parts, since)
+            time = float(request["sent"])
+            request = self._tracks.request_before(program, time)
+
+    def _through_locks(self, node: int, since: float, time: float) -> Iterator[Segment]:
+        """Yield what the holders of locks did for which a node waited that was granted one."""
+        lock = self._tracks.lock_granted(time, node)
+        while lock is not None and lock["granted"] > since:
+            other = self._tracks.lock_in_the_way(lock)
+            if other is None:
+                return
+            holder = f"node {self._node(other['node'])}"
+            blocked = min(max(other["blocked"], other["granted"]), other["returned"])
+            after = (
+                (other["ended"], lock["granted"], holder, _GRANT),
+                (other["returned"], other["ended"], holder, WORDS[Cause.LOCK_COMMIT]),
+            )
+            yield from _clipped(after, since)
+            yield from self._write_back(other, holder, max(float(blocked), since))
+            yield from _clipped(((other["granted"], blocked, holder, _IN_USE),), since)
+            lock = other
+
+    def _write_back(self, lock: Record, holder: str, since: float) -> Iterator[Segment]:
+        """Yield what the holder of a lock did before it sent the cancel: it wrote back below it."""
+        time = float(lock["returned"])
+        rpc = self._tracks.write_before(lock["node"], lock["object"], time)
+        if rpc is not None and rpc["ended"] > since:
+            yield from _clipped(((rpc["ended"], time, holder, _DROPPED),), since)
+            for start, end, where, what in self._life(rpc):
+                part = (start, end, where, f"{_WRITE_BACK}: {what}")
+                yield from _clipped((part,), since)
+            time = max(float(rpc["start"]), since)
+        yield from _clipped(((since, time, holder, WORDS[Cause.LOCK_FLUSH]),), since)
+
+    def _node_of(self, program: int) -> int:
+        """Return the position of the node of a program."""
+        return int(self._tracks.program_node[program])
+
+    def _station(self, number: int) -> str:
+        """Return the name of a station."""
+        return self._table.names[int(np.searchsorted(self._table.number, number))]
+
+    def _node(self, position: Any) -> int:
+        """Return the number of a node in the machine."""
+        return int(self._tracks.nodes[position])
+
+
+def _clipped(parts: Iterable[Part], since: float) -> Iterator[Segment]:
+    """Yield parts of the path as segments, as far as they lie after a time."""
+    for start, end, where, what in parts:
+        if end > since and end > start:
+            yield Segment(max(float(start), since), float(end), where, what)

@@ -1,0 +1,170 @@
+"""Parts of a machine that are slow: their services take longer than usual, or less long.
+
+Any station can be so whose time goes by bytes, of whichever room. An OST is slow in all that its
+array does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.config.files import nearest
+from sim.config.recovery import load_recovery
+from sim.engine.types import Floats
+from sim.lustre.server.disks import Disks
+from sim.plane.faults import Course, Process, fault
+from sim.plane.stationbook import Section, StationBook
+from sim.plane.stations import StationKind
+
+_BY_BYTES = {
+    *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB),
+    *(StationKind.OSS, StationKind.OST),
+}
+"""Stations whose time goes by the bytes that they serve."""
+
+
+class Slowed(NamedTuple):
+    """A station that can be slow: the ``i``-th of a section."""
+
+    section: Section
+    i: int
+
+
+class Slowness:
+    """How slow the parts of a machine are, now."""
+
+    def __init__(self, disks: Disks, book: StationBook) -> None:
+        self._disks = disks
+        self._book = book
+        self._usual: dict[Slowed, tuple[Floats, ...]] = {}
+        self._factors: dict[Slowed, list[float]] = {}
+
+    def parts(self, course: Course, factor: float) -> list[Slowed]:
+        """Return what is to take so many times as long, of the stations whose time goes by bytes.
+
+        The part is a station, or has several stations whose names begin with its own: ``LNET router
+        5``. What such a part does besides, that does not go by bytes, stays as it is: the small
+        requests of an OSS.
+
+        Raises
+        ------
+        InputError
+            If there is no such part, or it is one that this cannot be said of.
+        """
+        name = course.fault.part
+        found = [
+            (section, i)
+            for section in self._book.sections
+            for i in range(section.size)
+            if f"{section.label(i)} ".startswith(f"{name} ")
+        ]
+        if not found:
+            raise course.refusal(f"the machine has no such part{self._hint(name)}")
+        by_bytes = [Slowed(*part) for part in found if part[0].kind in _BY_BYTES]
+        if not by_bytes and not np.isclose(factor, 1.0):
+            section, i = found[0]
+            raise course.refusal(
+                f"the time of {section.label(i)} does not go by bytes; right would be an OST, an "
+                "OSS, an LNET router, a NIC or a link; what the MDS and the nodes take are values "
+                "of the machine, as lustre.mds.open_rate"
+            )
+        return by_bytes
+
+    def _hint(self, name: str) -> str:
+        """Return the end of a sentence about a part that there is not."""
+        names = {section.label(i) for section in self._sayable() for i in range(section.size)}
+        return nearest(name, names) or "; right would be, for instance, OST 3 or LNET router 5"
+
+    def _sayable(self) -> list[Section]:
+        """Return the sections of stations that can be slow, but links, of which there are many."""
+        kinds = _BY_BYTES - {StationKind.LINK}
+        return [section for section in self._book.sections if section.kind in kinds]
+
+    def begin(self, parts: Iterable[Slowed], factor: float) -> None:
+        """Have services of some parts take so many times as long from now on."""
+        for part in parts:
+            if part not in self._usual:
+                self._usual[part] = tuple(values.copy() for values in self._values(part))
+            self._factors.setdefault(part, []).append(factor)
+            self._set(part)
+
+    def end(self, parts: Iterable[Slowed], factor: float) -> None:
+        """Take back what :meth:`begin` was told; what others told of a part goes on."""
+        for part in parts:
+            self._factors[part].remove(factor)
+            self._set(part)
+
+    def osts(self, numbers: Iterable[int]) -> list[Slowed]:
+        """Return the disk arrays of OSTs by their numbers."""
+        section = next(one for one in self._book.sections if one.kind == StationKind.OST)
+        return [Slowed(section, number) for number in numbers]
+
+    def renew(self, seconds: Floats) -> None:
+        """Have a byte usually cost something else at each OST from now on.
+
+        Parameters
+        ----------
+        seconds
+            float64 (2, OSTs): seconds, read and write. What is slow stays so many times slower.
+        """
+        self._disks.seconds[:] = seconds
+        for part, usual in self._usual.items():
+            if part.section.kind == StationKind.OST:
+                usual[0][:] = seconds[:, part.i]
+                self._set(part)
+
+    def _set(self, part: Slowed) -> None:
+        # From the usual values each time: what ends leaves no rounding behind.
+        for values, usual in zip(self._values(part), self._usual[part], strict=True):
+            values[:] = usual
+            for factor in self._factors[part]:
+                values *= factor
+
+    def _values(self, part: Slowed) -> tuple[Floats, ...]:
+        """Return what is to be set of a part: the seconds that a byte costs there.
+
+        Of an OST those of an RPC too, and how many times as long as usual heads take to move.
+        """
+        section, i = part
+        if section.kind == StationKind.OST:
+            disks = self._disks
+            return disks.seconds[:, i], disks.overhead[:, i], disks.moving[i : i + 1]
+        station = section.first + i
+        return (self._disks.network.stations.inverse_rate[station : station + 1],)
+
+
+@fault("", "slow")
+def slow_down(slowness: Slowness, disks: Disks, course: Course) -> Process:
+    """Let services of a part take so many times as long."""
+    factor = course.fault.factor
+    parts = slowness.parts(course, factor)
+    if course.said.told and course.fault.noun == "OST":
+        disks.serve_in_turn()
+    yield course.begins()
+    tell = f"{course.fault.part} began to take {factor:g} times as long."
+    yield from _take_longer(slowness, course, parts, factor, tell)
+
+
+@fault("OST", "rebuilding")
+def rebuild(slowness: Slowness, disks: Disks, course: Course) -> Process:
+    """Let an array give a share of its time to the rebuild of a disk."""
+    parts = slowness.osts([course.number(disks.osts)])
+    disks.serve_in_turn()
+    yield course.begins()
+    share = course.fault.factor or load_recovery().rebuild_share
+    tell = f"{course.fault.part} began to rebuild a disk, for {share:.0%} of its time."
+    yield from _take_longer(slowness, course, parts, 1.0 / (1.0 - share), tell)
+
+
+def _take_longer(
+    slowness: Slowness, course: Course, parts: list[Slowed], factor: float, tell: str
+) -> Process:
+    slowness.begin(parts, factor)
+    course.tell(tell)
+    if course.fault.end is not None:
+        yield course.until(course.end)
+        slowness.end(parts, factor)
+        course.tell(f"{course.fault.part} was as usual again.")

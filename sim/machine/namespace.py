@@ -1,0 +1,207 @@
+"""The files of all jobs: their rows, and those of their stripe objects, taken and given back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.engine.queue import clear_all
+from sim.engine.spans import Spans
+from sim.engine.types import Indices, Integers, enlarge_table, make_table
+from sim.lustre.server.journal import NEVER
+from sim.machine.rows import Rows
+from sim.machine.tables import Tables
+from sim.network.peers import PeerRoutes
+from sim.node.byte_lists import NO_END
+from sim.plane.files import Backend
+from sim.storage.dvs.tables import MOUNT
+from sim.storage.ssd.room import demands_of_placing, place
+
+
+class Namespace:
+    """All files and directories, whatever keeps them: a number each, its row.
+
+    Parameters
+    ----------
+    tables, rows
+        All components, at rest, and their rows.
+    routes
+        Finds the ways to service nodes.
+    """
+
+    def __init__(self, tables: Tables, rows: Rows, routes: PeerRoutes) -> None:
+        self._tables = tables
+        self._rows = rows
+        self._routes = routes
+        self._spare_files, self._spare_objects = Spans(), Spans()
+
+    def add_files(
+        self,
+        stripe_size: int,
+        osts: Indices,
+        *,
+        size: int = 0,
+        mdts: Indices | None = None,
+        direct: bool = False,
+        shared_directory: bool = True,
+    ) -> int:
+        """Add files of one shape; return the number of the first.
+
+        Parameters
+        ----------
+        stripe_size
+            In bytes.
+        osts
+            int32 (files, objects of each): the OST of every stripe object.
+        size
+            Bytes that each holds already.
+        mdts
+            int32 (files,): the metadata target of each; the first one unless given.
+        direct
+            Whether they are opened with O_DIRECT.
+        shared_directory
+            Whether they are in one directory.
+        """
+        first = self._add_files(stripe_size, osts, size)
+        added = self._tables.files.rows[first : first + len(osts)]
+        added.mdt = 0 if mdts is None else mdts
+        added.direct = direct
+        added.shared_directory = shared_directory
+        return first
+
+    def add_names(self, mdts: Indices, *, shared_directory: bool = True) -> int:
+        """Add directories, or files without stripe objects; return the number of the first.
+
+        Parameters
+        ----------
+        mdts
+            int32 (names,): the metadata target of each.
+        shared_directory
+            Whether they are in one directory.
+        """
+        no_osts = np.zeros((len(mdts), 0), np.int32)
+        return self.add_files(1, no_osts, mdts=mdts, shared_directory=shared_directory)
+
+    def _add_files(self, stripe_size: int, osts: Indices, size: int) -> int:
+        """Add files of one shape and their objects; return the number of the first."""
+        files, count = self._tables.files, len(osts)
+        first, first_object = self._file_rows(count), self._object_rows(osts.size)
+        added = files.rows[first : first + count]
+        files.lay_out(first, first_object, stripe_size, osts)
+        added.end = size
+        added.changed = NEVER
+        added.flock_held = -1
+        clear_all(added.flock_waiting)
+        objects = files.objects[first_object : first_object + osts.size]
+        objects.written = NEVER
+        objects.writer = -1
+        clear_all(objects.syncing.waiting)
+        objects.osc_objects = -1
+        return first
+
+    def _file_rows(self, count: int) -> int:
+        """Return the first of so many rows of files, zeroed: given back ones if there are any."""
+        files, first = self._tables.files, self._spare_files.take(count)
+        if first is None:
+            first = len(files.rows)
+            files.rows = enlarge_table(files.rows, first + count)
+        else:
+            files.rows[first : first + count] = np.zeros(count, files.rows.dtype)
+        return first
+
+    def _object_rows(self, count: int) -> int:
+        """Return the first of so many rows of objects, zeroed and without locks."""
+        files, first = self._tables.files, self._spare_objects.take(count)
+        if first is None:
+            first = len(files.objects)
+            files.objects = enlarge_table(files.objects, first + count)
+            self._tables.locks.add_resources(len(files.objects))
+        else:
+            files.objects[first : first + count] = np.zeros(count, files.objects.dtype)
+        return first
+
+    def give_files(self, first: int, count: int) -> None:
+        """Give back the rows of files that were added together, and of their objects.
+
+        No node may know anything of them any more (:class:`~sim.lustre.departure.Departures`).
+        """
+        if count == 0:
+            return
+        self._spare_objects.give(*self._tables.files.span_of(first, count))
+        self._spare_files.give(first, count)
+
+    def add_local_files(self, count: int, *, size: int = 0, direct: bool = False) -> int:
+        """Add files on local SSDs; return the number of the first.
+
+        Each belongs to the node that uses it first (:meth:`place_files`). ``size``: bytes that it
+        holds already; ``direct``: whether it is opened with O_DIRECT.
+        """
+        no_ost = np.full((count, 1), -1, np.int32)
+        first = self._add_files(NO_END, no_ost, size)
+        added = self._tables.files.rows[first : first + count]
+        added.backend = Backend.SSD
+        added.direct = direct
+        added.node = -1
+        return first
+
+    def place_files(self, files: Integers, nodes: Integers) -> None:
+        """Put local files, int64 (n,), on the SSDs of nodes, int64 (n,), with what they hold."""
+        self._tables.files.rows.node[files] = nodes
+        self._rows.make_room(demands_of_placing(self._tables.ssds, len(files)))
+        place(self._tables.ssds, files, nodes)
+
+    def add_remote_files(
+        self,
+        stripe_size: int,
+        servers: Indices,
+        volume: int,
+        *,
+        every: Indices | None = None,
+        size: int = 0,
+    ) -> int:
+        """Add files behind service nodes; return the number of the first.
+
+        Parameters
+        ----------
+        stripe_size
+            Bytes that go to one service node before the next one's turn.
+        servers
+            int32 (files, service nodes of a file).
+        every
+            int32 (n,): all service nodes that they may be moved to (:meth:`move_files`).
+        volume
+            The allocation that they take room of.
+        size
+            Bytes that each holds already; they have their room.
+        """
+        count = len(servers)
+        self._add_mounts(np.unique(servers).astype(np.int32) if every is None else every)
+        first = self._add_files(stripe_size, servers, size)
+        added = self._tables.files.rows[first : first + count]
+        added.backend = Backend.DVS
+        added.volume = volume
+        self._tables.dvs.volumes.used[volume] += count * size
+        return first
+
+    def move_files(self, files: Integers, servers: Indices) -> None:
+        """Move files of one service node each, int64 (n,), to others: int32 (n,)."""
+        table = self._tables.files
+        table.objects.ost[table.object_rows(files)[:, 0]] = servers
+
+    def add_volume(self, capacity: int) -> int:
+        """Add an allocation of so many bytes behind service nodes; return its number."""
+        dvs = self._tables.dvs
+        dvs.volumes = enlarge_table(dvs.volumes, len(dvs.volumes) + 1)
+        dvs.volumes.capacity[-1] = capacity
+        return len(dvs.volumes) - 1
+
+    def _add_mounts(self, servers: Indices) -> None:
+        """Find the ways of all nodes of the job to some service nodes."""
+        dvs = self._tables.dvs
+        if not len(dvs.mounts):
+            mounts = make_table(MOUNT, self._tables.nodes.count * len(dvs.servers))
+            clear_all(mounts.works)
+            dvs.mounts = mounts
+            self._rows.demanded()
+        to, back = self._routes.service_rows(servers)
+        dvs.to_server[:, servers] = to
+        dvs.from_server[:, servers] = back

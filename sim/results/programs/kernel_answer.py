@@ -1,0 +1,141 @@
+"""What the run of a kernel tells: its rows, their totals, and what only a simulator knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from sim.findings.bottlenecks import merged
+from sim.results.programs.mpiio_report import mpiio_data
+from sim.results.run_json import simulator_document
+from sim.run.frames import PHASES
+from sim.run.result import Result
+from sim.telling.answer import Answer, Block, Column, Listing, Table, To, Values
+from sim.telling.units import ANY, BYTES, CLOCK, NUMBER, RATE, ROWS, WORDS
+from sim.workloads.job_results import Row
+
+ALL = "all"
+"""What the total of all phases is called."""
+
+
+class Total(NamedTuple):
+    """Some rows added up."""
+
+    phase: str  # what was done; :data:`ALL` for all phases together
+    rows: int
+    seconds: float  # in which a rank was at it: times that several rows have in common count once
+    bytes: int  # read or written
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes/s over these seconds; None where there are no bytes."""
+        return self.bytes / self.seconds if self.bytes and self.seconds > 0.0 else None
+
+
+def totals(result: Result) -> list[Total]:
+    """Return the total of each kind of phase, in the order in which they first came, and of all.
+
+    There is none of a workload with an outcome of its own: the rows of a replay are totals already,
+    of kinds of calls.
+    """
+    if not result.rows or result.outcome is not None:
+        return []
+    kinds: dict[str, list[Row]] = {}
+    for row in result.rows:
+        kinds.setdefault(row.phase, []).append(row)
+    found = [_total(phase, rows) for phase, rows in kinds.items()]
+    return [*found, _total(ALL, result.rows)]
+
+
+def _total(phase: str, rows: Sequence[Row]) -> Total:
+    times = merged([(row.start, row.end) for row in rows])
+    seconds = sum(end - start for start, end in times)
+    return Total(phase, len(rows), seconds, sum(row.bytes for row in rows))
+
+
+TOTALS = (
+    Column("phase", WORDS, head="total", help="The kind of phase; `all` for all together."),
+    Column("rows", NUMBER, help="How many rows there are."),
+    Column("seconds", CLOCK, head="time", help="In which any rank was at it."),
+    Column("bytes", BYTES, head="data", blank=0, help="Read or written."),
+    Column("bandwidth", RATE, head="rate", help="Bytes over seconds; none without bytes."),
+)
+
+RUN = (
+    Column("kernel", WORDS, lambda result: result.workload.name, help="Its name."),
+    Column("options", ANY, lambda result: result.workload.options, help="All, with units."),
+    Column("records", ROWS, lambda result: result.rows, inner=PHASES, help="The rows."),
+    Column("totals", ROWS, totals, inner=TOTALS, help="Of each kind of phase, and of all."),
+    Column("files", ANY, lambda result: _files(result), help="Their striping, by name."),
+    Column("xc40io", ANY, lambda result: _simulator(result), help="What a simulator knows."),
+)
+
+
+def kernel_answer(result: Result) -> Answer:
+    """Return what the run of a kernel tells.
+
+    ``start`` is when the first rank began, ``time`` from then to the end of the last one, and
+    ``longest`` what the slowest rank took. Below stand the totals: of each kind of phase if one of
+    them has several rows, and of all; ``time`` is then the time in which any rank was at it.
+    """
+    values = Values("kernel", RUN, result)
+    head = f"Kernel {result.workload.name}: {options_text(result)}"
+    blocks: list[Block] = [Listing("", head), rows_table(result.rows)]
+    if len(result.rows) > 1 and (added := totals(result)):
+        blocks.append(values.table("totals", rows=_shown(added)))
+    return Answer(
+        title=result.scenario.title or result.workload.title,
+        setup=result.machine.name,
+        blocks=blocks,
+        values=values,
+        version=result.version,
+    )
+
+
+def options_text(result: Result) -> str:
+    """Return the options of a kernel that are set, as ``NAME=VALUE``; defaults are left out."""
+    options = result.workload.given
+    return ", ".join(f"{name}={value}" for name, value in options.items()) or "all defaults"
+
+
+def rows_table(rows: Sequence[Row]) -> Table:
+    """Return some rows as a table, all of them, with a column for each figure that one has."""
+    return Table(PHASES, lambda: rows, most=len(rows))
+
+
+def parts_table(rows: Sequence[Row]) -> Table:
+    """Return rows as a table of a page, with their part of the workload where there are several."""
+    columns = PHASES
+    if len({row.part for row in rows}) > 1:
+        part, *others = PHASES
+        columns = (replace(part, to=To.ALL), *others)
+    return Table(
+        columns,
+        lambda: rows,
+        title="Phases, in the order of their begin",
+        note="Time: from the begin of the first rank to the end of the last one.",
+    )
+
+
+def _shown(added: Sequence[Total]) -> Sequence[Total]:
+    """Return the totals that say more than the rows: the last, where no phase has several."""
+    return added if any(total.rows > 1 for total in added[:-1]) else added[-1:]
+
+
+def _files(result: Result) -> dict[str, Any]:
+    return {
+        name: {
+            "stripe_count": files.stripe_count,
+            "stripe_size": files.stripe_size,
+            "osts": files.osts.tolist(),
+        }
+        for name, files in result.files.items()
+    }
+
+
+def _simulator(result: Result) -> dict[str, Any]:
+    """Return what only a simulator knows, and what MPI-IO has to tell of each file opened."""
+    told = [(step, mpiio_data(record)) for step, record in result.mpi_records]
+    mpiio = [{"step": step, "phase": data["access"]} | data for step, data in told]
+    return simulator_document(result) | {"mpiio": mpiio}

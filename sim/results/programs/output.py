@@ -1,0 +1,71 @@
+"""What a run tells, whatever its workload was: as text, as JSON, in files."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sim.lustre.striping import getstripe_text
+from sim.results.programs.kernel_answer import kernel_answer
+from sim.results.programs.mpiio_report import mpiio_blocks
+from sim.run.result import Result
+from sim.telling.data import document_of
+from sim.telling.text import text_of
+
+_FILES_SHOWN = 4
+
+
+class OutputFile(NamedTuple):
+    """A file that a workload writes outside the simulation."""
+
+    path: str
+    option: str  # that names it
+    text: str
+
+
+class Output:
+    """What the run of a kernel tells, and of any workload without a form of its own."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+
+    @property
+    def answer(self) -> str | None:
+        """What the workload prints on standard output; None if that goes to a file."""
+        return text_of(kernel_answer(self.result))
+
+    @property
+    def machine_readable(self) -> bool:
+        """Whether the answer on standard output is for a program: nothing else may stand there."""
+        return False
+
+    @property
+    def mpiio(self) -> str:
+        """What MPI-IO prints in the job, one block below the other: empty if nobody asked."""
+        records = [record for _, record in self.result.mpi_records]
+        return "\n".join(mpiio_blocks(records, self.result.scenario.environment))
+
+    def layouts(self) -> str:
+        """Return the striping of the files as ``lfs getstripe`` prints it; the first few files."""
+        names = [
+            (name if len(files.osts) == 1 else f"{name}.{index}", files, index)
+            for name, files in self.result.files.items()
+            for index in range(len(files.osts))
+        ]
+        shown = names[:_FILES_SHOWN]
+        parts = [getstripe_text(name, files.layout(index)) for name, files, index in shown]
+        if len(names) > len(shown):
+            parts.append(f"# and {len(names) - len(shown):,} files more\n")
+        return "".join(parts)
+
+    def files(self) -> list[OutputFile]:
+        """Return the files that the workload writes outside the simulation."""
+        return []
+
+    def document(self) -> dict[str, Any]:
+        """Arrange the run for JSON: what the workload tells, and ``xc40io``.
+
+        Of a kernel :data:`~sim.results.programs.kernel_answer.RUN` says what is in it. ``xc40io``
+        has the keys of :func:`~sim.results.run_json.simulator_document`, and more as the workload
+        has it. Bytes, bytes/s, seconds.
+        """
+        return document_of(kernel_answer(self.result))

@@ -1,0 +1,164 @@
+"""What the run of one job tells: in the form of its workload, and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from sim.config.errors import InputError
+from sim.config.jobs import JobsScenario
+from sim.config.machine import Machine
+from sim.config.scenario import Scenario, dump_scenario
+from sim.findings.bottlenecks import bound_by
+from sim.results.machine_text import machine_parts
+from sim.results.pictures.album import pictures_of
+from sim.results.programs.h5bench_output import H5benchOutput
+from sim.results.programs.io500_output import Io500Output
+from sim.results.programs.ior_output import IorOutput
+from sim.results.programs.kernel_answer import options_text, parts_table
+from sim.results.programs.mdtest_output import MdtestOutput
+from sim.results.programs.output import Output
+from sim.results.run_tables import (
+    counts_table,
+    doing_table,
+    files_table,
+    path_tables,
+    run_cards,
+    stations_table,
+    waits_table,
+)
+from sim.results.run_text import job_line
+from sim.run.complete import complete_jobs_yaml, complete_yaml
+from sim.run.result import Result
+from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
+from sim.workloads.h5bench.benchmarks import H5benchOutcome
+from sim.workloads.io500.outcome import Io500Outcome
+from sim.workloads.ior.outcome import IorOutcome
+from sim.workloads.mdtest.outcome import MdtestOutcome
+
+COMMAND = "xc40io run scenario.yaml"
+"""How a scenario is run again that was saved from a page."""
+
+_OWN: Mapping[type, type[Output]] = {
+    H5benchOutcome: H5benchOutput,
+    Io500Outcome: Io500Output,
+    IorOutcome: IorOutput,
+    MdtestOutcome: MdtestOutput,
+}
+"""Of workloads that leave something of their own, and tell of it in a form of their own."""
+
+
+def output_of(result: Result) -> Output:
+    """Return what a run tells: in the form of its workload, or as a kernel's table."""
+    return _OWN.get(type(result.outcome), Output)(result)
+
+
+def run_page(result: Result) -> Answer:
+    """Return the page of a run."""
+    scenario = result.scenario
+    return Answer(
+        title=scenario.title or result.workload.title,
+        setup=job_line(result),
+        description=" ".join(scenario.description.split()) or _options(result),
+        cards=run_cards(result),
+        blocks=[
+            Section("what-bound-it", "What bound it", binding_parts(result)),
+            Section("pictures", "Pictures", list(pictures_of(result))),
+            Section("phases", "Phases", phase_parts(result)),
+            Section("time", "Where the time went", time_parts(result)),
+            Section("files", "Files", list(_present(files_table(result)))),
+            *machine_sections_of(result),
+        ],
+        version=result.version,
+    )
+
+
+def _options(result: Result) -> str:
+    """Say how a kernel was asked for; of IOR the title tells."""
+    if result.scenario.workload.kernel is None:
+        return ""
+    return f"Options of the kernel: {options_text(result)}"
+
+
+def machine_sections_of(result: Result) -> list[Section]:
+    """Return the last sections: the machine, and the scenario to run again."""
+    scenario, machine = result.scenario, result.machine
+    return [
+        Section(
+            "machine",
+            "Machine",
+            machine_parts(machine, scenario.changes, scenario.slow, scenario.faults),
+        ),
+        Section("scenario", "Scenario, to run it again", scenario_parts(scenario, machine)),
+    ]
+
+
+def binding_parts(result: Result) -> list[Block]:
+    """Return what went wrong, what bound each kind of phase, and what else is to be known."""
+    parts: list[Block] = []
+    if result.troubles:
+        parts.append(Points([trouble.text for trouble in result.troubles], alert=True))
+    sentences = bound_by(result)
+    if sentences:
+        parts.append(Points(sentences))
+    if result.notes:
+        parts += [Text("Notes:"), Points(result.notes)]
+    return parts
+
+
+def phase_parts(result: Result) -> list[Block]:
+    """Return the rows of the workload, and what it printed."""
+    parts: list[Block] = [parts_table(result.rows)] if result.rows else []
+    answer = output_of(result).answer
+    if answer:
+        parts.append(Fold("What the program printed", [Listing("Standard output", answer)]))
+    return parts
+
+
+def time_parts(result: Result) -> list[Block]:
+    """Return where the time of the ranks went, and how busy what was."""
+    parts: list[Block] = [waits_table(result), *_present(doing_table(result))]
+    parts += [*path_tables(result), *_present(stations_table(result))]
+    return [*parts, Fold("Lustre's locks and page caches, counted", [counts_table(result)])]
+
+
+def _present(part: Block | None) -> Iterator[Block]:
+    """Yield a part if there is one."""
+    if part is not None:
+        yield part
+
+
+def scenario_parts(scenario: Scenario, machine: Machine) -> list[Block]:
+    """Return a scenario of one job, with how it is run again."""
+    asked = Listing("As it was asked for", dump_scenario(scenario))
+    return [asked, *complete_parts(scenario, machine)]
+
+
+def complete_parts(scenario: Scenario, machine: Machine) -> list[Block]:
+    """Return the complete scenario of one job, and the command that runs it."""
+    return _again(lambda: complete_yaml(scenario, machine), COMMAND)
+
+
+def jobs_scenario_parts(scenario: JobsScenario, machine: Machine, *, alone: bool) -> list[Block]:
+    """Return a scenario of several jobs, with how it is run again.
+
+    ``alone`` is whether each job was run by itself, too.
+    """
+    command = COMMAND if alone else f"{COMMAND} --no-alone"
+    return _again(lambda: complete_jobs_yaml(scenario, machine), command)
+
+
+def _again(complete: Callable[[], str], command: str) -> list[Block]:
+    """Return the complete scenario, and the command that runs it."""
+    try:
+        text = complete()
+    except InputError as error:
+        return [Text(f"There is no complete scenario, since a file of it is not there: {error}")]
+    return [
+        Text(
+            "The complete scenario below leaves nothing to a default, to chance or to a machine "
+            "file: the same version of xc40io gives the same figures, bit for bit. Save it as "
+            "scenario.yaml, and type:"
+        ),
+        Listing("Command", command, typed=True),
+        Fold("Complete scenario: scenario.yaml", [Listing("scenario.yaml", text)]),
+    ]

@@ -1,0 +1,197 @@
+"""Why a change brings as much, or as little, as it does: told by what the ranks waited for.
+
+A change can bring no more than the time that ranks lose at the part it changes (Amdahl's law), and
+it brings less where they then wait longer elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sim.config.units import format_seconds
+from sim.findings.bottlenecks import PLURALS, SATURATED, Load
+from sim.findings.waits import Wait
+from sim.plane.causes import Cause
+from sim.studies.compare.side import PhaseOfSide
+from sim.studies.explain.explanation import WORTH_SAYING
+from sim.studies.ratio import Ratio
+from topology.text import format_count
+
+_WORTH_A_WORD = 0.02  # share of the first run's time that a wait must change by
+_NOTHING = 0.01  # times as fast more or less: a change that is not worth a word
+_SMALL = 0.2  # share of the time: a part that has less cannot bring much
+_LEAST, _WAITS = 0.01, 3  # share of the time of a wait that is told, and how many are
+
+
+class Touched(NamedTuple):
+    """The part of the path that values of the machine belong to."""
+
+    words: str
+    causes: frozenset[str]  # what ranks wait for there, as a wait has it
+    osts: bool = False  # whether it is the count of OSTs: a job has those that its files lie on
+
+
+_OST = (Cause.OST, Cause.DISK, Cause.SEEK, Cause.LATENCY)
+_COPY = (Cause.COPY, Cause.CORE, Cause.MEMORY)
+_MPI = (Cause.COLLECTIVE, Cause.EXCHANGE, Cause.LIBRARY, Cause.START)
+
+_COUNT = "lustre.osts"
+
+_PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {  # by what the paths of their values begin with
+    _COUNT: ("the OSTs and their OSSs", (*_OST, Cause.OSS, Cause.SERVICE)),
+    "lustre.ost_": ("the OSTs", _OST),
+    "lustre.disk_": ("the OSTs", (Cause.SEEK,)),
+    "lustre.oss_": ("the OSSs", (Cause.OSS, Cause.SERVICE)),
+    "lustre.mds": ("the MDS", (Cause.MDS, Cause.OBJECTS, Cause.TURN)),
+    "lustre.max_rpcs_in_flight": ("the limit of RPCs in flight", (Cause.OSC,)),
+    "lnet.": ("the LNET routers", (Cause.LNET, Cause.IB)),
+    "network.": ("Aries", (Cause.NIC, Cause.LINK)),
+    "nodes.write_copy_rate": ("copies into the page cache", _COPY),
+    "nodes.read_copy_rate": ("copies out of the page cache", _COPY),
+    "nodes.read_page_time": ("copies out of the page cache", _COPY),
+    "nodes.node_hit_rate": ("the memory of the nodes", _COPY),
+    "nodes.node_copy_rate": ("the memory of the nodes", _COPY),
+    "nodes.call_time": ("the calls themselves", (Cause.CALL,)),
+    "nodes.tree_page_time": ("the tree of cached pages", (Cause.TREE,)),
+    "nodes.lock_thread_time": ("the nodes' callback threads", (Cause.CALLBACK,)),
+    "mpi.": ("MPI", _MPI),
+    "mpi.fetch_": ("copies into the page cache", _COPY),
+    "ssd.": ("the nodes' SSDs", (Cause.SSD,)),
+    "home.": ("the service nodes", (Cause.DVS, Cause.STORE)),
+    "burst_buffer.": ("the service nodes", (Cause.DVS, Cause.STORE)),
+}
+
+
+def touched_by(paths: Iterable[str]) -> Touched | None:
+    """Return the part that values belong to; None if they belong to none, or to several.
+
+    What stands beside them in the scenario, such as the striping that goes with more OSTs, does
+    not count.
+    """
+    found = {
+        _PARTS[max(begins, key=len)]
+        for path in paths
+        if (
+            begins := [begin for begin in _PARTS if path.removeprefix("machine.").startswith(begin)]
+        )
+    }
+    if len(found) != 1:
+        return None
+    ((words, causes),) = found
+    named = frozenset(cause.name.lower() for cause in causes)
+    return Touched(words, named, osts=words == _PARTS[_COUNT][0])
+
+
+def said(base: PhaseOfSide, one: PhaseOfSide, changed: Iterable[str]) -> str:
+    """Say what bound a kind of phase and what its ranks waited for, then why it differs.
+
+    ``base`` is the same of the first side that has it, ``changed`` the paths of what is different;
+    nothing is said of one kind of a replay's calls.
+    """
+    if one.load is None:
+        return ""
+    shown = [wait for wait in one.waits if wait.share >= _LEAST][:_WAITS]
+    waited = "; ".join(f"{wait.words} {_percent(wait.share)}" for wait in shown)
+    sentences = f"{_bound(one.load)}. Ranks waited for {waited}."
+    compared = base.side == 0 and one is not base
+    why = reason(base, one, touched_by(changed)) if compared else ""
+    return f"{sentences} {why}".rstrip()
+
+
+def _bound(load: Load) -> str:
+    """Say in a few words which station bound a phase."""
+    if not load.binds:
+        return f"Bound by no station; the busiest, {load.name}, {_percent(load.busy)}"
+    if load.busy < SATURATED:
+        return f"Bound by the {PLURALS[load.kind]} in turn, {_percent(load.in_turn)}"
+    return f"Bound by {load.name}, busy {_percent(load.busy)}"
+
+
+def reason(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
+    """Say why a kind of phase is as much faster, or slower, than that of the first side.
+
+    ``part`` is what was changed; None where that is not one part of the path. Nothing is said where
+    it is not known what ranks waited for.
+    """
+    if other.ratio is None or not base.waits or not other.waits:
+        return ""
+    sentences = [_verdict(other.ratio)]
+    if base.bytes != other.bytes:
+        return f"{sentences[0]} It moves other bytes, so seconds do not compare. {_next(other)}"
+    if part is not None:
+        sentences.append(_of_part(base, other, part))
+    sentences += [_moved(base, other, part), _next(other)]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _verdict(ratio: Ratio) -> str:
+    if ratio.low is not None and not ratio.clear:
+        return "It changes no more than chance may."
+    if ratio.value >= WORTH_SAYING:
+        return "It helps."
+    if ratio.value <= 1.0 / WORTH_SAYING:
+        return "It is slower."
+    if abs(ratio.value - 1.0) < _NOTHING:
+        return "It brings nothing."
+    return "It brings little." if ratio.value > 1.0 else "It is a little slower."
+
+
+def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: Touched) -> str:
+    """Say what the part that was changed had of the time, and what it has now."""
+    before, after = (_seconds(side.waits, part.causes) for side in (base, other))
+    share = before / base.mean
+    lost = f"At {part.words} ranks lost {_percent(share)} of the time"
+    if share < _WORTH_A_WORD and after < _WORTH_A_WORD * base.mean:
+        return f"{lost}, so nothing can be won there."
+    lost = f"{lost} ({_time(before)} of {_time(base.mean)}), now {_time(after)}"
+    if part.osts and 0 < other.osts <= base.osts:
+        return f"{lost}: its files lie on {_of(other.osts, base.osts)}."
+    if after <= before and share < _SMALL:
+        return f"{lost}: without all of that it would be {1.0 / (1.0 - share):.2f} times as fast."
+    return f"{lost}."
+
+
+def _moved(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
+    """Say which waits else became shorter or longer most."""
+    own = frozenset() if part is None else part.causes
+    before, after = ({wait.cause: wait for wait in side.waits} for side in (base, other))
+    changes = {
+        cause: (after[cause].seconds if cause in after else 0.0)
+        - (before[cause].seconds if cause in before else 0.0)
+        for cause in dict.fromkeys((*before, *after))
+        if cause not in own
+    }
+    least = _WORTH_A_WORD * base.mean
+    words = {cause: wait.words for cause, wait in (before | after).items()}
+    moved = []
+    for word, sign in (("less", -1.0), ("more", 1.0)):
+        cause = max(changes, key=lambda name: sign * changes[name], default=None)
+        if cause is not None and sign * changes[cause] >= least:
+            moved.append(f"{_time(abs(changes[cause]))} {word} for {words[cause]}")
+    return f"They wait {' and '.join(moved)}." if moved else ""
+
+
+def _next(other: PhaseOfSide) -> str:
+    """Say where most of the time goes now."""
+    top = other.waits[0]
+    return f"Most of its time now goes to {top.words} ({_percent(top.share)})."
+
+
+def _seconds(waits: Sequence[Wait], causes: frozenset[str]) -> float:
+    return sum(wait.seconds for wait in waits if wait.cause in causes)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _time(seconds: float) -> str:
+    return format_seconds(seconds, 3)
+
+
+def _of(osts: int, before: int) -> str:
+    """Say on how many OSTs files lie, beside how many they lay on."""
+    return format_count(osts, "OST") + (
+        ", as before" if osts == before else f" in place of {before}"
+    )

@@ -1,0 +1,376 @@
+"""What an explanation tells: what bounds each kind of phase, and what would help."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from sim.config.scenario import Scenario
+from sim.config.units import format_seconds
+from sim.findings.waits import Wait
+from sim.results.jobs_answer import jobs_page
+from sim.results.pictures.scene import setup_of, setup_of_jobs
+from sim.results.run_answer import run_page
+from sim.run.jobs import JobsResult
+from sim.run.result import Result
+from sim.studies.case import Phase, titles
+from sim.studies.explain.explanation import (
+    PLACE,
+    TRIED,
+    WORTH_SAYING,
+    Explanation,
+    PhaseExplanation,
+    Tried,
+)
+from sim.studies.explain.remedies import Kind
+from sim.telling.answer import (
+    Answer,
+    Block,
+    Column,
+    Columns,
+    Fold,
+    Listing,
+    Picture,
+    Points,
+    Section,
+    Table,
+    Text,
+    To,
+    Values,
+)
+from sim.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
+from sim.telling.text import wrapped
+from sim.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
+from topology.text import format_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SHOWN = 5  # runs of each kind that are told in text and drawn
+_WAITS = 4
+_LEAST = 0.01  # share of the time of a wait that is told
+_HANGING = 15  # where the words of the second line about a run begin
+_NO_CHANGE = 0.015
+
+_PHASES = (
+    *PLACE,
+    Column("seconds", SECONDS, help="All its repetitions together."),
+    Column("verdict", WORDS, lambda one: verdict(one), help="Which part is to blame."),
+    Column("advice", WORDS, lambda one: advice(one), help="What helps."),
+    Column("beside", WORDS, lambda one: beside(one), help="Which other job holds it up."),
+    Column("waits", ROWS, lambda one: _own(one, one.load.waits), help="Of a rank on average."),
+    Column("doing", ROWS, lambda one: _own(one, one.load.doing), help="At what it waited."),
+    Column("critical_path", ROWS, lambda one: [] if one.path is None else one.path.shares()),
+    Column("without", ROWS, inner=TRIED, help="Without each part, the largest gain first."),
+    Column("with", ROWS, lambda one: one.changed, inner=TRIED, help="With each change."),
+)
+_VALUES = (
+    Column("scenario", ANY, lambda told: told.scenario.model_dump(mode="json", exclude_none=True)),
+    Column("runs", NUMBER, lambda told: told.runs + 1),
+    Column("worth_saying", FACTOR, lambda _: WORTH_SAYING, help="Times as fast."),
+    Column("phases", ROWS, inner=_PHASES),
+    Column(
+        "refused",
+        ROWS,
+        inner=(
+            Column("change", WORDS, lambda one: one[0]),
+            Column("reason", WORDS, lambda one: one[1]),
+        ),
+    ),
+)
+
+
+def explanation_answer(
+    explanation: Explanation, command: str = "", run: Result | JobsResult | None = None
+) -> Answer:
+    """Return what bounds a run and what would help; ``command`` as it was typed.
+
+    ``run`` is what it is about (:meth:`Explanation.recorded_run`), for a page that shows it, too.
+    """
+    named = titles([one.phase for one in explanation.phases])
+    text = Section("", "", [Listing("", "\n".join(_text(explanation, named)))], on="text")
+    of_run = _page_of(run)
+    more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
+    values = Values("explanation", _VALUES, explanation)
+    return replace(
+        of_run, blocks=[text, *_sections(explanation, named, command), *more], values=values
+    )
+
+
+def _page_of(run: Result | JobsResult | None) -> Answer:
+    if run is None:
+        return Answer("Explanation", "", ())
+    return run_page(run) if isinstance(run, Result) else jobs_page(run)
+
+
+def _sections(
+    explanation: Explanation, named: Mapping[Phase, str], command: str
+) -> Iterator[Section]:
+    """Yield what a page tells before it shows the run."""
+    for place, one in enumerate(explanation.phases):
+        blocks: list[Block] = [
+            *(Text(said) for said in (verdict(one), beside(one), advice(one)) if said),
+            *_pictures(explanation, place, named[one.phase]),
+            *_tables(one),
+        ]
+        title = f"Why, and what would help: {named[one.phase]}"
+        yield Section(f"explanation-{place}", title, blocks, on="page")
+    if explanation.refused:
+        untried = [Points([": ".join(each) for each in explanation.refused])]
+        yield Section("refused", "What could not be tried", untried, on="page")
+    how = Text(
+        f"{explanation.runs + 1} runs were made: the one that follows as it is, and beside it "
+        "those without a part of the path, or with a change. This command makes them again:"
+    )
+    again: list[Block] = [how, Listing("Command", command, typed=True)]
+    yield Section("command", "How this was found out", again, on="page")
+
+
+def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[str]:
+    """Yield the lines of the text."""
+    for one in explanation.phases:
+        yield from _lines(one, named[one.phase])
+        yield ""
+    yield from _wrapped(
+        f"{explanation.runs + 1} runs were made. A part is to blame, and a change helps, if the "
+        f"phase is {WORTH_SAYING} times as fast."
+    )
+    for words, reason in explanation.refused:
+        yield from _wrapped(f"Could not be tried: {words}: {reason}")
+
+
+def _wrapped(said: str, first: str = "", then: str = "  ") -> list[str]:
+    return wrapped(said, first, then, break_words=True)
+
+
+def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:
+    """Return waits of a phase; none of a replay's calls, which have only the whole replay's."""
+    return () if phase.of_calls else waits
+
+
+def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
+    """Yield what text tells of a phase."""
+    took = f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
+    yield from _wrapped(took)
+    for said in (_path(phase), verdict(phase), beside(phase)):
+        yield from _wrapped(said, "  ", "    ")
+    yield from _runs(phase.without)
+    yield from _wrapped(advice(phase), "  ", "    ")
+    for kind in Kind:
+        tried = [one for one in phase.changed if one.kind == kind]
+        if tried:
+            yield f"  Changes of {kind.value}:"
+            yield from _runs(tried)
+
+
+def _waited(phase: PhaseExplanation) -> str:
+    """Return what the ranks waited for; of a replay's calls, whose seconds are told."""
+    if phase.of_calls:
+        return " in such calls, of the rank that spent most in them"
+    waits = [wait for wait in phase.load.waits if wait.share >= _LEAST][:_WAITS]
+    waited = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in waits)
+    return f". Ranks waited for {waited}" if waited else ""
+
+
+def _path(phase: PhaseExplanation) -> str:
+    """Say what the critical path of a phase mostly consists of."""
+    if phase.path is None:
+        return ""
+    shares = [share for share in phase.path.shares() if share.share >= _LEAST][:_WAITS]
+    said = "; ".join(f"{one.what} {100 * one.share:.0f} % ({one.where})" for one in shares)
+    return f"Its critical path: {said}."
+
+
+def _runs(tried: Sequence[Tried]) -> Iterator[str]:
+    """Yield what came of the first few, each with its gain."""
+    for one in tried[:_SHOWN]:
+        typed = f"  ({one.typed})" if one.typed else ""
+        gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
+        line = f"    {gain:>9}  {one.tried} {one.words}{typed}"
+        yield from _wrapped(line, then=" " * _HANGING)
+
+
+def verdict(phase: PhaseExplanation) -> str:
+    """Say in one sentence which part is to blame."""
+    if not phase.without:
+        return f"There is no part of the path to do without. {_instead(phase)}"
+    best = phase.without[0]
+    if best.helps:
+        return f"It is bound by {best.words}: without that, {best.gain:.2f} times as fast."
+    return (
+        f"No single part binds it: without {best.words} it is only {best.gain:.2f} times as fast, "
+        f"and less without any other. {_instead(phase)}"
+    ).rstrip()
+
+
+def beside(phase: PhaseExplanation) -> str:
+    """Say which of several jobs holds a phase up; nothing where there is one job only."""
+    if not phase.others:
+        return ""
+    most = phase.others[0]
+    if most.helps:
+        gain = f"{most.gain:.2f} times as fast without"
+        return f"Of the other jobs {most.words} holds it up most: {gain}."
+    return "No other job holds it up."
+
+
+def _instead(phase: PhaseExplanation) -> str:
+    """Say where to look where no part is to blame by itself."""
+    if phase.of_calls:
+        return ""
+    return f"{phase.load.instead()} Next step: {phase.load.next_step}."
+
+
+def advice(phase: PhaseExplanation) -> str:
+    """Say in one sentence what helps: a setting if one does, else the program or the machine."""
+    if not phase.changed:
+        return "There is nothing to try that has to do with what the ranks waited for."
+    for kind in Kind:
+        best = next((one for one in phase.changed if one.kind == kind), None)
+        if best is not None and best.helps:
+            return f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
+    best = phase.changed[0]
+    return (
+        f"Nothing that can be changed here helps: of {len(phase.changed)} changes the best, "
+        f"{best.words}, makes it {best.gain:.2f} times as fast."
+    )
+
+
+def _tables(phase: PhaseExplanation) -> list[Block]:
+    """Return all that was tried, not only the best."""
+    tables = [
+        Table(_columns(head, also), partial(list, tried), title=title, most=len(tried))
+        for head, title, tried, also in (
+            ("without", "Without a part of the path", phase.without, ()),
+            ("with", "With a change", phase.changed, ("typed", "who")),
+        )
+        if tried
+    ]
+    runs = format_count(len(phase.runs) - 1, "run")
+    return [Fold(f"All {runs} that were made", tables)] if tables else []
+
+
+def _columns(head: str, also: Sequence[str]) -> Columns:
+    """Return the columns of a table of runs; ``also``: those that not every table has."""
+    names = "words", *also, "seconds", "gain"
+    told = (each for each in TRIED if each.name in names and To.PEOPLE in each.to)
+    return tuple(replace(each, head=head) if each.name == "words" else each for each in told)
+
+
+_ROW = 0.25  # inches of a row
+_LETTERS = 58  # of the words beside a bar
+_LETTER = 0.069  # inches of one of them
+_FAR = 6.0  # times: gains beyond this need a logarithmic axis
+_TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+_PLACE_OF_NUMBER = 3  # points right of a bar
+
+
+class _Group(NamedTuple):
+    """Bars of one colour."""
+
+    name: str
+    colour: str
+    tried: Sequence[Tried]
+
+
+def _pictures(explanation: Explanation, place: int, name: str) -> Iterator[Picture]:
+    """Yield the picture of a kind of phase; none where nothing was tried."""
+    phase = explanation.phases[place]
+    groups = _groups(phase)
+    if groups:
+        draw = partial(_gains_figure, _setup(explanation), phase, name, groups)
+        yield Picture(f"gains-{place}", draw)
+
+
+def _groups(phase: PhaseExplanation) -> list[_Group]:
+    """Return the bars of a phase: parts of the path, then changes by who can make them."""
+    colours = {Kind.SETTING: WRITE, Kind.PROGRAM: OTHER, Kind.MACHINE: READ}
+    part = "without a part of the path" + (", or another job" if phase.others else "")
+    groups = [_Group(part, INK, phase.without[:_SHOWN])]
+    for kind, colour in colours.items():
+        tried = [one for one in phase.changed if one.kind == kind][:_SHOWN]
+        groups.append(_Group(f"with a change of {kind.value}", colour, tried))
+    return [group for group in groups if group.tried]
+
+
+def _gains_figure(
+    setup: str, phase: PhaseExplanation, name: str, groups: Sequence[_Group]
+) -> Figure:
+    """Draw a bar for each run that was made, from 1: as it is."""
+    from matplotlib.patches import Patch
+
+    bars = [(group, one) for group in groups for one in group.tried]
+    heading = Heading(
+        f"What would help: {name}, {format_seconds(phase.seconds, 3)} as it is",
+        setup,
+        "Each bar is a run that was made: how many times as fast the phase is then. A part "
+        f"is to blame, and a change helps, beyond the dotted line: {WORTH_SAYING:g} times as fast. "
+        f"At most {_SHOWN} of each kind, the best.",
+    )
+    words = [
+        textwrap.shorten(f"{one.tried} {one.words}", _LETTERS, placeholder=" ...")
+        for _, one in bars
+    ]
+    figure, (axes,) = sheet(
+        heading,
+        width=WIDE,
+        height=_ROW * len(bars) + 0.1,
+        rows=len(groups),
+        left=0.25 + _LETTER * max(map(len, words)),
+    )
+    for row, (group, one) in enumerate(bars):
+        axes.barh(row, one.gain - 1.0, left=1.0, height=0.66, color=group.colour)
+        _tell(axes, row, one)
+    axes.set_yticks(range(len(words)), words)
+    axes.set_ylim(len(words) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    _scale(axes, [one.gain for _, one in bars])
+    axes.axvline(1.0, color=INK, linewidth=1.0)
+    axes.axvline(WORTH_SAYING, color=INK, linestyle=":", linewidth=1.0)
+    axes.grid(visible=False)
+    name_axes(axes, "times as fast as it is", "")
+    legend(axes, handles=[Patch(color=group.colour, label=group.name) for group in groups])
+    return figure
+
+
+def _setup(explanation: Explanation) -> str:
+    """Say in a line what was run."""
+    scenario, results = explanation.scenario, explanation.results
+    if isinstance(scenario, Scenario):
+        return setup_of(scenario)
+    machine = next(iter(results.values())).machine
+    return setup_of_jobs(scenario, machine.name, list(results))
+
+
+def _tell(axes: Axes, row: int, one: Tried) -> None:
+    """Write the gain right of its bar, above the dotted line."""
+    axes.annotate(
+        f"{one.gain:.2f}",
+        (max(one.gain, 1.0), row),
+        (_PLACE_OF_NUMBER, 0),
+        textcoords="offset points",
+        va="center",
+        size=8.5,
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+    )
+
+
+def _scale(axes: Axes, gains: Sequence[float]) -> None:
+    """Scale the axis of gains: linear, or logarithmic where they are far apart; plain ticks."""
+    low, high = min(*gains, 1.0), max(*gains, WORTH_SAYING)
+    if high <= _FAR * low:
+        room = 0.1 * (high - low)
+        axes.set_xlim(low - 0.2 * room, high + room)
+        axes.xaxis.set_major_formatter("{x:g}")
+        return
+    axes.set_xscale("log")
+    axes.set_xlim(low / (1.1 if low < 1.0 else 1.0), high * 1.25)
+    first, last = axes.get_xlim()
+    axes.set_xticks([tick for tick in _TICKS if first <= tick <= last])
+    axes.set_xticks([], minor=True)
+    axes.xaxis.set_major_formatter("{x:g}")

@@ -1,0 +1,162 @@
+"""The page of a run: its figures are those of the result, and its scenario is the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sim import JobsResult, Result, load, simulate, simulate_jobs
+from sim.config.jobs import JobsScenario, load_jobs
+from sim.config.scenario import Workload, load_scenario
+from sim.config.units import parse_rate
+from sim.findings.critical_path import critical_paths
+from sim.findings.waits import waits
+from sim.results.exports.pages import page_of, write
+from sim.results.pictures.album import pictures_of
+from sim.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
+from sim.telling.cells import written
+from sim.telling.drawing import drawn
+from sim.telling.page import render
+from sim.workloads.job_results import Trouble
+
+
+def parts_of(page: Answer) -> Iterator[Block]:
+    """Yield all parts of a page, those that are folded away too."""
+
+    def inside(parts: Sequence[Block]) -> Iterator[Block]:
+        for part in parts:
+            yield part
+            if isinstance(part, Fold):
+                yield from inside(part.blocks)
+
+    for section in page.blocks:
+        assert isinstance(section, Section)
+        yield from inside(section.blocks)
+
+
+def table(page: Answer, title: str) -> Table:
+    (found,) = [part for part in parts_of(page) if isinstance(part, Table) and part.title == title]
+    return found
+
+
+def scenario_of(page: Answer, folder: Path) -> Path:
+    """Save the complete scenario of a page."""
+    (text,) = [
+        part.text
+        for part in parts_of(page)
+        if isinstance(part, Listing) and part.title == "scenario.yaml"
+    ]
+    path = folder / "scenario.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_pictures_of_the_album_are_there_with_their_words(run: Result, page: Answer):
+    pictures = [part for part in parts_of(page) if isinstance(part, Picture)]
+    assert [picture.name for picture in pictures] == [one.name for one in pictures_of(run)]
+    made = [drawn(picture) for picture in pictures]
+    assert all(picture.title and picture.setup for picture in made)
+    assert all(bool(picture.svg) != bool(picture.image) for picture in made)
+
+
+def test_cells_of_a_mesh_are_pixels_and_not_an_element_each(page: Answer):
+    pictures = {part.name: drawn(part) for part in parts_of(page) if isinstance(part, Picture)}
+    for name in ("osts", "groups", "gantt"):
+        assert "<image " in pictures[name].svg
+        assert pictures[name].svg.count("<path ") < 1000
+
+
+def test_shares_of_every_column_add_up(run: Result, page: Answer):
+    for title in ("What a rank was at meanwhile", "Where the time of a rank went, on average"):
+        found = table(page, title)
+        *causes, total = [list(row[1:]) for row in found.rows]
+        assert total == ["100.0 %"] * len(total)
+        for column in zip(*causes, strict=True):
+            shares = [float(cell.removesuffix(" %")) for cell in column]
+            assert sum(shares) == pytest.approx(100.0, abs=0.05 * len(shares))
+    longest = waits(run)[0]
+    assert [longest.words, f"{100 * longest.share:.1f} %"] == list(found.rows[0][:2])
+
+
+def test_critical_paths_are_those_of_the_recording(run: Result, page: Answer):
+    paths = critical_paths(run)
+    found = [
+        part
+        for part in parts_of(page)
+        if isinstance(part, Table) and part.title.startswith("Critical path of ")
+    ]
+    assert len(found) == len(paths) == 2
+    for shown, (activity, path) in zip(found, paths, strict=True):
+        assert shown.title.startswith(f"Critical path of {activity.name}, ")
+        assert shown.rows[0][0] == path.shares()[0].what
+        assert sum(float(row[2].removesuffix(" %")) for row in shown.rows) > 99.0
+
+
+def test_phases_have_the_figures_of_the_result(run: Result, page: Answer):
+    rows = table(page, "Phases, in the order of their begin").rows
+    assert list(rows) == list(run.rows)
+    cards = {card.name: card for card in page.cards}
+    writes = [row for row in run.rows if row.phase == "write"]
+    moved, seconds = sum(row.bytes for row in writes), sum(row.seconds for row in writes)
+    assert parse_rate(cards["write"].value) == pytest.approx(moved / seconds, rel=1e-3)
+    assert f"{moved / 1e9:,.4g} GB" in cards["write"].note
+
+
+def test_the_complete_scenario_is_the_run(run: Result, page: Answer, tmp_path: Path):
+    again = simulate(load_scenario(scenario_of(page, tmp_path)))
+    assert [row.seconds for row in again.rows] == [row.seconds for row in run.rows]
+    assert again.events == run.events
+    assert (again.waits == run.waits).all()
+
+
+def test_the_complete_scenario_of_jobs_is_their_run(
+    jobs: JobsResult, jobs_page: Answer, tmp_path: Path
+):
+    scenario = load_jobs(scenario_of(jobs_page, tmp_path))
+    assert isinstance(scenario, JobsScenario)
+    again = simulate_jobs(scenario, alone=False)
+    assert [outcome.end for outcome in again.jobs] == [outcome.end for outcome in jobs.jobs]
+
+
+def test_a_page_of_jobs_tells_of_each_and_of_the_machine(jobs: JobsResult, jobs_page: Answer):
+    page = jobs_page
+    told = written(table(page, "What each job took"))
+    assert [row[0] for row in told.rows] == ["one", "two"]
+    assert [float(row[told.heads.index("slow-down")]) for row in told.rows] == pytest.approx(
+        [outcome.slowdown for outcome in jobs.jobs], abs=5e-4
+    )
+    pictures = [part.name for part in parts_of(page) if isinstance(part, Picture)]
+    assert {"bandwidth", "ranks-one", "ranks-two"} <= set(pictures)
+    folded = [part.title for part in parts_of(page) if isinstance(part, Fold)]
+    assert sum(title.startswith("Job ") for title in folded) == 2
+
+
+def test_troubles_and_notes_stand_first(run: Result):
+    troubled = replace(
+        run, troubles=(Trouble("LOST", 1, 1, "Bytes were lost."),), notes=("A note.",)
+    )
+    alert, *others = [part for part in parts_of(page_of(troubled)) if isinstance(part, Points)]
+    assert alert.alert
+    assert list(alert.points) == ["Bytes were lost."]
+    assert list(others[-1].points) == ["A note."]
+
+
+def test_the_same_run_gives_the_same_page_also_when_it_was_kept(
+    run: Result, page: Answer, tmp_path: Path
+):
+    kept, target = tmp_path / "kept.xc40io", tmp_path / "page.html"
+    simulate(run.scenario, record=True).save(kept)
+    assert write(load(kept), str(target), "--html") == [str(target)]
+    assert target.read_text(encoding="utf-8") == render(page)
+
+
+def test_a_scenario_whose_file_has_gone_is_told_of(run: Result, tmp_path: Path):
+    lost = run.scenario.model_copy(
+        update={"workload": Workload(kernel={"name": str(tmp_path / "gone.yaml")})}
+    )
+    html = render(page_of(replace(run, scenario=lost, outcome=None)))
+    assert "There is no complete scenario" in html
+    assert "gone.yaml" in html
