@@ -117,10 +117,10 @@ def picture(result: sim.Result, name: str) -> None:
         If the run has nothing to show there; names those that there are.
     """
     names = []
-    for found, figure in pictures_of(result):
-        if found == name:
-            return show(figure)
-        names.append(found)
+    for picture in pictures_of(result):
+        if picture.name == name:
+            return show(picture.draw())
+        names.append(picture.name)
     raise LookupError(f"no picture {name!r} of this run; there are {', '.join(names)}")
 
 

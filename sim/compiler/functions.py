@@ -103,6 +103,8 @@ class Keys:
             return f"{value.__module__}.{value.__qualname__} {members!r}"
         if isinstance(value, types.ModuleType):
             return value.__name__
+        if isinstance(value, types.FunctionType):  # of Python alone: an attribute has its name
+            return f"{value.__module__}.{value.__qualname__}"
         return repr(value)
 
 
