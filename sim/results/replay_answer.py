@@ -22,8 +22,8 @@ from sim.findings.replay_times import (
 )
 from sim.results.machine_text import machine_parts
 from sim.results.pictures.album import pictures_of
-from sim.results.run_answer import binding_parts
 from sim.results.run_json import simulator_document
+from sim.results.run_page import binding_parts
 from sim.results.run_tables import path_tables, run_cards, stations_table, waits_table
 from sim.results.run_text import job_line
 from sim.run.result import Result
