@@ -346,7 +346,8 @@ def _log_parts(report: ReplayReport) -> list[Block]:
         parts += [Text("Not as recorded:"), Points(wrong)]
     parts.append(Listing("What was replayed", "\n".join(_head(report))))
     all_files, *others = _tables(report)
-    parts += [replace(all_files, title="Times of the log beside simulated ones"), *others]
+    parts.append(replace(all_files, title="Times of the log beside simulated ones"))
+    parts += [replace(each, title=each.title or "Calls below MPI-IO") for each in others]
     story = "\n".join(explanation_lines(report.reconstructed))
     return [*parts, Fold("How the calls were reconstructed", [Listing("File by file", story)])]
 
