@@ -100,9 +100,9 @@ def tune(
     from sim.studies.axes import parse_axes
     from sim.studies.simulations import Simulations
     from sim.studies.store import Store
-    from sim.studies.tune.budget import Budget
     from sim.studies.tune.job_knobs import read_allowed
-    from sim.studies.tune.limit import parse_limits
+    from sim.studies.tune.search import Budget
+    from sim.studies.tune.space import parse_limits
     from sim.studies.tune.tuning import Tuner
 
     asked: dict[str, Any] = {

@@ -16,10 +16,19 @@ from sim.config.files import nearest
 from sim.config.scenario import Scenario, Target, Workload
 from sim.config.units import parse_bytes
 from sim.studies.axes import Axis
-from sim.studies.tune.aggregation_knobs import AGGREGATORS, BUFFERING, LOCKS, aggregation_knobs
 from sim.studies.tune.job_nature import JobNature
-from sim.studies.tune.knob import Knob, Turner
-from sim.studies.tune.striping_knobs import COUNT, SIZE, count_knob, size_knob
+from sim.studies.tune.knobs import (
+    AGGREGATORS,
+    BUFFERING,
+    COUNT,
+    LOCKS,
+    SIZE,
+    Knob,
+    Turner,
+    aggregation_knobs,
+    count_knob,
+    size_knob,
+)
 from sim.studies.variation import varied
 
 CALLS, LAYOUT, SPREAD, TARGET = "collective", "layout", "ranks-per-node", "target"

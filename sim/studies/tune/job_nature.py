@@ -1,13 +1,19 @@
-"""What a job is, as far as it decides what can be tuned: found out from a run of it."""
+"""What a job is, as far as it decides what can be tuned: found out from a run of it.
+
+With it what is to become small: the seconds of its I/O, or of its writes or its reads alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from sim.config.errors import InputError
 from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.mpi.hint_text import read_patterns
+from sim.studies.case import NO_CALLS
 from sim.studies.record import RunRecord
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
@@ -18,6 +24,21 @@ REPLAY = "replay"
 """The kernel that replays a log or a trace."""
 
 
+Objective: TypeAlias = Literal["all", "write", "read"]
+
+OBJECTIVES: tuple[Objective, ...] = ("all", "write", "read")
+
+WORDS: dict[Objective, str] = {
+    "all": "seconds of all phases of I/O, each from the first open to the last close",
+    "write": "seconds of the writing phases, from the first open to the last close",
+    "read": "seconds of the reading phases, from the first open to the last close",
+}
+"""What is minimised."""
+
+OF_CALLS = "seconds of the calls, of each kind those of the rank that spent most time in them"
+"""The same of a replay: its phases hold what the job computed, too."""
+
+
 def replays(scenario: Scenario) -> bool:
     """Tell whether a scenario replays a log or a trace."""
     return (scenario.workload.kernel or {}).get("name") == REPLAY
@@ -25,30 +46,14 @@ def replays(scenario: Scenario) -> bool:
 
 @dataclass(frozen=True)
 class JobNature:
-    """A job as the search for its settings sees it.
+    """A job as the search for its settings sees it."""
 
-    Attributes
-    ----------
-    scenario
-        As it is now.
-    machine
-        With the changes of the scenario made.
-    collective
-        Whether ranks read or wrote through the aggregators of MPI-IO.
-    may_share_locks
-        Whether nobody but aggregators touched the files, so that a group lock is safe.
-    tests
-        Of an IOR command; empty for kernels and logs.
-    options
-        Of a kernel that can be switched, by name; empty for others.
-    """
-
-    scenario: Scenario
-    machine: Machine
-    collective: bool
-    may_share_locks: bool
-    tests: tuple[IorTest, ...]
-    options: frozenset[str]
+    scenario: Scenario  # as it is now
+    machine: Machine  # with the changes of the scenario made
+    collective: bool  # whether ranks read or wrote through the aggregators of MPI-IO
+    may_share_locks: bool  # nobody but aggregators touched the files: a group lock is safe
+    tests: tuple[IorTest, ...]  # of an IOR command; empty for kernels and logs
+    options: frozenset[str]  # of a kernel that can be switched, by name; empty for others
 
     @property
     def ranks(self) -> int:
@@ -116,3 +121,47 @@ def _switches(workload: Workload) -> frozenset[str]:
     """Return the options of a kernel that are true or false."""
     fields = getattr(type(workload), "model_fields", {})
     return frozenset(name for name, field in fields.items() if field.annotation is bool)
+
+
+def phase_seconds(record: RunRecord, *, replay: bool) -> dict[str, float]:
+    """Return the seconds of a run's phases of I/O by name, all repetitions together.
+
+    Of a replay they are those of each kind of calls.
+    """
+    pairs = (
+        [(phase.name, phase.seconds) for phase in record.phases if phase.name not in NO_CALLS]
+        if replay
+        else [(bound.phase, bound.seconds) for bound in record.bounds]
+    )
+    found: dict[str, float] = {}
+    for name, seconds in pairs:
+        found[name] = found.get(name, 0.0) + seconds
+    return found
+
+
+def counted(phase: str, objective: Objective) -> bool:
+    """Tell whether a phase counts: ``write`` and ``posix write`` for ``write``."""
+    return objective == "all" or objective in phase.lower().split()
+
+
+def seconds_of_record(record: RunRecord, objective: Objective, *, replay: bool) -> float:
+    """Return what is to become small.
+
+    Raises
+    ------
+    InputError
+        If the run has no phase that counts.
+    """
+    phases = phase_seconds(record, replay=replay)
+    total = sum(seconds for name, seconds in phases.items() if counted(name, objective))
+    if total <= 0.0:
+        there = ", ".join(phases) or "none"
+        raise InputError(
+            f"--objective {objective}: the job has no such phase of I/O; its phases are: {there}"
+        )
+    return total
+
+
+def bytes_of_record(record: RunRecord) -> int:
+    """Return the bytes that a run moved, to tell whether two did the same work."""
+    return sum(phase.bytes for phase in record.phases)

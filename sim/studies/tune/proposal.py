@@ -11,9 +11,8 @@ from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
 from sim.config.units import SHORT_SIZES
 from sim.studies.tune.job_nature import replays
-from sim.studies.tune.knob import Turner
+from sim.studies.tune.knobs import Turner, striping_of
 from sim.studies.tune.space import Space
-from sim.studies.tune.striping_knobs import striping_of
 from sim.studies.tune.tuning import Trial
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
@@ -23,24 +22,12 @@ _FOLDER, _PROGRAM = "DIR", "PROGRAM"
 
 
 class Proposal(NamedTuple):
-    """What a user types for a setting.
+    """What a user types for a setting."""
 
-    Attributes
-    ----------
-    setstripe
-        The ``lfs setstripe`` line; empty where files are not on Lustre, or keep their layouts.
-    hints
-        The line that exports ``MPICH_MPIIO_HINTS``; empty without hints.
-    start
-        The line that starts the job on a machine with ALPS.
-    remarks
-        What a line cannot say: a sentence each.
-    """
-
-    setstripe: str
-    hints: str
-    start: str
-    remarks: tuple[str, ...]
+    setstripe: str  # empty where files are not on Lustre, or keep their layouts
+    hints: str  # the line that exports MPICH_MPIIO_HINTS; empty without hints
+    start: str  # the line that starts the job on a machine with ALPS
+    remarks: tuple[str, ...]  # what a line cannot say: a sentence each
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -49,15 +36,7 @@ class Proposal(NamedTuple):
 
 
 def proposal_of(space: Space, trial: Trial) -> Proposal:
-    """Return the lines for a setting.
-
-    Parameters
-    ----------
-    space
-        What could be set.
-    trial
-        The setting, with the job that it makes.
-    """
+    """Return the lines for a setting of a space."""
     scenario = trial.scenario
     hints = scenario.environment.get(HINTS, "")
     return Proposal(

@@ -1,4 +1,4 @@
-"""The search for good settings: what to try next, from what the tries before came to.
+"""The search for good settings: what to try next, and how much of it may be tried.
 
 Three sources take turns: what the guides of sites say, the neighbours of the best so far, and the
 tree-structured Parzen estimator of Optuna (Bergstra et al., NeurIPS 2011), which learns which
@@ -8,16 +8,20 @@ order, so that the search goes the same way on any number of processes.
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sim.config.errors import FailureError
+from sim.config.errors import FailureError, InputError
+from sim.config.units import MIB
 from sim.engine.randomness import stream
-from sim.studies.tune.guide import guided
-from sim.studies.tune.knob import Setting
+from sim.studies.tune.job_knobs import LAYOUT, OWN_FILES
+from sim.studies.tune.job_nature import JobNature
+from sim.studies.tune.knobs import AGGREGATORS, BUFFERING, COUNT, LOCKS, SIZE, Setting
 from sim.studies.tune.space import Places, Space
 
 BATCH = 4
@@ -26,6 +30,76 @@ BATCH = 4
 _STARTUP = 4  # tries before the estimator begins to learn
 _ASKED = 24  # times that it is asked for a setting that was not tried before
 _DRAWN = 400  # the same, of a draw among all
+
+
+_FORM = re.compile(r"(\d{1,9})\s*(s)?", re.ASCII)
+_FIRST, _LATER = 5, 3
+"""How many settings near the best get a second seed, and how many each later one."""
+
+_RACING = 3
+"""The present setting and its rivals take a third of the runs at most for their further seeds."""
+
+_EVER = 10**6  # runs of a search that is limited by seconds alone
+
+_GUIDED = 8 * MIB
+_LARGE = 16 * MIB
+_SEVERAL = 4
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may spend: runs, or seconds of the clock."""
+
+    runs: int | None = None  # the most; None where seconds are counted
+    seconds: float | None = None  # after which nothing more is tried; None where runs are counted
+
+    @staticmethod
+    def parse(text: str) -> Budget:
+        """Read ``60``, runs, or ``120s``, seconds.
+
+        Raises
+        ------
+        InputError
+            If it is neither, or too little to compare anything.
+        """
+        found = _FORM.fullmatch(text.strip())
+        if found is None or int(found[1]) < (1 if found[2] else 2):
+            raise InputError(
+                f"--budget {text}: right would be a number of runs, 2 or more, as 60, or of "
+                "seconds, as 120s"
+            )
+        if found[2]:
+            return Budget(seconds=float(found[1]))
+        return Budget(runs=int(found[1]))
+
+    @property
+    def words(self) -> str:
+        """For a person."""
+        return f"{self.seconds:g} s" if self.runs is None else f"{self.runs:,} runs"
+
+    def over(self, seconds: float) -> bool:
+        """Tell whether nothing more is to be tried after so many seconds."""
+        return self.seconds is not None and seconds >= self.seconds
+
+    def widths(self, seeds: int) -> list[int]:
+        """Return how many settings, beside the present one, get the second seed, the third..."""
+        widths = [_FIRST if number == 0 else _LATER for number in range(seeds - 1)]
+        if self.runs is None:
+            return widths
+        most = max(self.runs // _RACING, 0)
+        while widths and sum(widths) + len(widths) > most:
+            if max(widths) > 1:
+                widths[widths.index(max(widths))] -= 1
+            else:
+                widths.pop()
+        return widths
+
+    def to_explore(self, seeds: int) -> int:
+        """Return how many settings can be tried with one seed, the present one included."""
+        if self.runs is None:
+            return _EVER
+        widths = self.widths(seeds)
+        return self.runs - sum(widths) - len(widths)
 
 
 class Search:
@@ -179,3 +253,49 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def guided(nature: JobNature, names: Container[str]) -> Iterator[dict[str, Any]]:
+    """Yield values of knobs that the guides of sites propose for a job, the likeliest first.
+
+    ALCF's guide for Theta: a large shared file over all OSTs, or 48 of them, in stripes of 8 MiB or
+    of a rank's block; a file of one stripe for each rank; several aggregators an OST only with one
+    group lock (facts of Theta's I/O slides). NERSC's and Titan's guides say the same with other
+    numbers. `names` are the knobs that can be turned; others are named here, too, and stay as they
+    are: :meth:`~sim.studies.tune.space.Space.near` passes over them.
+    """
+    osts = nature.machine.lustre.osts
+    if nature.own_files:
+        yield {COUNT: 1, SIZE: _GUIDED}
+        yield {COUNT: 1, SIZE: MIB}
+        yield {COUNT: 4, SIZE: _GUIDED}
+        yield {COUNT: 2, SIZE: nature.block or _GUIDED}
+        return
+    block = nature.block or _GUIDED
+    regular = _regular(osts, nature.ranks)
+    yield {COUNT: osts, SIZE: _GUIDED, BUFFERING: "on"}
+    if LAYOUT in names:
+        yield {LAYOUT: OWN_FILES, COUNT: 1, SIZE: _GUIDED}
+    yield {COUNT: regular, SIZE: block, BUFFERING: "on"}
+    if nature.collective:
+        # A call keeps all OSTs busy only if each of them has a stripe of it.
+        yield {COUNT: osts, SIZE: max((nature.call or 0) // osts, MIB), BUFFERING: "on"}
+        grouped = {BUFFERING: "on", LOCKS: "group"}
+        yield {COUNT: osts, SIZE: _GUIDED, AGGREGATORS: _SEVERAL, **grouped}
+        yield {COUNT: osts, SIZE: _LARGE, AGGREGATORS: 1, **grouped}
+        return
+    yield {COUNT: osts, SIZE: block}
+    yield {COUNT: 3 * osts // 4, SIZE: _GUIDED}
+    yield {COUNT: osts, SIZE: _LARGE}
+
+
+def _regular(osts: int, ranks: int) -> int:
+    """Return the largest count of OSTs with which each serves the same ranks in every segment.
+
+    It divides the ranks, or they divide it: then no two ranks come to conflict over the extent
+    locks of one stripe object where each has a stripe to itself.
+    """
+    counts = (3 << power for power in range(osts.bit_length()))
+    doublings = (1 << power for power in range(osts.bit_length()))
+    fitting = [count for count in (osts, *counts, *doublings) if count <= osts]
+    return max(count for count in fitting if ranks % count == 0 or count % ranks == 0)

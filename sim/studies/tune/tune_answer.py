@@ -20,9 +20,8 @@ from sim.studies.model_error import ModelError, model_error_of
 from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound
 from sim.studies.run_kind import run_kind
-from sim.studies.tune.job_nature import replays
-from sim.studies.tune.knob import Setting
-from sim.studies.tune.objective import OF_CALLS, WORDS, counted, phase_seconds
+from sim.studies.tune.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
+from sim.studies.tune.knobs import Setting
 from sim.studies.tune.proposal import proposal_of
 from sim.studies.tune.tune_plot import tuning_figure
 from sim.studies.tune.tuning import RunnerUp, Trial, Tuning

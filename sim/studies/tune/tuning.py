@@ -19,14 +19,18 @@ from sim.studies.ratio import Ratio, paired
 from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended, Progress, Simulations
 from sim.studies.store import Store
-from sim.studies.tune.budget import Budget
 from sim.studies.tune.job_knobs import knobs_of, read_allowed
-from sim.studies.tune.job_nature import nature_of, replays
-from sim.studies.tune.knob import Setting
-from sim.studies.tune.limit import Limit, parse_limits
-from sim.studies.tune.objective import OBJECTIVES, Objective, bytes_of_record, seconds_of_record
-from sim.studies.tune.search import BATCH, Search
-from sim.studies.tune.space import Space
+from sim.studies.tune.job_nature import (
+    OBJECTIVES,
+    Objective,
+    bytes_of_record,
+    nature_of,
+    replays,
+    seconds_of_record,
+)
+from sim.studies.tune.knobs import Setting
+from sim.studies.tune.search import BATCH, Budget, Search
+from sim.studies.tune.space import Limit, Space, parse_limits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,26 +48,14 @@ _NEAR = log(1.15)
 class Trial:
     """A setting, and what came of its runs.
 
-    Attributes
-    ----------
-    setting
-        The values of the knobs.
-    scenario
-        The job with them.
-    records
-        What is kept of the runs, with the first seeds; none if one could not be.
-    seconds
-        Of the job's I/O, by seed; of a setting that moves other bytes than the job does now, for
-        as many bytes.
-    failure
-        Why it cannot be run; else empty.
+    Where it moves other bytes than the job does now, its seconds are those for as many bytes.
     """
 
-    setting: Setting
-    scenario: Scenario
-    records: tuple[RunRecord, ...] = ()
-    seconds: tuple[float, ...] = ()
-    failure: str = ""
+    setting: Setting  # the values of the knobs
+    scenario: Scenario  # the job with them
+    records: tuple[RunRecord, ...] = ()  # of the first seeds; none if a run could not be
+    seconds: tuple[float, ...] = ()  # of the job's I/O, by seed
+    failure: str = ""  # why it cannot be run
 
     @property
     def mean(self) -> float:
@@ -72,59 +64,27 @@ class Trial:
 
 
 class RunnerUp(NamedTuple):
-    """A setting behind the best one.
-
-    Attributes
-    ----------
-    trial
-        The setting.
-    slower
-        How many times as long its I/O takes, over the seeds that both were run with.
-    """
+    """A setting behind the best one."""
 
     trial: Trial
-    slower: Ratio
+    slower: Ratio  # how many times as long its I/O takes, over the seeds that both were run with
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What :func:`tune` returns.
+    """What :func:`tune` returns."""
 
-    Attributes
-    ----------
-    space
-        What could be set, and what the job is.
-    objective
-        What was to become small.
-    budget
-        What there was to spend.
-    seeds
-        With which the best settings were run.
-    trials
-        All settings that were tried, in order; the first is the present one.
-    importance
-        How much each knob decides, by name, adding up to 1; empty if all did alike.
-    exhaustive
-        Whether all settings were tried.
-    finished
-        Whether the search came to its end; False after an interrupt.
-    simulated, recalled
-        How many runs were simulated, and how many had been before.
-    notes
-        What the user should know: a sentence each.
-    """
-
-    space: Space
-    objective: Objective
-    budget: Budget
-    seeds: tuple[int, ...]
-    trials: tuple[Trial, ...]
-    importance: Mapping[str, float]
-    exhaustive: bool
-    finished: bool
-    simulated: int
-    recalled: int
-    notes: tuple[str, ...]
+    space: Space  # what could be set, and what the job is
+    objective: Objective  # what was to become small
+    budget: Budget  # what there was to spend
+    seeds: tuple[int, ...]  # with which the best settings were run
+    trials: tuple[Trial, ...]  # all settings that were tried, in order; the first is the present
+    importance: Mapping[str, float]  # of each knob, adding up to 1; empty if all did alike
+    exhaustive: bool  # whether all settings were tried
+    finished: bool  # whether the search came to its end; False after an interrupt
+    simulated: int  # runs
+    recalled: int  # runs that had been simulated before
+    notes: tuple[str, ...]  # what the user should know: a sentence each
 
     @property
     def present(self) -> Trial:
@@ -217,17 +177,7 @@ def _compared(before: Trial, after: Trial) -> Ratio:
 
 
 class Tuner:
-    """A search for good settings that can be stopped at any time.
-
-    Parameters
-    ----------
-    scenario
-        The job as it is.
-    allow, at_most, over, objective, budget, repeat
-        As :func:`tune` takes them, read.
-    simulations
-        What runs the job.
-    """
+    """A search for good settings that can be stopped at any time; see :func:`tune`."""
 
     def __init__(
         self,
@@ -414,7 +364,7 @@ def tune(
         Names of knobs that may be turned, or ``all``: :data:`sim.studies.tune.job_knobs.NAMES`.
         What neither program nor batch script has to be changed for, unless given.
     at_most
-        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.tune.limit.NAMES`.
+        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.tune.space.LIMITS`.
     over
         Values of fields by path, in place of the choices of a knob, or as a knob more:
         ``{"striping.count": [8, 16], "nodes": "64..256"}``.

@@ -10,10 +10,10 @@ import pytest
 from sim import InputError, Scenario, tune
 from sim.studies.simulations import Simulations
 from sim.studies.store import Store
-from sim.studies.tune.budget import Budget
 from sim.studies.tune.job_knobs import BY_DEFAULT, knobs_of
 from sim.studies.tune.job_nature import nature_of
 from sim.studies.tune.proposal import proposal_of
+from sim.studies.tune.search import Budget
 from sim.studies.tune.tune_answer import tuning_answer
 from sim.studies.tune.tuning import Tuner
 from sim.telling.data import document_of
