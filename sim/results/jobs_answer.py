@@ -13,8 +13,9 @@ from sim.config.units import format_seconds
 from sim.engine.types import Indices
 from sim.results.machine_text import machine_parts
 from sim.results.pictures.album import pictures_of_jobs
-from sim.results.run_answer import binding_parts, jobs_scenario_parts, output_of, phase_parts
+from sim.results.programs.forms import output_of
 from sim.results.run_json import simulator_document
+from sim.results.run_page import binding_parts, jobs_scenario_parts, phase_parts
 from sim.results.run_tables import (
     counts_table,
     files_table,

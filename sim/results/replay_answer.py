@@ -22,8 +22,8 @@ from sim.findings.replay_times import (
 )
 from sim.results.machine_text import machine_parts
 from sim.results.pictures.album import pictures_of
-from sim.results.run_answer import binding_parts
 from sim.results.run_json import simulator_document
+from sim.results.run_page import binding_parts
 from sim.results.run_tables import path_tables, run_cards, stations_table, waits_table
 from sim.results.run_text import job_line
 from sim.run.result import Result
@@ -346,7 +346,8 @@ def _log_parts(report: ReplayReport) -> list[Block]:
         parts += [Text("Not as recorded:"), Points(wrong)]
     parts.append(Listing("What was replayed", "\n".join(_head(report))))
     all_files, *others = _tables(report)
-    parts += [replace(all_files, title="Times of the log beside simulated ones"), *others]
+    parts.append(replace(all_files, title="Times of the log beside simulated ones"))
+    parts += [replace(each, title=each.title or "Calls below MPI-IO") for each in others]
     story = "\n".join(explanation_lines(report.reconstructed))
     return [*parts, Fold("How the calls were reconstructed", [Listing("File by file", story)])]
 

@@ -13,7 +13,7 @@ import pytest
 
 import sim
 from sim.config.errors import InputError
-from sim.results.run_answer import output_of
+from sim.results.programs.forms import output_of
 from sim.results.saved import load_saved
 
 BEFORE = Path(__file__).with_name("saved_before_round_time.xc40io")

@@ -7,7 +7,7 @@ import pytest
 from sim.config.scenario import Scenario
 from sim.findings.servers import counts_by_name, to_mds
 from sim.plane.counters import Stat
-from sim.results.run_answer import output_of
+from sim.results.programs.forms import output_of
 from sim.results.run_text import format_run
 from sim.run.result import Result
 from sim.run.simulate import simulate

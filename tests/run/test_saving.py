@@ -13,8 +13,8 @@ import sim
 from sim import JobsScenario, Result, Scenario, simulate, simulate_jobs
 from sim.config.errors import InputError
 from sim.plane.causes import Cause
+from sim.results.programs.forms import output_of
 from sim.results.programs.ior_report import ior_rows
-from sim.results.run_answer import output_of
 from sim.results.run_text import format_run
 from sim.telling.data import json_text
 

@@ -20,8 +20,8 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.jobs_answer import job_head, jobs_answer
+from sim.results.programs.forms import output_of
 from sim.results.progress import ProgressBar
-from sim.results.run_answer import output_of
 from sim.results.run_text import format_job_part, format_machine_part
 from sim.run.jobs import JobOutcome, JobsResult, seeded_jobs, simulate_jobs
 from sim.run.submission import in_job

@@ -141,8 +141,8 @@ def print_replay(report: ReplayReport, view: View) -> None:
 
 def _print_more(result: Result, view: View) -> None:
     """Print what only a simulator knows of the last run."""
-    from sim.results.programs.mpiio_report import mpiio_blocks
-    from sim.results.run_answer import output_of
+    from sim.results.mpiio.mpiio_report import mpiio_blocks
+    from sim.results.programs.forms import output_of
     from sim.results.run_text import format_run
 
     if view.mpiio_stats:

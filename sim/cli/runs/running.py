@@ -13,9 +13,9 @@ from sim.cli.options import Keep, View
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.results.file_stats import add_file_stats, format_file_stats
+from sim.results.programs.forms import output_of
 from sim.results.programs.output import Output
 from sim.results.progress import ProgressBar
-from sim.results.run_answer import output_of
 from sim.results.run_text import format_run
 from sim.run.result import Result
 from sim.run.saving import save

@@ -7,12 +7,12 @@ from typing import Any
 
 from sim.lustre.striping import getstripe_text
 from sim.mpi.stats import MpiRecord
+from sim.results.mpiio.mpiio_hints import hint_rows
+from sim.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
 from sim.results.programs.ior_csv import RANK_TITLES, call_files, format_csv, rank_lines
 from sim.results.programs.ior_json import as_dict, format_json
 from sim.results.programs.ior_report import IorReport, ior_outcome, ior_report
 from sim.results.programs.ior_text import format_text
-from sim.results.programs.mpiio_hints import hint_rows
-from sim.results.programs.mpiio_report import mpiio_blocks, mpiio_data
 from sim.results.programs.output import Output, OutputFile
 from sim.results.run_json import simulator_document
 from sim.run.result import Result
@@ -144,7 +144,7 @@ def ior_mpiio_text(result: Result) -> str:
 def ior_mpiio_data(result: Result) -> list[dict[str, Any]]:
     """Return for each phase that used MPI-IO its place and what MPI-IO has to tell of its file.
 
-    See :func:`~sim.results.programs.mpiio_report.mpiio_data`; ``test_id`` and ``repetition`` count
+    See :func:`~sim.results.mpiio.mpiio_report.mpiio_data`; ``test_id`` and ``repetition`` count
     from 0.
     """
     return [place | mpiio_data(record) for place, record in _records(result)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sim.findings.bottlenecks import merged
-from sim.results.programs.mpiio_report import mpiio_data
+from sim.results.mpiio.mpiio_report import mpiio_data
 from sim.results.run_json import simulator_document
 from sim.run.frames import PHASES
 from sim.run.result import Result

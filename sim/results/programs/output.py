@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from sim.lustre.striping import getstripe_text
+from sim.results.mpiio.mpiio_report import mpiio_blocks
 from sim.results.programs.kernel_answer import kernel_answer
-from sim.results.programs.mpiio_report import mpiio_blocks
 from sim.run.result import Result
 from sim.telling.data import document_of
 from sim.telling.text import text_of

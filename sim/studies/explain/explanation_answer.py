@@ -13,7 +13,7 @@ from sim.config.units import format_seconds
 from sim.findings.waits import Wait
 from sim.results.jobs_answer import jobs_page
 from sim.results.pictures.scene import setup_of, setup_of_jobs
-from sim.results.run_answer import run_page
+from sim.results.run_page import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.case import Phase, titles

@@ -13,7 +13,7 @@ from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.results.machine_text import machine_parts
-from sim.results.run_answer import complete_parts
+from sim.results.run_page import complete_parts
 from sim.studies.sweep.crossings import Race, race_of
 from sim.studies.sweep.points import Point, Shown
 from sim.studies.sweep.sweep import Sweep

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
 from sim.findings.waits import Wait
-from sim.results.run_answer import complete_parts
+from sim.results.run_page import complete_parts
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.model_error import ModelError, model_error_of

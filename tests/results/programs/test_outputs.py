@@ -9,9 +9,9 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
+from sim.results.programs.forms import output_of
 from sim.results.programs.ior_report import ior_rows
 from sim.results.programs.output import Output
-from sim.results.run_answer import output_of
 from sim.run.result import Result
 from sim.run.simulate import simulate
 

@@ -5,7 +5,7 @@ import numpy as np
 from sim.config.machine import load_machine
 from sim.config.striping import StripeRequest
 from sim.mpi.hints import InForce, resolve
-from sim.results.programs.mpiio_hints import format_aggregators, format_hints, format_settings
+from sim.results.mpiio.mpiio_hints import format_aggregators, format_hints, format_settings
 
 THETA = load_machine("theta")
 

@@ -8,7 +8,7 @@ import pytest
 from sim.lustre.striping import Layout
 from sim.mpi.stats import AccessCounts, Timer
 from sim.plane.operations import TIMERS
-from sim.results.programs.mpiio_stats import stats_text, timers_text
+from sim.results.mpiio.mpiio_stats import stats_text, timers_text
 
 
 def cube():

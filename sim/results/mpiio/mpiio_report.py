@@ -12,8 +12,8 @@ import numpy as np
 from sim.mpi.communicator import host_name
 from sim.mpi.known_hints import read_displays
 from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
-from sim.results.programs.mpiio_hints import format_aggregators, format_hints, format_settings
-from sim.results.programs.mpiio_stats import Direction, stats_text, timers_text
+from sim.results.mpiio.mpiio_hints import format_aggregators, format_hints, format_settings
+from sim.results.mpiio.mpiio_stats import Direction, stats_text, timers_text
 
 
 def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -> list[str]:

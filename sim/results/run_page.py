@@ -1,8 +1,8 @@
-"""What the run of one job tells: in the form of its workload, and as a page."""
+"""The page of a run of one job."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
@@ -11,12 +11,8 @@ from sim.config.scenario import Scenario, dump_scenario
 from sim.findings.bottlenecks import bound_by
 from sim.results.machine_text import machine_parts
 from sim.results.pictures.album import pictures_of
-from sim.results.programs.h5bench_output import H5benchOutput
-from sim.results.programs.io500_output import Io500Output
-from sim.results.programs.ior_output import IorOutput
+from sim.results.programs.forms import output_of
 from sim.results.programs.kernel_answer import options_text, parts_table
-from sim.results.programs.mdtest_output import MdtestOutput
-from sim.results.programs.output import Output
 from sim.results.run_tables import (
     counts_table,
     doing_table,
@@ -30,26 +26,9 @@ from sim.results.run_text import job_line
 from sim.run.complete import complete_jobs_yaml, complete_yaml
 from sim.run.result import Result
 from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
-from sim.workloads.h5bench.benchmarks import H5benchOutcome
-from sim.workloads.io500.outcome import Io500Outcome
-from sim.workloads.ior.outcome import IorOutcome
-from sim.workloads.mdtest.outcome import MdtestOutcome
 
 COMMAND = "xc40io run scenario.yaml"
 """How a scenario is run again that was saved from a page."""
-
-_OWN: Mapping[type, type[Output]] = {
-    H5benchOutcome: H5benchOutput,
-    Io500Outcome: Io500Output,
-    IorOutcome: IorOutput,
-    MdtestOutcome: MdtestOutput,
-}
-"""Of workloads that leave something of their own, and tell of it in a form of their own."""
-
-
-def output_of(result: Result) -> Output:
-    """Return what a run tells: in the form of its workload, or as a kernel's table."""
-    return _OWN.get(type(result.outcome), Output)(result)
 
 
 def run_page(result: Result) -> Answer:

@@ -14,7 +14,7 @@ from sim.mpi.communicator import Communicator
 from sim.mpi.hints import resolve
 from sim.mpi.stats import AccessCounts, MpiRecord, Timer
 from sim.plane.operations import TIMERS
-from sim.results.programs.mpiio_report import mpiio_blocks, mpiio_data
+from sim.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
 
 EVERYTHING = {
     "MPICH_MPIIO_HINTS_DISPLAY": "1",

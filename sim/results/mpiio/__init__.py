@@ -1,0 +1,1 @@
+"""What MPI-IO prints in a job, in the manner of Cray's library."""
