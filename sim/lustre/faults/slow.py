@@ -92,7 +92,7 @@ class Slowness:
             self._set(part)
 
     def end(self, parts: Iterable[Slowed], factor: float) -> None:
-        """Take back what :meth:`begin` was told; what others told of a part goes on."""
+        """Undo :meth:`begin`; slow-downs of a part by other faults stay."""
         for part in parts:
             self._factors[part].remove(factor)
             self._set(part)
