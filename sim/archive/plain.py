@@ -206,7 +206,7 @@ def _records(columns: Mapping[str, Array]) -> Array:
 
 
 def _name(kind: type) -> str:
-    """Return what a class is called in a file."""
+    """Return the name of a class in a file."""
     name = kind.__name__
     if name not in KEPT or KEPT[name].kind is not kind:
         raise TypeError(f"{kind.__module__}.{name} is not among what can be kept")

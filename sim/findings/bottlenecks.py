@@ -125,13 +125,13 @@ class Load:
 
 
 def phase_name(load: Load, found: Sequence[Load]) -> str:
-    """Return what a kind of phase is called; with its test where there are several."""
+    """Return the title of a kind of phase, with its test where there are several."""
     several = len({other.test_id for other in found}) > 1
     return phase_title(load.test_id, load.access, several=several)
 
 
 def bound_by(result: Result) -> tuple[str, ...]:
-    """Say of each kind of phase what bound it: a sentence each."""
+    """Return a sentence for each kind of phase that says what bound it."""
     found = loads(result)
     return tuple(f"{phase_name(load, found).capitalize()}: {load.sentence()}" for load in found)
 
@@ -160,7 +160,7 @@ def busiest(result: Result) -> list[Busiest]:
 
 
 def _phase_shares(result: Result) -> dict[str, Floats]:
-    """Return the share of each kind of phase in which each station that served was busy."""
+    """Return for each kind of phase the share of its time in which each used station was busy."""
     everything = _everything(result)
     served = result.station_table.requests > 0
     several = len({activity.part for activity in result.activities}) > 1
@@ -220,12 +220,12 @@ def merged(windows: Windows) -> Windows:
 
 
 def _windows(stretches: Sequence[Stretch]) -> Windows:
-    """Return from when to when the ranks were at work in each stretch."""
+    """Return the start and the end of the ranks' work in each stretch."""
     return [(stretch.start, stretch.end) for stretch in stretches]
 
 
 def _load(result: Result, activity: Activity, everything: Windows) -> Load | None:
-    """Return the load of an activity: of the station that bound it, or of the busiest; if any."""
+    """Return the load of the station that bound an activity, else of the busiest, if any."""
     test_id, access, stretches = activity
     windows = _windows(stretches)
     total = sum(stop - start for start, stop in windows)
@@ -263,7 +263,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
 
 
 def _last_wait(stretches: Sequence[Stretch], total: float) -> Wait:
-    """Return what the ranks waited for longest that ended last, of so many seconds in all."""
+    """Return the longest wait of the ranks that ended last; ``total``: seconds in all."""
     seconds = np.sum([stretch.last_waits for stretch in stretches], axis=0)
     cause = max(WORDS, key=lambda cause: float(seconds[cause]))
     longest = float(seconds[cause])
@@ -276,7 +276,7 @@ def _weight(load: Load) -> tuple[bool, bool, float]:
 
 
 def _felt(kind: StationKind, stretches: Sequence[Stretch]) -> float:
-    """Return the seconds in which the last ranks waited for what stations of a kind hold up."""
+    """Return the seconds that the last ranks waited for stations of a kind."""
     return float(sum(stretch.last_waits[BEHIND[kind]].sum() for stretch in stretches))
 
 
@@ -320,13 +320,13 @@ def _edges(stations: StationTable) -> tuple[Floats, Floats]:
 
 
 def _share(first: Floats, last: Floats, windows: Windows, everything: Windows) -> Floats:
-    """Return for each span of time which share of its phases the windows are, 0 to 1."""
+    """Return for each span of time the share of its phases that the windows cover, 0 to 1."""
     part, whole = _overlap(first, last, windows), _overlap(first, last, everything)
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
 def _overlap(first: Floats, last: Floats, windows: Windows) -> Floats:
-    """Return for each span of time how many of its seconds lie inside the windows."""
+    """Return the seconds of each span of time that lie inside the windows."""
     inside = np.zeros(len(first))
     for start, stop in windows:
         inside += np.maximum(np.minimum(last, stop) - np.maximum(first, start), 0.0)

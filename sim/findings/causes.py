@@ -1,4 +1,4 @@
-"""What is said of each cause of waiting: words, a next step, the stations that may be behind it.
+"""Texts on each cause of waiting: words, a next step, the stations that may be behind it.
 
 One record a cause, and the only place where it is described. A next step is where to look, not a
 promise; ``xc40io explain`` runs what can be run.

@@ -1,4 +1,4 @@
-"""The critical path of a phase: what followed on what, up to the end of the last rank.
+"""The critical path of a phase: the chain of events that ends with the last rank.
 
 It is followed backwards through a recording (:mod:`sim.run.recording`). What the last rank did
 last ends it. Before that the rank waited: for a meeting, so the path goes on with the last to come
@@ -45,7 +45,7 @@ _WRITE_BACK = WORDS[Cause.LOCK_FLUSH]
 _DROPPED = f"{_WRITE_BACK}: pages dropped one by one"
 
 Part: TypeAlias = tuple[float, float, str, str]
-"""From when to when, where, and what: in a list of which the latest comes first."""
+"""Start, end, place and activity of a part; in lists the latest part comes first."""
 
 
 class Segment(NamedTuple):
@@ -58,7 +58,7 @@ class Segment(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What segments of one kind come to."""
+    """The sum of the segments of one kind."""
 
     what: str  # what they are
     where: str  # where most of their seconds passed
@@ -128,7 +128,7 @@ def _path(result: Result, tracks: _Tracks, start: float, end: float) -> Critical
 
 
 def _merged(segments: Iterable[Segment]) -> Iterator[Segment]:
-    """Yield segments, of which neighbours that are alike are one."""
+    """Yield segments, with neighbours that are alike merged into one."""
     last: Segment | None = None
     for segment in segments:
         if last is not None and (last.where, last.what) == (segment.where, segment.what):
@@ -142,7 +142,7 @@ def _merged(segments: Iterable[Segment]) -> Iterator[Segment]:
 
 
 class _Tracks:
-    """A recording, arranged so that who ended what at some time is found at once."""
+    """A recording, indexed by the times at which things ended."""
 
     def __init__(self, recording: Recording) -> None:
         self.ranks, self.nodes = recording.ranks, recording.nodes
@@ -170,7 +170,7 @@ class _Tracks:
     def last_before(self, start: float, end: float) -> int:
         """Return the program whose latest wait in a phase ended last; -1 if nobody waited.
 
-        Of several, one that did not wait for others in the end.
+        Among several, one whose last wait was not for other ranks.
         """
         until = self._spans["until"]
         spans = self._spans[(until > start) & (until <= end + _SAME)]
@@ -180,51 +180,51 @@ class _Tracks:
         return int(last["program"][np.argmin(last["cause"] == Cause.MEETING)])
 
     def span_before(self, program: int, time: float) -> Record | None:
-        """Return the span of a program that ended last by some time."""
+        """Return the program's latest span that ended by ``time``."""
         return self._waits.before(program, time + _SAME)
 
     def request_before(self, program: int, time: float) -> Record | None:
-        """Return the small request of a program of which the reply left last before some time."""
+        """Return the program's latest small request that was answered before ``time``."""
         return self._requests.before(program, time)
 
     def write_before(self, node: Any, object_id: Any, time: float) -> Record | None:
-        """Return the write RPC of a node for an object that ended last by some time."""
+        """Return the latest write RPC of a node for an object that ended by ``time``."""
         return self._writes.before(int(self._lane(node, object_id)), time + _SAME)
 
     def last_to_come(self, program: int, end: float) -> Record | None:
-        """Return the record of the last to come to a meeting that a program left at ``end``."""
+        """Return the last arrival at the meeting that ``program`` left at ``end``."""
         together = self._meets.at(end)
         if not (together["program"] == program).any():
             return None
         return together[np.argmax(together["start"])]
 
     def rpc_that_ended(self, time: float, node: int, ost: int = -1) -> Record | None:
-        """Return an RPC of a node (for an OST) that ended at some time."""
+        """Return an RPC of a node (for an OST) that ended at ``time``."""
         found = self._rpcs.at(time)
         found = found[(found["node"] == node) & ((found["ost"] == ost) | (ost < 0))]
         return found[-1] if len(found) else None
 
     def program_that_copied(self, time: float, node: int) -> int:
-        """Return a program of a node that had copied into the page cache at a time; -1 if none."""
+        """Return a program of a node whose page-cache copy ended at ``time``; -1 if none."""
         found = self._copies.at(time)["program"]
         found = found[self.program_node[found] == node]
         return int(found[-1]) if len(found) else -1
 
     def lock_granted(self, time: float, node: int) -> Record | None:
-        """Return a lock that a node was granted at some time."""
+        """Return a lock that was granted to a node at ``time``."""
         found = self._grants.at(time)
         found = found[found["node"] == node]
         return found[-1] if len(found) else None
 
     def lock_in_the_way(self, lock: Record) -> Record | None:
-        """Return the lock that was removed last before another could be granted."""
+        """Return the last lock that had to be removed before ``lock`` could be granted."""
         found = self._locks.between(lock["asked"], lock["granted"])
         found = found[found["object"] == lock["object"]]
         return found[-1] if len(found) else None
 
 
 class _Lanes:
-    """Records of several lanes, those of each sorted by the time of an end."""
+    """Records of several lanes, sorted by lane and then by their ends."""
 
     def __init__(self, records: Records, lanes: Any, column: str) -> None:
         order = np.lexsort((records[column], lanes))
@@ -232,25 +232,25 @@ class _Lanes:
         self._times = self._records[column]
 
     def before(self, lane: int, time: float) -> Record | None:
-        """Return the record of a lane that ended last by some time."""
+        """Return the latest record of a lane that ended by ``time``."""
         first, stop = np.searchsorted(self._lanes, (lane, lane + 1))
         row = int(first + np.searchsorted(self._times[first:stop], time, side="right")) - 1
         return self._records[row] if row >= first else None
 
 
 class _Ended:
-    """Records, sorted by the time of an end."""
+    """Records, sorted by their ends."""
 
     def __init__(self, records: Records, column: str) -> None:
         self._records = records[np.argsort(records[column], kind="stable")]
         self._times = self._records[column]
 
     def at(self, time: float) -> Records:
-        """Return those that ended at some time."""
+        """Return the records that ended at ``time``."""
         return self.between(time - _SAME, time + _SAME)
 
     def between(self, start: float, stop: float) -> Records:
-        """Return those that ended from ``start`` to ``stop``."""
+        """Return the records that ended from ``start`` to ``stop``."""
         first = np.searchsorted(self._times, start, side="left")
         return self._records[first : np.searchsorted(self._times, stop, side="right")]
 
@@ -293,7 +293,7 @@ class _Walk:
     def _rest(
         self, span: Record, since: float, left: float, until: float
     ) -> Generator[Segment, None, tuple[int, float]]:
-        """Yield what is left of a wait before a time; return where the path goes on.
+        """Yield the rest of a wait before a time; return where the path continues.
 
         Who waits for an RPC for which there was no need before waits for whoever wrote what it
         brings.
@@ -322,7 +322,7 @@ class _Walk:
             yield from self._through_requests(program, since, time)
 
     def _through_rpcs(self, node: int, since: float, time: float) -> Iterator[Segment]:
-        """Yield the lives of RPCs of a node, of which the last ended at ``time``."""
+        """Yield the lives of a chain of RPCs of a node; the last one ended at ``time``."""
         rpc = self._tracks.rpc_that_ended(time, node)
         while rpc is not None:
             yield from _clipped(self._life(rpc), since)
@@ -341,7 +341,7 @@ class _Walk:
         yield rpc["start"], rpc["arrived"], f"node {self._node(rpc['node'])} to {ost}", _TO_SERVER
 
     def _through_requests(self, program: int, since: float, time: float) -> Iterator[Segment]:
-        """Yield what small requests of a program met, of which the reply of the last has come."""
+        """Yield the parts of a program's small requests, back from one answered before ``time``."""
         request = self._tracks.request_before(program, time)
         while request is not None and request["sent"] >= since - _SAME:
             server = self._station(int(request["station"]))
@@ -356,7 +356,7 @@ class _Walk:
             request = self._tracks.request_before(program, time)
 
     def _through_locks(self, node: int, since: float, time: float) -> Iterator[Segment]:
-        """Yield what the holders of locks did for which a node waited that was granted one."""
+        """Yield what lock holders did while a node waited for a lock that it got at ``time``."""
         lock = self._tracks.lock_granted(time, node)
         while lock is not None and lock["granted"] > since:
             other = self._tracks.lock_in_the_way(lock)
@@ -374,7 +374,7 @@ class _Walk:
             lock = other
 
     def _write_back(self, lock: Record, holder: str, since: float) -> Iterator[Segment]:
-        """Yield what the holder of a lock did before it sent the cancel: it wrote back below it."""
+        """Yield what the holder of a lock did before it sent the cancel: write-back under it."""
         time = float(lock["returned"])
         rpc = self._tracks.write_before(lock["node"], lock["object"], time)
         if rpc is not None and rpc["ended"] > since:

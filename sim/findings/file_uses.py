@@ -1,4 +1,4 @@
-"""What was read and written of each file, of the recording of a run."""
+"""The reads and writes of each file, from the recording of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sim.run.recording import Recording
 
 
 class FileUse(NamedTuple):
-    """What the calls of the ranks did with a file, one way."""
+    """What the ranks' calls read from a file, or wrote to it."""
 
     file: str  # its name
     ranks: int  # that read it, or wrote it
@@ -34,7 +34,7 @@ class FileUse(NamedTuple):
 
 
 def file_uses(recording: Recording, way: Op) -> list[FileUse]:
-    """Return what was done with each file one way, the file with the longest calls first.
+    """Return the reads or the writes of each file, the file with the longest calls first.
 
     ``way`` is ``READ`` or ``WRITE``.
     """
@@ -60,6 +60,6 @@ def _sums(file: Integers, values: Integers | Floats, files: int) -> Floats:
 
 
 def _ranks_of_each(recording: Recording, calls: Records, files: int) -> Integers:
-    """Return how many ranks there are in the calls of each file: int64 (files,)."""
+    """Return the number of ranks that made calls on each file: int64 (files,)."""
     pairs = np.stack([calls["file"], recording.ranks[calls["program"]]])
     return np.bincount(np.unique(pairs, axis=1)[0], minlength=files)

@@ -58,7 +58,7 @@ def lustre_lines(stats: Mapping[Stat, int]) -> Iterator[str]:
 
 
 def lustre_rows(stats: Mapping[Stat, int]) -> Iterator[tuple[str, str, str]]:
-    """Yield what each count is called, its number, and what it counts; sizes in MB."""
+    """Yield the name of each count, its number, and what it counts; sizes in MB."""
     for stat, (label, meaning) in WORDS.items():
         count = stats[stat]
         yield label, f"{count / 1e6:,.1f} MB" if stat in _BYTES else f"{count:,}", meaning

@@ -1,4 +1,4 @@
-"""What there is to tell of a replay of a Darshan log: plain data, apart from the log itself."""
+"""The report on a replay of a Darshan log: plain data, apart from the log itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ReplayedLog:
 
     @property
     def name(self) -> str:
-        """What its file was called."""
+        """The name of its file."""
         return Path(self.path).name
 
 
@@ -55,7 +55,7 @@ class Reconstructed(NamedTuple):
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReplayReport:
-    """What there is to tell of a replay."""
+    """The report on a replay."""
 
     log: ReplayedLog
     where: str  # on which machine and nodes it was replayed, and why there: a sentence
@@ -79,7 +79,7 @@ def replay_report(
     known: bool = True,
     change: str = "",
 ) -> ReplayReport:
-    """Return what there is to tell of a replay.
+    """Return the report on a replay.
 
     ``found``: the log, and the trace that was made of it. ``runs`` and ``where`` and ``known`` and
     ``change``: as :class:`ReplayReport` has them. ``facts``: what the user knows of the recorded

@@ -123,7 +123,7 @@ def simulated(outcome: ReplayOutcome) -> list[Table]:
 
 
 def _below(outcome: ReplayOutcome, phase: Phase, position: int) -> tuple[int, int]:
-    """Return the calls of POSIX that MPI-IO made of those on a file, and their bytes.
+    """Return the POSIX calls that MPI-IO made for the calls on a file, and their bytes.
 
     A read before a write is a call; its bytes, which may be past the end of the file, are left out.
     """
@@ -150,7 +150,7 @@ def _seconds(
     outcome: ReplayOutcome,
     parts: Sequence[tuple[tuple[Call, ...], Sequence[Timer] | None]],
 ) -> tuple[Floats, Integers]:
-    """Return the seconds of each file in parts of calls, and of how many ranks these are."""
+    """Return the seconds of each file in parts of calls, and the number of ranks."""
     spent = outcome.spent
     which = np.zeros(len(spent.rank), bool)
     for calls, timers in parts:
@@ -188,9 +188,9 @@ def _added(parts: Sequence[Measured]) -> Measured:
 
 
 def differences(files: Sequence[FileTimes]) -> list[str]:
-    """Return where the calls or bytes of the first run are not those of the log: a sentence each.
+    """Return a sentence for each file whose calls or bytes in the first run differ from the log.
 
-    Of the application's own calls: what MPI-IO makes of them is for the simulation to find out.
+    Only the application's own calls count; the simulation decides what MPI-IO makes of them.
     """
     found = []
     for file in files:
@@ -207,7 +207,7 @@ def differences(files: Sequence[FileTimes]) -> list[str]:
 
 
 class BelowMpi(NamedTuple):
-    """Calls that MPI-IO made of those of the application, on one file."""
+    """The POSIX calls that MPI-IO made for the application's calls, on one file."""
 
     file: str  # its name
     phase: Phase  # reads or writes
@@ -217,7 +217,7 @@ class BelowMpi(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether it is to be warned of."""
+        """Whether a warning is needed."""
         most = max(self.recorded, self.simulated)
         return self.complete and abs(self.simulated - self.recorded) > ALIKE * most
 

@@ -1,4 +1,4 @@
-"""What the servers of Lustre did: OSTs over time, MDTs by the names that Lustre counts it under.
+"""The work of Lustre's servers: bytes of OSTs over time, MDT operations by Lustre's counter names.
 
 It is known from the time bins and the recording of a run.
 
@@ -81,7 +81,7 @@ def named(recording: Recording, file: int) -> str:
 
 
 def end_of(result: Result) -> float:
-    """Return when a run ended, in simulated seconds: its jobs, and what they left to be done."""
+    """Return when a run ended, in simulated seconds: its jobs and the work that they left."""
     table = result.station_table
     last = float(table.last.max(initial=0.0)) if len(table) else 0.0
     return max(result.started + result.simulated, last)
@@ -145,12 +145,12 @@ def _all_bytes(result: Result, osts: int, bins: int) -> Floats:
 
 
 def to_mds(requests: Records) -> Records:
-    """Return those of the ``REQUEST`` records that went to metadata servers."""
+    """Return the ``REQUEST`` records that went to metadata servers."""
     return requests[np.isin(requests["kind"], (MDS_OPERATION, MDS_SYNC))]
 
 
 def counts_by_name(requests: Records) -> dict[str, int]:
-    """Return how often an MDT counted what, by name; requests to MDTs only."""
+    """Return the counts of an MDT's operations by name; requests to MDTs only."""
     counts: Counter[str] = Counter()
     for operation, number in _by_operation(requests["op"]).items():
         for name in COUNTED.get(operation, ()):

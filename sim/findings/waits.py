@@ -33,18 +33,18 @@ def waits(result: Result) -> list[Wait]:
 
 
 def doing(result: Result) -> list[Wait]:
-    """Return what the ranks were at in a run while they waited, longest first."""
+    """Return what the ranks were doing in a run while they waited, longest first."""
     stretches = [stretch for activity in result.activities for stretch in activity.stretches]
     return phase_doing(stretches, sum(stretch.end - stretch.start for stretch in stretches))
 
 
 def phase_waits(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:
-    """Return the same for stretches that took so many seconds in all."""
+    """Return what the ranks waited for in stretches, longest first; ``seconds`` in all."""
     return _longest_first(WORDS, _total(stretch.waits for stretch in stretches), seconds)
 
 
 def phase_doing(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:
-    """Return what the ranks were at in such stretches while they waited, longest first."""
+    """Return what the ranks were doing in such stretches while they waited, longest first."""
     doing = _total(stretch.doing for stretch in stretches)
     return _longest_first(AT_WORDS, doing, seconds, OTHER_RANKS)
 

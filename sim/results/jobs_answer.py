@@ -269,7 +269,7 @@ def _cards(result: JobsResult) -> list[Card]:
 
 
 def _each(result: JobsResult) -> list[Block]:
-    """Return a part for each job that is listed: of those that were drawn there may be hundreds."""
+    """Return a part for each listed job; drawn jobs have none, for there may be hundreds."""
     listed = [outcome for outcome in result.jobs if not outcome.drawn]
     return [Fold(job_head(outcome), _job(outcome.result)) for outcome in listed[:_TOLD]]
 

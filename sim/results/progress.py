@@ -18,7 +18,7 @@ _SILENCE = 10.0
 
 
 class ProgressBar:
-    """Shows on standard error what is done of a simulation, or of several, and what there is to do.
+    """Shows on standard error how far one simulation, or several, have come.
 
     Used as a context, and called with the two numbers. On a terminal it appears after a second, and
     disappears at the end; elsewhere, as in the log of a batch job, it is a line every ten seconds.

@@ -132,8 +132,8 @@ REPLAY = (
 def replay_answer(report: ReplayReport, *, explain: bool = False) -> Answer:
     """Return what a replay tells: all files by layer and phase, then the largest files.
 
-    Seconds of all files are those of all ranks together; those of one file are of a rank: divided
-    by how many ranks had a part in it by the log. ``explain``: how the calls were reconstructed.
+    The seconds of all files are summed over all ranks. The seconds of one file are for one rank:
+    divided by the ranks that used it in the log. ``explain``: how the calls were reconstructed.
     """
     blocks: list[Block] = [Listing("", "\n".join(_head(report))), *_tables(report)]
     if explain:
@@ -337,7 +337,7 @@ def _cards(report: ReplayReport) -> list[Card]:
 
 
 def _log_parts(report: ReplayReport) -> list[Block]:
-    """Return what the log says, what is not as it says, and the times of both."""
+    """Return the contents of the log, the differences from it, and the times of both."""
     parts: list[Block] = []
     if report.log.warnings:
         parts.append(Points(report.log.warnings, alert=True))

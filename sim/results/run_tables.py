@@ -48,7 +48,7 @@ def run_cards(result: Result) -> list[Card]:
 
 
 def _by_phase(result: Result) -> dict[str, list[Row]]:
-    """Return the rows of each kind of phase, by what it is called."""
+    """Return the rows of each kind of phase, by its title."""
     several = len({row.part for row in result.rows}) > 1
     found: dict[str, list[Row]] = {}
     for row in result.rows:
@@ -203,7 +203,7 @@ def counts_table(result: Result) -> Table:
 
 
 def files_table(result: Result) -> Table | None:
-    """Return the files that the job made, those of a shape together; None if it made none."""
+    """Return the files that the job made, files of one shape together; None if it made none."""
     if not result.files:
         return None
     kind = result.scenario.target.kind

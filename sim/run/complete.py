@@ -31,7 +31,7 @@ def complete_yaml(scenario: Scenario, machine: Machine) -> str:
 def complete_jobs_yaml(scenario: JobsScenario, machine: Machine) -> str:
     """Return the complete scenario of several jobs as YAML: drawn jobs are listed.
 
-    Parameters and errors are those of :func:`complete_yaml`.
+    Parameters and errors: as for :func:`complete_yaml`.
     """
     jobs = tuple(
         (job.model_copy(update={"workload": workload_of(job.workload).asked()}), seed)

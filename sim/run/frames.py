@@ -65,12 +65,12 @@ class Finished(Protocol):
 
 
 def wait_column(cause: Cause) -> str:
-    """Return what the column of a cause is called: ``wait_ost``."""
+    """Return the name of the column of a cause: ``wait_ost``."""
     return f"wait_{cause.name.lower()}"
 
 
 def at_column(cause: Cause) -> str:
-    """Return what the column of what a rank is at is called: ``at_flush``."""
+    """Return the name of the column of an activity of ranks: ``at_flush``."""
     return f"at_{cause.name.lower()}"
 
 

@@ -208,6 +208,6 @@ def troubles_of(
 
 
 def _nodes(numbers: list[int]) -> str:
-    """Return what some nodes of a job are called."""
+    """Return the names of some nodes of a job."""
     some = ", ".join(map(str, numbers[:4]))
     return f"nodes {some}" + (" and others" if len(numbers) > 4 else "")

@@ -301,7 +301,7 @@ def _run(
     record: bool = False,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Run jobs together, each with what it is to get, if that is said."""
+    """Run jobs together, each with its given allocation, if any."""
     submissions = [
         submission_of(scenario, machine, entry, allocations.get(entry.job.name)) for entry in jobs
     ]
@@ -356,7 +356,7 @@ def _outcome(
     by_itself: Result | None,
     at_work: tuple[tuple[float, float], ...],
 ) -> JobOutcome:
-    """Put together what has come of a job; its result learns when jobs were at work."""
+    """Return the outcome of a job; its result gets the times at which jobs were at work."""
     return JobOutcome(
         job=entry.job,
         drawn=entry.drawn,
@@ -376,7 +376,7 @@ def _at_work(results: Sequence[Result]) -> tuple[tuple[float, float], ...]:
 
 
 def phases_of(result: Result) -> tuple[JobPhase, ...]:
-    """Return what the phases of a run came to, in the order in which they first came."""
+    """Return the sums of the phases of a run, in the order in which they first came."""
     several = any(row.part for row in result.rows)
     sums: dict[str, JobPhase] = {}
     for row in result.rows:

@@ -38,11 +38,11 @@ class PlacedJob(NamedTuple):
     nodes
         int32 (nodes,): its compute nodes.
     servers
-        int32 (service nodes,): those of its allocation of the burst buffer.
+        int32 (service nodes,): the nodes of its allocation of the burst buffer.
     own_nodes
         int32 (nodes,): what the data plane calls its nodes.
     programs
-        int64 (ranks x programs of a rank,): those of its ranks in the data plane, rank after rank.
+        int64 (ranks x programs of a rank,): its ranks' programs in the data plane, rank by rank.
     first_stager
         Its first program of a service node; the others follow.
     """
@@ -245,7 +245,7 @@ def storage_of(target: Target, machine: Machine, plane: Plane, servers: Indices)
 
 
 def doubts(target: Target, machine: Machine) -> tuple[str, ...]:
-    """Return what the user should know of a target of whose speed nothing has been measured."""
+    """Return notes for the user on a target whose speed was never measured."""
     section = _SECTIONS.get(target.kind)
     if section is None:
         return ()

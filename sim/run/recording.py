@@ -42,13 +42,13 @@ class Recording:
         their positions here.
     ranks
         int32 (programs,): the rank of the job that each program of the data plane belongs to;
-        -1 for those of other jobs.
+        -1 for programs of other jobs.
     threads
         int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads and helpers.
     program_node
         int32 (programs,): the node of each program, by its position in ``nodes``.
     file_names
-        By the number of a file; empty for those of other jobs. A file that was made anew has its
+        By the number of a file; empty for files of other jobs. A file that was made again has its
         name twice.
     objects
         int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
@@ -75,7 +75,7 @@ class Recording:
     stopped: float | None = None
 
     def of_job(self, records: Records) -> Records:
-        """Return those of some calls, requests or spans that programs of this job have."""
+        """Return the calls, requests or spans that belong to programs of this job."""
         own: Records = records[self.ranks[records["program"]] >= 0]
         return own
 

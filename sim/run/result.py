@@ -104,7 +104,7 @@ class Result:
         When the job began, in seconds since the simulation did, and the simulated seconds that it
         took.
     events, rpcs, bulk_bytes
-        Events of the data plane, bulk RPCs and the bytes that these moved; those of all jobs.
+        Events of the data plane, bulk RPCs and the bytes that these moved; for all jobs together.
     wall
         Real seconds that the simulation took.
     rows

@@ -22,7 +22,7 @@ class Limits:
 
     seconds: float = 120.0  # of real time; then its process is ended
     rpcs: int = 1_000_000  # bulk RPCs of each of its runs, about
-    ranks: int = 65_536  # of each of its runs, those of all jobs together
+    ranks: int = 65_536  # of each of its runs, all jobs together
     runs: int = 64  # that a sweep, a comparison or a search for settings makes
     letters: int = 65_536  # of a scenario that is sent as text
     command: str = "xc40io mcp"  # whose options say all that, for messages

@@ -139,7 +139,7 @@ def _named(name: str) -> Callable[..., Any]:
 
 
 def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
-    """Return what comes of a question."""
+    """Return the answer to a question."""
     desk = Desk(asked.limits, asked.jobs, _now_and_then(say))
     try:
         return Answered(_named(asked.work)(asked.arguments, desk))

@@ -67,13 +67,13 @@ class Phase(NamedTuple):
     name: str
 
     def title(self, *, several: bool) -> str:
-        """Return what it is called; with its job, and with its part where there are several."""
+        """Return its title, with its job, and with its part where there are several."""
         words = phase_title(self.part, self.name, several=several)
         return f"job {self.job}, {words}" if self.job else words
 
 
 def titles(phases: Collection[Phase]) -> dict[Phase, str]:
-    """Return what kinds of phases are called that are told together."""
+    """Return the titles of kinds of phases that are shown together."""
     several = len({phase.part for phase in phases}) > 1
     return {phase: phase.title(several=several) for phase in phases}
 
@@ -101,7 +101,7 @@ class Case:
     allocations: Mapping[str, Allocation] = field(default_factory=dict)
 
     def run(self, *, record: bool = False) -> dict[str, Result]:
-        """Return what comes of each job, by name; ``record``: with a recording.
+        """Return the result of each job, by name; ``record``: with a recording.
 
         Raises
         ------
@@ -220,9 +220,9 @@ def may_share_locks(result: Result) -> bool:
 
 
 def seconds_of(results: Mapping[str, Result]) -> Seconds:
-    """Return how long the phases of jobs took; of a replay also each kind of its calls.
+    """Return the seconds of the phases of jobs; for a replay also of each kind of calls.
 
-    Of calls those of the rank that spent most time in them.
+    For calls: the seconds of the slowest rank.
     """
     seconds: Seconds = {}
     for job, result in results.items():

@@ -1,4 +1,4 @@
-"""Many runs on a cluster: what comes of each, as they end, from the workers of Dask.
+"""Many runs on a cluster of Dask workers: the result of each, as they end.
 
 The scheduler and its workers are there already: a batch job has started them. A worker that dies
 costs nothing but time, since Dask gives its runs to another.
@@ -28,7 +28,7 @@ def each_on_cluster(
     *,
     size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
-    """Do something with scenarios, or the like; yield what comes of each by its name, as they end.
+    """Call a function on scenarios, or similar; yield each result with its name, as they end.
 
     Parameters
     ----------

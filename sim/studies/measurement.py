@@ -1,4 +1,4 @@
-"""What is kept of a run that stands beside others: times, bytes, what bound it and what it awaited.
+"""The numbers that a comparison keeps of a run: times, bytes, its bottleneck and its waits.
 
 It is small, so that it travels quickly from the process that made the run.
 """
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
 
 
 def measure(case: Case) -> Measured:
-    """Make a run; return what is kept of it."""
+    """Make a run; return its measurements."""
     return measured(case.run())
 
 

@@ -33,8 +33,8 @@ class Spread(Model):
     ----------
     median, nine_of_ten
         Quantiles of ``|ln(simulated / measured)|``, cross-validated: with the parameters that a
-        series of measurements helped to fix fitted again without it. Of few numbers they are
-        pooled with those of other kinds.
+        series of measurements helped to fix fitted again without it. Kinds with few numbers
+        are pooled with other kinds.
     """
 
     median: float

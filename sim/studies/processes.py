@@ -1,4 +1,4 @@
-"""Many runs, in several processes: what comes of each, as they end.
+"""Many runs in several processes: the result of each, as they end.
 
 The processes are started afresh (*spawn*), so that results do not depend on what this one has done
 before, and each ends by itself when this one is gone.
@@ -39,7 +39,7 @@ def each(
     *,
     size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
-    """Do something with scenarios, or the like; yield what comes of each by its name, as they end.
+    """Call a function on scenarios, or similar; yield each result with its name, as they end.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def each(
 
 
 def attempt(work: Callable[[Item], Outcome], item: Item) -> Outcome | Failure:
-    """Do something with one item; return what comes of it, or why nothing does."""
+    """Call a function on one item; return its result, or why there is none."""
     try:
         return work(item)
     except InputError as error:

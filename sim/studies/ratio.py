@@ -1,8 +1,8 @@
 """How many times as fast one run is as another, with an interval where several seeds were run.
 
 Each pair of runs has the same seed: common random numbers. What chance does to one of them it does
-to the other, so the interval of their ratio is much narrower than those of their times (Law,
-"Simulation Modeling and Analysis", chapter on variance reduction).
+to the other, so the interval of their ratio is much narrower than the intervals of their times
+(Law, "Simulation Modeling and Analysis", chapter on variance reduction).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _MIXED = "several tests"
 
 
 def layout_of(scenario: Scenario) -> str:
-    """Return how the ranks of a job share their files, or what else tells of its kind.
+    """Return how the ranks of a job share their files, or another property that names its kind.
 
     Returns
     -------

@@ -61,7 +61,7 @@ class Simulations:
         self._ended: dict[str, Ended] = {}
 
     def run(self, scenarios: Sequence[Runnable]) -> list[Ended]:
-        """Return what comes of scenarios, in their order; equal ones are run once."""
+        """Return the results of scenarios, in their order; equal scenarios are run once."""
         named = [self._key(scenario) for scenario in scenarios]
         missing = {
             key: scenario
@@ -90,7 +90,7 @@ class Simulations:
             self._progress(done, total)
 
     def _recall(self, key: str) -> bool:
-        """Remember what came of a run, if that is known."""
+        """Remember the result of a run, if it is known."""
         if key in self._ended:
             return True
         record = self._cache.get(key) if self._cache is not None else None
@@ -101,7 +101,7 @@ class Simulations:
         return True
 
     def _keep(self, key: str, ended: Ended) -> None:
-        """Remember what came of a run that has just ended."""
+        """Remember the result of a run that has just ended."""
         self._ended[key] = ended
         self.simulated += 1
         if self._cache is None or isinstance(ended, Failure):
@@ -116,7 +116,7 @@ class Simulations:
             self._cache = None
 
     def _simulate(self, missing: Mapping[str, Runnable]) -> Iterator[tuple[str, Ended]]:
-        """Run scenarios and yield what comes of them, in the order in which they end."""
+        """Run scenarios and yield their results, in the order in which they end."""
         if self._scheduler is None:
             yield from each(_recorded, missing, self._jobs, size=_size)
             return

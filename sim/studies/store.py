@@ -1,4 +1,4 @@
-"""Finished runs that are kept: for the next study of whatever kind, and across a crash.
+"""Finished runs, kept for later studies of any kind, and across a crash.
 
 A run is known by everything that its outcome follows from: the values of its machine, the rest of
 its scenario with the files that it names, its seed, and the sources of the simulator. There is a
@@ -33,7 +33,7 @@ _IRRELEVANT = {"title", "description", "machine", "changes"}
 
 @cache
 def code_hash() -> str:
-    """Return a hash of all that a simulated result follows from besides its scenario.
+    """Return a hash of everything, apart from the scenario, that a simulated result depends on.
 
     That is every source file of the simulator but the command line and the studies, what is kept
     of a run, and the versions of the libraries.
@@ -147,7 +147,7 @@ class Store:
         return sum(1 for _ in self._runs.glob("*.json"))
 
     def get(self, key: str) -> RunRecord | None:
-        """Return the record of the run of that :func:`scenario_hash`, if there is one."""
+        """Return the record of the run with this :func:`scenario_hash`, if there is one."""
         path = self._file(key)
         if not is_there(path):
             return None

@@ -47,7 +47,7 @@ def written(table: Table) -> Written:
 
 
 def records(rows: Rows) -> Iterator[Any]:
-    """Yield rows one by one, those of arrays as mappings."""
+    """Yield rows one by one; rows of arrays become mappings."""
     if not isinstance(rows, Mapping):
         return iter(rows)
     return (dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True))

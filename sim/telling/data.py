@@ -43,7 +43,7 @@ def document_of(answer: Answer) -> dict[str, Any]:
 
 
 def record(columns: Columns, row: Any) -> dict[str, Any]:
-    """Return what JSON is told of a row."""
+    """Return the JSON of a row."""
     told = (column for column in columns if To.JSON in column.to)
     return {column.name: _value(column, column.value(row)) for column in told}
 
@@ -93,7 +93,7 @@ def _schema(column: Column) -> dict[str, Any]:
 
 
 def frames(answer: Answer) -> dict[str, pd.DataFrame]:
-    """Return the tables of an answer as those of pandas, with whence they are as ``attrs``."""
+    """Return the tables of an answer as pandas frames, with their origin as ``attrs``."""
     if answer.values is None:
         return {}
     told = [each for each in answer.values.columns if each.inner and To.PANDAS in each.to]
@@ -124,7 +124,7 @@ def _told(columns: Columns) -> Iterator[Column]:
 
 
 def _flat(columns: Columns, rows: Any) -> Iterator[list[Any]]:
-    """Yield what pandas is told of rows; each inner row behind what its row tells."""
+    """Yield the rows for pandas: each inner row after the values of its outer row."""
     told = [column for column in columns if To.PANDAS in column.to]
     own = [column for column in told if not column.inner]
     nested = next((column for column in told if column.inner), None)

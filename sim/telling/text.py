@@ -83,7 +83,7 @@ def table_lines(table: Table) -> Iterator[str]:
 
 
 def _flat(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield the blocks that text has room for, those of sections one by one."""
+    """Yield the blocks that text has room for; the blocks of a section one by one."""
     for block in blocks:
         match block:
             case Section(on="page") | Fold() | Picture() | Chart():

@@ -1,1 +1,1 @@
-"""The explorer in the browser: settings, runs in workers, what comes of them as a page."""
+"""The explorer in the browser: settings, runs in workers, results as a page."""

@@ -191,7 +191,7 @@ def _plain(chart: Any) -> Any:
 
 
 def _hover(renderer: Any, text: str) -> HoverTool:
-    """Return what is told of what the pointer is over."""
+    """Return the text on the element below the pointer."""
     return HoverTool(
         renderers=[renderer], tooltips=f'<div style="max-width:320px">{text}</div>', visible=False
     )

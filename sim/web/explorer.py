@@ -37,7 +37,7 @@ class Explorer:
     def __init__(self, runs: Runs, points: Sequence[Point], query: str, idle: float) -> None:
         self._makes = runs
         self._runs: dict[str, Run[Outcome]] = {}
-        self._told = False  # whether what came of the runs is shown
+        self._told = False  # whether the results of the runs are shown
         state, wrong = _opened(query)
         self._sides = Sides(state, self._on_change)
         self._bar = Bar(self.run, self.cancel, self._on_tour)
@@ -109,7 +109,7 @@ class Explorer:
             self._address.close()
 
     def _look(self) -> None:
-        """Show how far the runs have come, and in the end what came of them."""
+        """Show the progress of the runs, and their results at the end."""
         self._bar.show(self._runs)
         if not all(run.over for run in self._runs.values()):
             return

@@ -44,7 +44,7 @@ class Results:
         self._stale.visible = stale
 
     def show(self, runs: Mapping[str, Run[Outcome]]) -> None:
-        """Show what came of runs that have ended."""
+        """Show the results of runs that have ended."""
         outcomes = {side: run.outcome for side, run in runs.items() if run.outcome is not None}
         settings = {side: run.settings for side, run in runs.items()}
         several = len(runs) > 1

@@ -79,7 +79,7 @@ class Settings(BaseModel):
     api: Literal["POSIX", "MPIIO", "HDF5", "NCMPI"] = "POSIX"
     collective: bool = False
     files: Literal["shared", "own"] = "shared"
-    # The calls of a rank: one behind the other, each behind those of all ranks, or anywhere.
+    # The calls of a rank: contiguous, interleaved with the other ranks' calls, or anywhere.
     pattern: Literal["segmented", "strided", "random"] = "segmented"
     block: SizeText = "8m"  # all that a rank moves
     transfer: SizeText = "8m"  # of a call
@@ -211,7 +211,7 @@ GROUPS = (
 
 
 def options_of(name: str) -> dict[str, str] | None:
-    """Return what there is to choose from for a field, by what it is called; None: anything."""
+    """Return the choices for a field, by their names; None: anything."""
     if name == "machine":
         return {machine: machine for machine in shipped("machines")}
     annotation = Settings.model_fields[name].annotation

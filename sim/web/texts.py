@@ -20,12 +20,12 @@ _NO_DIFFERENCE = 0.1
 
 
 def row_title(row: Row) -> str:
-    """Return what a row is called: ``write``, or ``write A``."""
+    """Return the title of a row: ``write``, or ``write A``."""
     return row if isinstance(row, str) else " ".join(row)
 
 
 def _begin(row: Row) -> str:
-    """Return what a row is called at the begin of a sentence."""
+    """Return the title of a row for the beginning of a sentence."""
     title = row_title(row)
     return escape(f"{title[:1].upper()}{title[1:]}")
 

@@ -31,7 +31,7 @@ class _Step(Model):
     look: str
     """What to look at when the runs have ended. ``{a.write}`` stands for the bandwidth of that
     phase of A, ``{ratio.write}`` for how many times that of A the bandwidth of B is."""
-    # In what the two settings differ from those of the tour; without b only A is run.
+    # How the two settings differ from the tour's settings; without b only A is run.
     a: dict[str, Any] = Field(default_factory=dict)
     b: dict[str, Any] | None = None
 

@@ -77,7 +77,7 @@ class Activity(NamedTuple):
 
 
 def phase_title(part: int, name: str, *, several: bool) -> str:
-    """Return what a kind of phase is called; with its part where there are several."""
+    """Return the title of a kind of phase, with its part where there are several."""
     return f"test {part}, {name}" if several else name
 
 

@@ -68,7 +68,7 @@ def _scene(content: Result | JobsResult) -> Scene:
 
 
 def _title(content: Result | JobsResult) -> str:
-    """Return what the run is called."""
+    """Return the title of the run."""
     if isinstance(content, JobsResult):
         count = format_count(len(content.jobs), "job")
         return content.scenario.title or f"{count} on {content.machine.name}"

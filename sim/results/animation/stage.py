@@ -55,7 +55,7 @@ class Stage:
     """All places that something of a run has been at."""
 
     places: tuple[Place, ...]  # in the order in which they stand in their columns
-    group_word: str  # what a group is called: ``group`` in a dragonfly, ``cabinet`` in a torus
+    group_word: str  # the word for a group: ``group`` in a dragonfly, ``cabinet`` in a torus
     node: tuple[int, ...]  # the places of the nodes, by their positions in the recording
 
     @cached_property
@@ -106,7 +106,7 @@ def stage_of(result: Result, recording: Recording, option: str) -> Stage:
 
 
 def to_oss(requests: Records) -> Records:
-    """Return those of the ``REQUEST`` records that OSSs serve."""
+    """Return the ``REQUEST`` records that OSSs serve."""
     own: Records = requests[np.isin(requests["kind"], list(ABOUT_OBJECTS))]
     return own
 

@@ -49,7 +49,7 @@ int darshan_log_put_mounts(void *, void *, int);
 int darshan_log_put_namehash(void *, void *);
 void darshan_log_close(void *);
 """
-"""What the header of pydarshan leaves out. The links of a name are those of a hash table; where all
+"""What the header of pydarshan leaves out. The links of a name belong to a hash table; where all
 are zero, the table has one entry."""
 
 _COMPONENT = {  # of a plain striped file: the only component, which covers it all
@@ -183,7 +183,7 @@ class LogFile:
 
 @contextmanager
 def log_file(path: Path, partial: Iterable[str] = ()) -> Iterator[LogFile]:
-    """Give a log to be written, and close it in the end; the parameters are those of LogFile."""
+    """Open a log for writing, and close it at the end; the parameters are as for LogFile."""
     log = LogFile(path, partial)
     try:
         yield log

@@ -1,4 +1,4 @@
-"""The modules POSIX, of what reached the file system, and MPI-IO, of what the ranks asked for."""
+"""The modules POSIX (calls that reached the file system) and MPI-IO (calls of the ranks)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ WAYS = (("READ", "BYTES_READ", LibraryOp.READ), ("WRITE", "BYTES_WRITTEN", Libra
 def records_of(calls: Calls, ranks: int, count: Counting, count_frequent: Counting) -> Records:
     """Return the records of a layer from ``LAYER_CALL`` records, sorted by file, rank and end.
 
-    ``count`` counts what the calls of a record did, one after the other, ``count_frequent`` their
-    most frequent values, of which a shared record has those of all ranks.
+    ``count`` counts what the calls of a record did, one after the other; ``count_frequent`` counts
+    their most frequent values, in a shared record over all ranks.
     """
     file, rank = calls["file"].astype(np.int64), calls["rank"].astype(np.int64)
     new = np.append(True, (file[1:] != file[:-1]) | (rank[1:] != rank[:-1]))[: len(calls)]

@@ -43,8 +43,8 @@ class Records:
 class Groups:
     """Calls by record.
 
-    ``calls`` are ``LAYER_CALL`` records, those of a record one behind the other in the order of
-    their ends; ``of``, int64 (calls,), is the number of the record of each, ascending.
+    ``calls`` are ``LAYER_CALL`` records, sorted by Darshan record and then by their ends; ``of``,
+    int64 (calls,), is the number of the Darshan record of each call, ascending.
     """
 
     def __init__(self, calls: npt.NDArray[Any], of: Integers, count: int) -> None:
@@ -74,7 +74,7 @@ class Groups:
     def seconds(self, which: Mask) -> Floats:
         """Return what some calls took: float64 (records,).
 
-        Where calls of a rank overlap, as those of its threads do, no second counts twice.
+        Where calls of a rank overlap, as calls of its threads do, no second counts twice.
         """
         of, start, end = self.of[which], self.calls["start"][which], self.calls["end"][which]
         before = np.where(self.follows(which), np.append(0.0, end[:-1])[: len(end)], 0.0)
@@ -201,8 +201,8 @@ def _extremes(
 ) -> dict[str, Values]:
     """Return which rank was fastest and slowest, how far they were apart, and the longest calls.
 
-    ``mine`` are the counters of each rank, those of a file one behind the other; ``rank`` and
-    ``of``, int64 (records,), say whose they are, and of which file.
+    ``mine`` are the counters of each rank, sorted by file; ``rank`` and ``of``, int64 (records,),
+    are the rank and the file of each.
     """
     took = mine["F_READ_TIME"] + mine["F_WRITE_TIME"] + mine["F_META_TIME"]
     moved = mine["BYTES_READ"] + mine["BYTES_WRITTEN"]

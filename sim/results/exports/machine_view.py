@@ -34,7 +34,7 @@ class MachineView:
     file_names: tuple[str, ...]  # by the number of a file
 
     def of_jobs(self, records: Records) -> Records:
-        """Return those of some calls or spans that ranks of a job have."""
+        """Return the calls or spans that belong to ranks of a job."""
         own: Records = records[self.job_of_program[records["program"]] >= 0]
         return own
 

@@ -58,7 +58,7 @@ def traffic_of(scene: Scene) -> GroupTraffic | None:
     """Return what moved between the groups of a dragonfly and the file system.
 
     None if it is no dragonfly, or nothing passed its LNET routers. The bytes of an LNET router are
-    counted when its Aries interface begins with them; those of compute nodes, which only a
+    counted when its Aries interface begins with them; the bytes of compute nodes, which only a
     recording tells, are spread over the time in which an RPC's data is on its way.
     """
     fabric = fabric_of(scene.result.machine)

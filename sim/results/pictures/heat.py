@@ -56,7 +56,7 @@ class Heat:
 
 
 def heat_of(scene: Scene, machinery: Machinery) -> Heat | None:
-    """Return how busy those were that had anything to do; None if there was none."""
+    """Return how busy the stations were that did any work; None if there was none."""
     rows: dict[tuple[str, int], Floats] = {}
     for use in scene.result.stations():
         found = _NUMBERED.match(use.name)

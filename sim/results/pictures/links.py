@@ -33,7 +33,7 @@ def link_loads(scene: Scene, fabric: Fabric) -> Floats | None:
 def draw_links(scene: Scene, nodes: Indices) -> Figure | None:
     """Draw the dragonfly with its links coloured; None if it is none, or nothing passed over it.
 
-    ``nodes`` are those of the jobs.
+    ``nodes``: the nodes of the jobs.
     """
     from topology.drawing import load_figure
 

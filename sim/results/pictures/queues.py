@@ -38,8 +38,8 @@ class Queue:
 
     name: str  # what they are
     parts: dict[str, Floats]
-    """float64 (columns,) by where they were: how many, on average over a column. All that there
-    were are their sum."""
+    """float64 (columns,) by where they were: how many, on average over a column. Their
+    sum is the number of all."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ def draw_ranks(result: Result, found: RankShares, job: str = "") -> Figure:
 
 
 def _colours(found: RankShares) -> list[str]:
-    """Return the colours of the causes, then those of the rest."""
+    """Return the colours of the causes, then the colours of the rest."""
     return [*PALETTE[: len(found.names) - 2], SMALL, REST]
 
 

@@ -63,7 +63,7 @@ def scene_of_jobs(jobs: JobsResult) -> Scene:
 
 
 def lanes_of(result: Result) -> list[Lane]:
-    """Return what the ranks of a job did when, in the order in which they first did it."""
+    """Return the activities of a job's ranks over time, in the order in which they began."""
     several = len({activity.part for activity in result.activities}) > 1
     return [
         Lane(

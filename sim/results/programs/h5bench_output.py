@@ -102,7 +102,7 @@ def stress_csv(task: Stress, times: StressTimes) -> str:
 
 
 def _measured(task: Stress, times: StressTimes) -> tuple[tuple[str, str, tuple[float, float]], ...]:
-    """Return title, tabs and values of each measurement; rates are those of one rank."""
+    """Return title, tabs and values of each measurement; rates are for one rank."""
     writes, reads = (
         (_rate(task.moved, most) / MIB, _rate(task.moved, least) / MIB)
         for least, most in (times.write, times.read)

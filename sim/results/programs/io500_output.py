@@ -187,7 +187,7 @@ class Io500Output(Output):
         dict
             ``io500`` (its version), ``config`` (the options that are set), ``config_hash``,
             ``ranks``, ``phases``, ``score`` (GiB/s, thousand operations/s, and both), ``files``
-            (the striping of those of IOR) and ``xc40io``, as :meth:`Output.document` has
+            (the striping of IOR's files) and ``xc40io``, as :meth:`Output.document` has
             them.
         """
         outcome = io500_outcome(self.result)
@@ -224,7 +224,7 @@ def result_files(outcome: Io500Outcome) -> list[OutputFile]:
 
 
 def io500_outcome(result: Result) -> Io500Outcome:
-    """Return what came of IO500.
+    """Return the outcome of IO500.
 
     Raises
     ------

@@ -90,7 +90,7 @@ class IorOutput(Output):
         Returns
         -------
         dict
-            The keys of :func:`~sim.results.programs.ior_json.as_dict`, then ``xc40io``: those of
+            The keys of :func:`~sim.results.programs.ior_json.as_dict`, then ``xc40io``: keys of
             :func:`~sim.results.run_json.simulator_document`, ``files`` (their striping) and
             ``mpiio`` (:func:`~sim.results.programs.ior_output.ior_mpiio_data`).
         """

@@ -20,7 +20,7 @@ _API_VERSIONS = {"MPIIO": "(3.1)", "HDF5": "1.10.1 (Parallel)", "NCMPI": "PnetCD
 
 @dataclass(frozen=True)
 class TestReport:
-    """One test and what came of it."""
+    """One test and its results."""
 
     __test__ = False  # not a test of ours, whatever pytest thinks of the name
 
@@ -52,7 +52,7 @@ class TestReport:
 
 @dataclass(frozen=True)
 class IorReport:
-    """One IOR command and what came of it."""
+    """One IOR command and its results."""
 
     command_line: str  # as typed
     machine: str  # what stands behind ``Machine``, such as ``Cray XC40 theta (simulated)``

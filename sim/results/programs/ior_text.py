@@ -34,7 +34,7 @@ _COLUMNS = (
     ("iter", 4, 4),
 )
 
-# The summary: titles with the widths that IOR gives them, which are not always those of the cells.
+# The summary: titles with the widths that IOR gives them; some differ from the cells' widths.
 _SUMMARY_TITLES = (
     f"{'Operation':<9} {'Max(MiB)':>10} {'Min(MiB)':>10} {'Mean(MiB)':>10} {'StdDev':>10} "
     f"{'Max(OPs)':>10} {'Min(OPs)':>10} {'Mean(OPs)':>10} {'StdDev':>10} {'Mean(s)':>10} "

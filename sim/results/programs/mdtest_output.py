@@ -68,7 +68,7 @@ class MdtestOutput(Output):
 
 
 def mdtest_outcome(result: Result) -> MdtestOutcome:
-    """Return what came of an mdtest command.
+    """Return the outcome of an mdtest command.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 The rate of an iteration is that of its slowest rank, from its own begin to the end of the barrier,
 times the ranks; its time is that of the slowest rank. Beside it stand, if asked for, the ranks'
-own figures up to the barrier. Deviations are those of a sample: divided by one less than the
-iterations.
+own figures up to the barrier. Deviations are sample deviations: divided by the iterations minus
+one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SummaryRow(NamedTuple):
 
 
 def summary_rows(run: MdtestRun, test: MdtestTest, *, times: bool) -> Iterator[SummaryRow]:
-    """Yield the rows that mdtest prints; those of phases that were not asked for hold zeros.
+    """Yield the rows that mdtest prints; rows of phases that were not asked for hold zeros.
 
     ``run`` and ``test``: what was done, and what was asked for. ``times``: whether the figures are
     seconds, or operations/s.

@@ -1,1 +1,1 @@
-"""Streams of jobs: a queue, nodes that are given back, and what came of it all."""
+"""Streams of jobs: a queue, nodes that are given back, and the results."""

@@ -105,7 +105,7 @@ class StreamResult:
     bandwidth
         What the OSTs moved over time, for all.
     events, rpcs, bulk_bytes
-        Of the data plane; those of the jobs by themselves are not among them.
+        Of the data plane, without the runs of jobs by themselves.
     notes
         What the user should know: a sentence each.
     wall

@@ -165,7 +165,7 @@ def _that_fit(queue: Sequence[Waiting], free: int) -> list[Waiting]:
 
 
 def _outcome(entry: Entry, run: JobRun) -> Callable[[float], StreamOutcome]:
-    """Return what has come of a job, still to be told when its nodes were given back."""
+    """Return a function that makes a job's outcome from the time its nodes were given back."""
     job, placed = run.job, run.placed
     moved = {"read": 0, "write": 0}
     for row in job.rows:
@@ -285,7 +285,7 @@ class Stream:
 
 
 def _listed(scenario: StreamScenario) -> list[StreamJob]:
-    """Return the jobs that a scenario lists, and those of its mix."""
+    """Return the jobs that a scenario lists, and the jobs of its mix."""
     drawn = [job for job in all_jobs(scenario) if not isinstance(job, StreamJob)]
     return [
         *scenario.jobs,

@@ -1,4 +1,4 @@
-"""Why a change brings as much, or as little, as it does: told by what the ranks waited for.
+"""The reason for the gain of a change, large or small, from the waits of the ranks.
 
 A change can bring no more than the time that ranks lose at the part it changes (Amdahl's law), and
 it brings less where they then wait longer elsewhere.
@@ -138,7 +138,7 @@ def _verdict(ratio: Ratio) -> str:
 
 
 def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: Touched) -> str:
-    """Say what the part that was changed had of the time, and what it has now."""
+    """Say which share of the time the changed part took before, and which it takes now."""
     before, after = (_seconds(side.waits, part.causes) for side in (base, other))
     share = before / base.mean
     lost = f"At {part.words} ranks lost {_percent(share)} of the time"
@@ -153,7 +153,7 @@ def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: Touched) -> str:
 
 
 def _moved(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
-    """Say which waits else became shorter or longer most."""
+    """Say which other waits changed most."""
     own = frozenset() if part is None else part.causes
     before, after = ({wait.cause: wait for wait in side.waits} for side in (base, other))
     changes = {
@@ -191,7 +191,7 @@ def _time(seconds: float) -> str:
 
 
 def _of(osts: int, before: int) -> str:
-    """Say on how many OSTs files lie, beside how many they lay on."""
+    """Say the stripe count of the files, before and after."""
     return format_count(osts, "OST") + (
         ", as before" if osts == before else f" in place of {before}"
     )

@@ -1,4 +1,4 @@
-"""One of several runs that stand side by side, and what came of one kind of its phases."""
+"""One of several runs that stand side by side, and the results of one kind of its phases."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Side:
     name: str  # in tables
     scenario: Scenario | JobsScenario
     values: Mapping[str, Any] = field(default_factory=dict)  # what a what-if changes, by path
-    kept: Mapping[str, Result] | None = None  # what came of it with its own seed, where known
+    kept: Mapping[str, Result] | None = None  # its result with its own seed, where known
 
     def case(self, seed: int) -> Case:
         """Return the run with a seed."""
         return Case(self.scenario.model_copy(update={"seed": seed}))
 
     def known(self, seed: int) -> Measured | None:
-        """Return what is known already of the run with a seed; None if it has to be made."""
+        """Return the known result of the run with a seed; None if it has to be run."""
         if self.kept is None or seed != self.scenario.seed:
             return None
         return measured(self.kept)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 Comparable: TypeAlias = Scenario | JobsScenario | Result | JobsResult
-"""What can be compared: what is to be run, or what came of it."""
+"""What can be compared: something to run, or the result of a run."""
 
 
 class PhaseOfSides(NamedTuple):
@@ -61,7 +61,7 @@ class PhaseOfSides(NamedTuple):
 
 @dataclass(frozen=True)
 class SideBySide:
-    """What came of several runs.
+    """The results of several runs.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class SideBySide:
 
     @property
     def rows(self) -> list[PhaseOfSides]:
-        """Its kinds of phases, each with what it is called."""
+        """Its kinds of phases, each with its title."""
         named = titles(self.phases)
         return [
             PhaseOfSides(named[phase][:1].upper() + named[phase][1:], phase, sides)
@@ -103,7 +103,7 @@ class SideBySide:
 
 
 def _of(record: str, name: str) -> Callable[[Any], Any]:
-    """Return what has a value of the load or the ratio of a phase; None where there is none."""
+    """Return a getter of one value of a phase's load or ratio; None where there is none."""
     return lambda one: getattr(getattr(one, record), name, None)
 
 
@@ -218,7 +218,7 @@ def compare(
 
 
 def _side(name: str, run: Comparable) -> Side:
-    """Return a run as a side, with what is known of it already."""
+    """Return a run as a side, with its known results."""
     if isinstance(run, Scenario | JobsScenario):
         return Side(name, run)
     return side_of_content(name, run)
@@ -233,8 +233,8 @@ def run_side_by_side(
 ) -> SideBySide:
     """Run several sides with the same seeds, and compare them with the first.
 
-    ``repeat``, ``jobs`` and ``progress`` are those of :func:`compare`. With one seed, what is kept
-    of a side is taken with the seed that it had.
+    ``repeat``, ``jobs`` and ``progress``: as in :func:`compare`. With one seed, the kept result of
+    a side is used, with the seed that it had.
 
     Raises
     ------
@@ -307,7 +307,7 @@ def _phase(
 
 
 def _ratio(base: Sequence[Measurement], runs: Sequence[Measurement]) -> Ratio:
-    """Compare the seconds; or those of a byte, where both move bytes, and not as many."""
+    """Compare the seconds; or the seconds per byte, where both move bytes."""
     by_bytes = all(run.bytes > 0 for run in (*base, *runs))
     before, after = (
         [run.seconds / (run.bytes if by_bytes else 1) for run in side] for side in (base, runs)

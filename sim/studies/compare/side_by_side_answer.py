@@ -48,7 +48,7 @@ _VALUES = (
 
 
 def side_by_side_answer(found: SideBySide, command: str = "") -> Answer:
-    """Return what came of runs side by side; ``command`` as it was typed."""
+    """Return the answer on runs side by side; ``command`` as it was typed."""
     values = Values("side-by-side", _VALUES, found)
     told = [
         Points([(one.name, one.said) for one in row.sides if one.said], f"{row.title}:")

@@ -87,7 +87,7 @@ class PhaseExplanation:
 
     @property
     def others(self) -> tuple[Tried, ...]:
-        """What it takes without each other job, the one that holds it up most first."""
+        """Its seconds without each other job; the job that delays it most comes first."""
         return tuple(one for one in self.without if one.key.startswith(f"{_JOB} "))
 
     @property
@@ -370,7 +370,7 @@ def _absences(case: Case, results: Mapping[str, Result]) -> list[_Trial]:
 
 
 def _causes(found: Sequence[Load]) -> set[Cause]:
-    """Return what ranks waited for and were at, if it is worth a look beside their computing."""
+    """Return the causes of waiting, and what ranks did meanwhile, if large beside computing."""
     by_name = {cause.name.lower(): cause for cause in Cause}
     causes = set()
     for load in found:
@@ -393,7 +393,7 @@ def _best(
     *,
     changes: bool,
 ) -> tuple[Tried, ...]:
-    """Return what came of trials for one kind of phase, the largest gain first."""
+    """Return the results of trials for one kind of phase, the largest gain first."""
     tried = [
         Tried(
             words=trial.words,
@@ -414,12 +414,12 @@ def _best(
 
 
 def _happened(one: Tried) -> bool:
-    """Tell whether it is something that came upon the run: another job, or a fault."""
+    """Tell whether it came from outside the job: another job, or a fault."""
     return one.key.startswith((_JOB, _FAULT))
 
 
 def _before_its_kind(tried: list[Tried], one: Tried, seconds: float) -> None:
-    """Put one station, or one rank, before all of its kind if it brings most of what they do.
+    """Put one station, or one rank, before all of its kind if it brings most of their gain.
 
     Without all disks a run is always faster than without one; but where that one alone holds the
     others up, it is the one to be named.

@@ -220,7 +220,7 @@ _KIN = {"OST": "disks", "OSS": "oss", "LNET": "lnet"}
 
 
 def single(name: str) -> Part:
-    """Return the part that one station is: one that is busier than its peers."""
+    """Return the part for one station that is busier than its peers."""
     return Part(
         key=name.lower().replace(" ", "_"),
         words=f"the time that {name} takes",
@@ -231,7 +231,7 @@ def single(name: str) -> Part:
 
 
 def rank_computing(rank: int, job: str = "") -> Part:
-    """Return the part that one rank's computing is: one that computes longer than the others."""
+    """Return the part for the computing of one rank that computes longer than the others."""
     name = f"{COMPUTING} of rank {rank}" + (f" of job {job}" if job else "")
     return Part(
         key=name.replace(" ", "_"),
@@ -245,8 +245,8 @@ def rank_computing(rank: int, job: str = "") -> Part:
 def suspects(causes: Collection[Cause], kinds: Collection[StationKind]) -> list[Part]:
     """Return the parts that may be to blame: the one place where this is chosen.
 
-    ``causes`` are what ranks waited for and what they were at meanwhile, as far as it is worth a
-    look; ``kinds`` those of the stations that were busiest.
+    ``causes``: the main waits of the ranks, and what they were doing meanwhile. ``kinds``: the
+    kinds of the busiest stations.
     """
     return [
         part for part in PARTS if part.causes.intersection(causes) or part.kinds.intersection(kinds)

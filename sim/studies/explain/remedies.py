@@ -1,4 +1,4 @@
-"""What a user, or who buys the machine, can change: candidates for a better run."""
+"""Changes that a user, or the buyer of the machine, can make: candidates for a better run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class _Patient(NamedTuple):
 def remedies(name: str, case: Case, result: Result, causes: Collection[Cause]) -> list[Remedy]:
     """Return the changes that may help a job whose ranks waited for some causes.
 
-    ``name`` is the job's, empty where there is only one; ``result`` what came of it in the run.
+    ``name``: the job's, empty where there is only one. ``result``: its result in the run.
     """
     patient = _Patient(name, case, result)
     kinds = [make for on, make in _KINDS if on.intersection(causes)]
@@ -202,7 +202,7 @@ def _client(patient: _Patient) -> Iterator[Remedy]:
 
 
 def _hardware(patient: _Patient) -> Iterator[Remedy]:
-    """Yield twice the OSTs, and twice the LNET routers, or as many as find room."""
+    """Yield twice the OSTs, and twice the LNET routers, or as many routers as fit."""
     lustre, lnet = patient.machine.lustre, patient.machine.lnet
     wide = patient.scenario.striping.count in (-1, lustre.osts)
     osts = {"lustre.osts": 2 * lustre.osts}
@@ -223,7 +223,7 @@ def _hardware(patient: _Patient) -> Iterator[Remedy]:
 
 
 def _mdts(patient: _Patient) -> Iterator[Remedy]:
-    """Yield four times the MDTs, to all of which the directories deal their names (DNE)."""
+    """Yield four times the MDTs; directories spread their names over all of them (DNE)."""
     mdts = patient.machine.lustre.mds.mdts
     changes = {"lustre.mds.mdts": 4 * mdts}
     striping = replace(patient.scenario.striping, mdts=-1)

@@ -1,4 +1,4 @@
-"""The values of a machine that are bought: what they are called, and by which numbers they change.
+"""The values of a machine that can be bought: their names, and the steps in which they change.
 
 What software decides, such as the limit of RPCs in flight, and what was fitted, is not among them.
 """
@@ -120,7 +120,7 @@ class Hardware(NamedTuple):
 
 
 def hardware_of(path: str, machine: Machine) -> Hardware:
-    """Return what a value of a machine is; it need not be one that is bought."""
+    """Return the description of a value of a machine, also of one that is not bought."""
     words = NAMES.get(path, path)
     if str(machine.values(units=True)[path]).endswith("B/s"):
         return Hardware(path, words, "GB/s", _GB)
@@ -133,7 +133,7 @@ def is_count(path: str, machine: Machine) -> bool:
 
 
 def all_hardware(mix: WorkloadMix) -> tuple[str, ...]:
-    """Return the paths of all hardware that a mix may feel: of SSDs only if a job writes there."""
+    """Return the paths of all hardware that may affect a mix; SSDs only if a job writes to them."""
     values = mix.machine.values()
     targets = {target for job in mix.jobs for target in _targets(job.run)}
     return tuple(
@@ -146,7 +146,7 @@ def all_hardware(mix: WorkloadMix) -> tuple[str, ...]:
 
 
 def _targets(run: Runnable) -> Iterator[str]:
-    """Yield where a job's files are, or those of several jobs."""
+    """Yield the kind of target that holds the files, for each job."""
     if isinstance(run, Scenario):
         yield run.target.kind
         return
@@ -156,7 +156,7 @@ def _targets(run: Runnable) -> Iterator[str]:
 
 
 def scaled(path: str, factor: float, machine: Machine) -> Any:
-    """Return a value of a machine times a factor; of a count the nearest one that there can be."""
+    """Return a value of a machine times a factor; counts become the nearest possible one."""
     now = machine.values()[path]
     if not isinstance(now, int):
         return now * factor

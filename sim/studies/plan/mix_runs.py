@@ -1,4 +1,4 @@
-"""The jobs of a workload mix, run on machines: what each came to, and the throughput of the mix."""
+"""The jobs of a workload mix, run on machines: the result of each, and the mix's throughput."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = {cause.name.lower(): words for cause, words in WORDS.items()}
 
 
 class Setting(NamedTuple):
-    """On what the jobs of a mix are run.
+    """The machine and conditions that the jobs of a mix run on.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True)
 class JobRuns:
-    """What a job of a mix came to on one machine.
+    """The result of a job of a mix on one machine.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ def _outcome(jobs: Sequence[MixJob], runs: Sequence[Sequence[RunRecord | Failure
 
 
 def jobs_of_weights(mix: WorkloadMix, present: Sequence[JobRuns]) -> tuple[float, ...]:
-    """Return how many of each job there are for one of the mix, up to a common factor.
+    """Return the number of each job in the mix, up to a common factor.
 
     Parameters
     ----------

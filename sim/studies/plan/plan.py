@@ -38,7 +38,7 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Configuration:
-    """A machine that there could be, and what the mix came to on it."""
+    """A possible machine, and the result of the mix on it."""
 
     values: Mapping[str, Any]  # what is changed, as asked for, by path; empty: as it is
     machine: Machine | None = None  # with what follows from the changes; None if there can be none
@@ -64,7 +64,7 @@ class Plan:
     mix
         The jobs, with their weights.
     axes
-        What was changed; the paths are those of the machine.
+        What was changed, by paths in the machine.
     counts
         How many of each job there are, up to a common factor.
     seeds
@@ -104,7 +104,7 @@ class Plan:
         return hardware_of(path, self.mix.machine)
 
     def units(self, configuration: Configuration, path: str) -> float:
-        """Return how many units more of a value a configuration has: of a rate 10^9 bytes/s."""
+        """Return how many more units a configuration has; a unit of rate is 10^9 bytes/s."""
         assert configuration.machine is not None
         before, after = (each.values()[path] for each in (self.mix.machine, configuration.machine))
         more: float = (after - before) / self.hardware(path).scale
@@ -271,7 +271,7 @@ def _run(
     simulations: Simulations,
     costs: Mapping[str, float],
 ) -> tuple[tuple[float, ...], list[Configuration]]:
-    """Run the mix on configurations; return how many of each job there are, and what came of it."""
+    """Run the mix on configurations; return the number of each job, and the results."""
     possible = [each for each in made if each.machine is not None]
     settings = [Setting(each.machine) for each in possible if each.machine is not None]
     outcomes = iter(run_mix(mix, settings, seeds, simulations))
@@ -315,7 +315,7 @@ def _ratio(
 def cost_of(
     before: Machine, after: Machine, asked: Iterable[str], costs: Mapping[str, float]
 ) -> float | None:
-    """Return what a machine costs beyond another one; None if a change has no cost by units.
+    """Return the extra cost of a machine over another; None if a change has no cost per unit.
 
     Parameters
     ----------

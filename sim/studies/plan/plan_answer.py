@@ -57,7 +57,7 @@ def plan_answer(
     sensitivity: MixSensitivity | None = None,
     faults: MixFaults | None = None,
 ) -> Answer:
-    """Return what came of the studies of a mix that were asked for; ``command`` as it was typed."""
+    """Return the answer on the studies of a mix that were asked for; ``command`` as typed."""
     blocks: list[Block] = [Section("", "", [Listing("", _head(mix, plan))], on="text")]
     columns: list[Column] = []
     if plan is not None:

@@ -37,7 +37,7 @@ _NUMBERED = re.compile(r".*\d")
 
 
 class FailedParts(NamedTuple):
-    """What the mix came to with so many failed parts.
+    """The result of the mix with one number of failed parts.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def plan_faults(
 
 
 def _faults(text: str, number: int, mix: WorkloadMix) -> tuple[Fault, ...]:
-    """Return the same fault of so many parts."""
+    """Return the same fault for each of ``number`` parts."""
     found = _SENTENCE.fullmatch(" ".join(text.split()))
     if found is None or _NUMBERED.fullmatch(found["part"]):
         raise InputError(

@@ -79,7 +79,7 @@ def cost_figure(plan: Plan) -> Figure:
 
 
 def _scale(plan: Plan) -> tuple[float, str]:
-    """Return by what costs are divided, and the word for it."""
+    """Return the divisor of costs, and the word for it."""
     most = max(abs(each.cost or 0.0) for each in plan.configurations)
     for scale, word in ((1e6, "million "), (1e3, "thousand ")):
         if most >= scale:

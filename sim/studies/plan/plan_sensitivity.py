@@ -258,7 +258,7 @@ class _Study:
         return tuple(sorted(effects, key=lambda effect: -effect.size))
 
     def sobol(self, varied: Sequence[Range], samples: int) -> tuple[Share, ...]:
-        """Return which part of the variance each value has, the largest first."""
+        """Return each value's share of the variance, the largest first."""
         analyze, sample = _salib().sobol
         problem, seed = _problem(varied), self._mix.seed
         points = sample(problem, samples, calc_second_order=False, seed=seed)
@@ -311,7 +311,7 @@ def _value(one: Range, part: float, machine: Machine) -> Any:
 def _ranges(
     mix: WorkloadMix, paths: Sequence[str], given: Mapping[str, tuple[Any, Any]], width: float
 ) -> list[Range]:
-    """Return between which bounds each value is varied."""
+    """Return the bounds within which each value is varied."""
     if not 0.0 < width < 1.0:
         raise InputError(f"--range {width}: right would be a part of the value, as 30%")
     known = all_hardware(mix)
@@ -362,7 +362,7 @@ def _around(mix: WorkloadMix, path: str, width: float) -> Range:
 
 
 def _trajectories(runs: int, values: int, jobs: int) -> int:
-    """Return how many trajectories so many runs allow; raise InputError if fewer than two."""
+    """Return the number of trajectories that ``runs`` allow; raise InputError if fewer than two."""
     each = (values + 1) * jobs
     if runs < 2 * each:
         raise InputError(
@@ -379,14 +379,14 @@ def _check_samples(samples: int) -> None:
 
 
 class _Salib(NamedTuple):
-    """What is used of SALib: functions that analyze and that sample, by method."""
+    """The functions of SALib that are used, to analyze and to sample, by method."""
 
     morris: tuple[Any, Any]
     sobol: tuple[Any, Any]
 
 
 def _salib() -> _Salib:
-    """Return what is used of SALib; raise FailureError if it is not installed."""
+    """Return the functions of SALib that are used; raise FailureError if it is not installed."""
     try:
         from SALib.analyze import morris as morris_analysis
         from SALib.analyze import sobol as sobol_analysis

@@ -14,13 +14,13 @@ from sim.studies.ratio import Ratio
 from topology.text import format_count
 
 WORTH_A_WORD = 0.03
-"""A job that becomes less than so much faster or slower has nothing of a change."""
+"""A job whose speed changes by less than this is not affected by a change."""
 
 _GB = 1e9
 
 
 class Felt(NamedTuple):
-    """What a job has of a change.
+    """The effect of a change on one job.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Felt(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether it is faster or slower by more than is worth a word, and more than by chance."""
+        """Whether the change of speed is large enough to mention, and more than chance."""
         sure = self.ratio.low is None or self.ratio.clear
         return sure and abs(self.ratio.value - 1.0) >= WORTH_A_WORD
 
@@ -63,7 +63,7 @@ def felt(plan: Plan, before: Configuration, after: Configuration) -> list[Felt]:
 
 
 def _side(runs: JobRuns, ratio: Ratio | None) -> PhaseOfSide:
-    """Return all phases of a job as one, which a reason can be given for."""
+    """Return all phases of a job as one phase, for which a reason can be given."""
     return PhaseOfSide(
         side=0 if ratio is None else 1,
         seconds=runs.seconds,
@@ -100,7 +100,7 @@ def _of_change(plan: Plan, changed: Configuration) -> str:
 
 
 def of_jobs(found: Sequence[Felt]) -> str:
-    """Say which jobs a change helps, which it slows, and which have nothing of it."""
+    """Say which jobs a change helps, which it slows, and which it does not affect."""
     groups = {
         "helps": [one for one in found if one.changed and one.ratio.value > 1.0],
         "slows": [one for one in found if one.changed and one.ratio.value < 1.0],
@@ -124,7 +124,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _together(plan: Plan) -> Iterator[str]:
-    """Say of each value where it brings most otherwise than alone: beside another change."""
+    """Say for each value which other change alters its effect most."""
     best: dict[str, tuple[float, str]] = {}
     for each in plan.configurations:
         for path in each.values if len(each.values) > 1 else ():
@@ -136,7 +136,7 @@ def _together(plan: Plan) -> Iterator[str]:
 
 
 def _beside(plan: Plan, whole: Configuration, path: str) -> tuple[float, str] | None:
-    """Return how differently a value works beside the other changes, and say so."""
+    """Return how far a value's effect beside other changes differs from that alone, and say so."""
     rest = {name: value for name, value in whole.values.items() if name != path}
     without, alone = plan.find(rest), plan.find({path: whole.values[path]})
     if without is None or alone is None or alone.ratio is None:
@@ -152,7 +152,7 @@ def _beside(plan: Plan, whole: Configuration, path: str) -> tuple[float, str] | 
 
 
 def reasons(plan: Plan, *, every: bool) -> Iterator[tuple[str, str]]:
-    """Yield a change alone and a job, and what that job has of it and why.
+    """Yield a change alone with a job, and a sentence on its effect on that job and why.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def reasons(plan: Plan, *, every: bool) -> Iterator[tuple[str, str]]:
 
 
 def _reason(before: JobRuns, after: JobRuns, one: Felt) -> str:
-    """Say what a job has of a change, why, and what binds it."""
+    """Say how a change affects a job, why, and what binds the job."""
     old, new = bottlenecks(before), bottlenecks(after)
     moved = f"Bound as before ({old})." if old == new else f"Before: {old}. Now: {new}."
     return f"{one.ratio.value:.3f} times as fast. {one.said} {moved}"
@@ -201,7 +201,7 @@ def cost_words(plan: Plan) -> Iterator[str]:
 
 
 def followed(plan: Plan) -> Iterator[str]:
-    """Say what follows from a change besides what was asked for: blades, shares of routers."""
+    """Say which other values change with a change: blades, shares of routers."""
     before = plan.mix.machine.values()
     for each in plan.alone:
         if each.machine is None:

@@ -128,7 +128,7 @@ STREAM = (
 
 
 def stream_answer(draws: Draws, command: str) -> Answer:
-    """Return what came of a stream; ``command`` as it was typed."""
+    """Return the answer on a stream; ``command`` as it was typed."""
     result = draws.first
     again = Listing("Command", command, typed=True)
     return Answer(

@@ -1,4 +1,4 @@
-"""Several draws of what is not known of the jobs of a stream, and the intervals that follow."""
+"""Several draws of the unknown values of a stream's jobs, and the intervals that follow."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Interval(NamedTuple):
 
     @staticmethod
     def of(values: Sequence[float]) -> Interval:
-        """Return that of some values."""
+        """Return the interval of some values."""
         return Interval(min(values), float(np.median(values)), max(values))
 
 
 class Agreement(NamedTuple):
-    """How the seconds in I/O of jobs agree with measured ones: of all ranks of a job together."""
+    """How the jobs' seconds in I/O, all ranks together, agree with measured ones."""
 
     jobs: int  # how many are compared: those that were measured and moved anything
     r: float  # correlation of the seconds; not a number for fewer than three
@@ -102,7 +102,7 @@ def run_stream(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> Draws:
-    """Run a stream for some draws of what is not known of its jobs.
+    """Run a stream for several draws of the unknown values of its jobs.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _correlation(one: Floats, other: Floats) -> float:
 
 
 def with_alone(stream: Stream, result: StreamResult, processes: int) -> StreamResult:
-    """Return the result of a stream with what its jobs came to by themselves.
+    """Return the result of a stream with the results of its jobs run alone.
 
     The jobs of a part run on one machine, each when the nodes of the one before are clean: on the
     same nodes and OSTs and with the same seeds, so that only the other jobs are missing. The parts

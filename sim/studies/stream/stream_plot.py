@@ -59,7 +59,7 @@ def stream_figure(result: StreamResult) -> Figure:
 
 
 def _parts(figure: object, whole: Axes) -> tuple[Axes, Axes, Axes]:
-    """Cut axes into those of nodes, twice as high, of the queue and of the file system."""
+    """Split axes into three: nodes (twice as high), the queue, and the file system."""
     first, second, third, fourth = stacked(figure, whole, 4)  # type: ignore[arg-type]
     above, below = first.get_position(), second.get_position()
     first.set_position((above.x0, below.y0, above.width, above.y1 - below.y0))

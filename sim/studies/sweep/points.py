@@ -1,4 +1,4 @@
-"""The points of a sweep: combinations of values, and what came of their runs, phase by phase."""
+"""The points of a sweep: combinations of values, and the results of their runs by phase."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def phase_totals(record: RunRecord) -> dict[str, PhaseTotal]:
 
 @dataclass(frozen=True)
 class Point:
-    """A combination of values, and what came of its runs."""
+    """A combination of values and the results of its runs."""
 
     values: Mapping[str, Any]  # by the paths of the axes
     ended: tuple[Ended, ...]  # for each seed the record of the run, or why there is none

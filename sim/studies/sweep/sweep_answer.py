@@ -41,7 +41,7 @@ _VARIED = "Each run is the scenario below with other values of {}."
 
 
 def _phases(point: Point) -> dict[str, Any]:
-    """Return what JSON is told of the phases of a point: a figure for each seed."""
+    """Return the JSON of the phases of a point: a figure for each seed."""
     names = dict.fromkeys(name for totals in point.totals for name in totals)
 
     def by_seed(phase: str, told: str) -> list[Any]:
@@ -73,7 +73,7 @@ SWEEP = (
 
 
 def sweep_answer(title: str, done: Sweep, command: str | None = None) -> Answer:
-    """Return what came of a sweep.
+    """Return the answer on a sweep.
 
     With a `command`, as it was typed, a page of it also has the machine and the whole scenario,
     which by itself need not be one that can be run.

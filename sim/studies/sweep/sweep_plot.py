@@ -45,7 +45,7 @@ _PHASES = 4  # panels side by side have no room for more
 
 @dataclass(frozen=True)
 class _Line:
-    """A row of numbers with what it is called."""
+    """A row of numbers with its name."""
 
     name: str
     values: list[list[float]]

@@ -146,7 +146,7 @@ def _units(axis: Axis) -> dict[str, str]:
 
 
 def _filled(done: Swept, column: Column) -> np.ndarray[Any, Any]:
-    """Return what is told of each phase of each seed of each point."""
+    """Return the values of each phase, for each seed of each point."""
     told = [
         totals.get(phase)
         for point in done.points

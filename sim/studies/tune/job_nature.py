@@ -1,4 +1,4 @@
-"""What a job is, as far as it decides what can be tuned: found out from a run of it.
+"""The properties of a job that decide what can be tuned, found out from a run of it.
 
 With it what is to become small: the seconds of its I/O, or of its writes or its reads alone.
 """
@@ -36,7 +36,7 @@ WORDS: dict[Objective, str] = {
 """What is minimised."""
 
 OF_CALLS = "seconds of the calls, of each kind those of the rank that spent most time in them"
-"""The same of a replay: its phases hold what the job computed, too."""
+"""What is minimised for a replay, whose phases also contain the job's computing."""
 
 
 def replays(scenario: Scenario) -> bool:
@@ -62,7 +62,7 @@ class JobNature:
 
     @property
     def replays(self) -> bool:
-        """Whether it replays a log or a trace, of which little can be changed."""
+        """Whether it replays a log or a trace; little can be changed in a replay."""
         return replays(self.scenario)
 
     @property
@@ -98,7 +98,7 @@ class JobNature:
 
 
 def nature_of(scenario: Scenario, record: RunRecord) -> JobNature:
-    """Return what a job is, by its scenario and what came of a run of it.
+    """Return the properties of a job, from its scenario and the result of a run.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _switches(workload: Workload) -> frozenset[str]:
 def phase_seconds(record: RunRecord, *, replay: bool) -> dict[str, float]:
     """Return the seconds of a run's phases of I/O by name, all repetitions together.
 
-    Of a replay they are those of each kind of calls.
+    For a replay: the seconds of each kind of calls.
     """
     pairs = (
         [(phase.name, phase.seconds) for phase in record.phases if phase.name not in NO_CALLS]
@@ -145,7 +145,7 @@ def counted(phase: str, objective: Objective) -> bool:
 
 
 def seconds_of_record(record: RunRecord, objective: Objective, *, replay: bool) -> float:
-    """Return what is to become small.
+    """Return the seconds to be minimised.
 
     Raises
     ------

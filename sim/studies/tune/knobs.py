@@ -1,7 +1,7 @@
-"""Knobs: what can be turned of a job; those of a user: the striping and collective buffering.
+"""Knobs: the settings of a job that a user can change, striping and collective buffering.
 
-Striping is over how many OSTs files lie, in stripes of which size; collective buffering whether
-ranks aggregate, how many do, and how they lock.
+Striping: the stripe count and the stripe size. Collective buffering: whether there are
+aggregators, how many, and how they lock.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def striping_of(nature: JobNature, scenario: Scenario) -> tuple[int | None, int 
 
 
 def stripe_count_of(nature: JobNature) -> int | None:
-    """Return over how many OSTs the files of a job lie; None where a log knows it of each file."""
+    """Return the stripe count of a job's files; None where a log has one for each file."""
     osts = nature.machine.lustre.osts
     own = nature.tests[0].stripe_count if nature.tests else 0
     hint = nature.hints.get("striping_factor") if nature.collective or nature.over_mpi else None
@@ -147,7 +147,7 @@ def stripe_count_of(nature: JobNature) -> int | None:
 
 
 def stripe_size_of(nature: JobNature) -> int | None:
-    """Return the bytes of a stripe; None where a log knows it of each file."""
+    """Return the stripe size in bytes; None where a log has one for each file."""
     own = nature.tests[0].stripe_size if nature.tests else 0
     hint = nature.hints.get("striping_unit") if nature.collective or nature.over_mpi else None
     asked = own or int(hint or 0) or nature.scenario.striping.size or 0
@@ -254,7 +254,7 @@ def _with_aggregators(nature: JobNature, scenario: Scenario, value: float) -> Sc
 
 
 def aggregators_of(nature: JobNature, scenario: Scenario, value: float | None) -> int:
-    """Return how many aggregators there are with so many for each OST of the file."""
+    """Return the number of aggregators, given the number for each OST of the file."""
     count = scenario.striping.count or stripe_count_of(nature) or 1
     return max(1, round(count * (1 if value is None else value)))
 

@@ -142,7 +142,7 @@ class Search:
         return guided(self._space.nature, {knob.name for knob in self._space.knobs})
 
     def tell(self, setting: Setting, value: float | None) -> None:
-        """Remember what a setting came to: the smaller the better; None if it cannot be run."""
+        """Remember the result of a setting: smaller is better; None if it cannot be run."""
         key = self._space.key(setting)
         self._asked.add(key)
         self._values[key] = value
@@ -173,7 +173,7 @@ class Search:
         return found
 
     def _take(self, source: Iterator[Setting], count: int, found: list[Setting]) -> None:
-        """Add new settings that can be, until there are so many."""
+        """Add new possible settings, until there are ``count``."""
         while len(found) < count:
             setting = next(source, None)
             if setting is None:
@@ -193,7 +193,7 @@ class Search:
             yield self._space.at(tuple(trial.params[knob.name] for knob in self._space.knobs))
 
     def _any(self) -> Iterator[Setting]:
-        """Yield any settings: of a small space what is left, else what is drawn."""
+        """Yield any settings: the remaining ones of a small space, else random ones."""
         settings = self._space.settings
         if settings is not None:
             yield from (settings[place] for place in self._random.permutation(len(settings)))
@@ -202,7 +202,7 @@ class Search:
             yield self._space.at(tuple(int(self._random.integers(n)) for n in self._space.shape))
 
     def _teach(self, places: Places, value: float) -> None:
-        """Let the estimator know what a setting came to."""
+        """Tell the estimator the result of a setting."""
         names = [knob.name for knob in self._space.knobs]
         with _quiet():
             self._study.add_trial(

@@ -38,7 +38,7 @@ LIMITS: Mapping[str, str] = {
 """What can be limited, and what each is."""
 
 _COUNTED = 20_000
-"""Combinations that are looked at one by one; of more nobody asks how many there are exactly."""
+"""Most combinations that are looked at one by one; larger spaces are not counted exactly."""
 
 Places = tuple[int, ...]
 """The place of each knob's value among its choices."""
@@ -94,7 +94,7 @@ def _nodes(_nature: JobNature, _setting: Setting, scenario: Scenario) -> int:
 
 
 def _files(_nature: JobNature, _setting: Setting, scenario: Scenario) -> int:
-    """Return how many files IOR makes; of what does not tell, one."""
+    """Return how many files IOR makes; 1 for a workload that does not tell."""
     workload = workload_of(scenario.workload)
     if not isinstance(workload, Ior):
         return 1
@@ -165,7 +165,7 @@ class Space:
         return {knob.name: knob.present for knob in self.knobs if knob.present is not None}
 
     def at(self, places: Places) -> Setting:
-        """Return a setting by the places of its values; what idles in it is left as it is."""
+        """Return a setting by the places of its values; idle knobs stay as they are."""
         chosen = {
             knob.name: knob.values[place] for knob, place in zip(self.knobs, places, strict=True)
         }
@@ -176,11 +176,11 @@ class Space:
         return {**present, **chosen}
 
     def places(self, setting: Setting) -> Places:
-        """Return the places of the values of a setting: of one that is no choice, the nearest."""
+        """Return the places of a setting's values; the nearest place for other values."""
         return tuple(_place(knob, setting.get(knob.name)) for knob in self.knobs)
 
     def key(self, setting: Setting) -> tuple[Any, ...]:
-        """Return what two settings have in common that are the same."""
+        """Return a key that is equal for two settings that do the same."""
         return tuple(setting.get(knob.name) for knob in self.knobs)
 
     def scenario(self, setting: Setting) -> Scenario | None:

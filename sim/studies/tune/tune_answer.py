@@ -77,7 +77,7 @@ TUNING = (
 
 
 def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answer:
-    """Return what a search has found; with a `command`, as it was typed, also what a page needs."""
+    """Return the answer on a search; with a `command`, as typed, also the parts of a page."""
     scenario = found.present.scenario
     machine = machine_of(scenario)
     seconds = {"now": found.present, "best": found.best}
@@ -155,7 +155,7 @@ def _searched(found: Tuning) -> Iterator[str]:
 
 
 def minimised(found: Tuning) -> str:
-    """Return what was to become small, in words."""
+    """Return what was minimised, in words."""
     if found.space.nature.replays:
         return OF_CALLS if found.objective == "all" else f"{OF_CALLS}; {found.objective}s alone"
     return WORDS[found.objective]
@@ -245,7 +245,7 @@ class Binding(NamedTuple):
 
 
 def _bindings(found: Tuning) -> Iterator[Binding]:
-    """Yield what binds now and with the best, with the same seed, where both have a phase."""
+    """Yield what binds each phase now and with the best setting, with the same seed."""
     now, best = (
         {bound.phase: bound for bound in reversed(trial.records[0].bounds)}
         for trial in (found.present, found.best)
@@ -290,7 +290,7 @@ def _bound_lines(found: Tuning) -> Iterator[str]:
 
 
 def _trust(found: Tuning) -> str:
-    """Say how near the gain is to what the simulator itself is off by."""
+    """Say how the gain compares with the simulator's own error."""
     kind, error = main_error(found)
     if error is None:
         return (

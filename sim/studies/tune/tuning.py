@@ -46,7 +46,7 @@ _NEAR = log(1.15)
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting, and what came of its runs.
+    """A setting and the results of its runs.
 
     Where it moves other bytes than the job does now, its seconds are those for as many bytes.
     """
@@ -95,7 +95,7 @@ class Tuning:
     def ranked(self) -> list[Trial]:
         """All settings that could be run, the best first.
 
-        Who was run with more seeds comes before who was not: only those near the best were.
+        Settings with more seeds come first: only settings near the best got more seeds.
         """
         ran = [trial for trial in self.trials if trial.seconds]
         return sorted(
@@ -161,7 +161,7 @@ def _level(trial: Trial, seeds: int) -> float:
 
 
 def _best(trials: Iterable[Trial]) -> Trial:
-    """Return the best setting: of those with most seeds, for only near the best there are many."""
+    """Return the best of the settings with most seeds; only settings near the best get many."""
     ran = [trial for trial in trials if trial.seconds]
     most = max(len(trial.seconds) for trial in ran)
     return min(
@@ -287,7 +287,7 @@ class Tuner:
         return [trial.setting for trial in sorted(ran, key=lambda one: one.seconds[0])[:_GOOD]]
 
     def _try(self, settings: Sequence[Setting]) -> None:
-        """Run settings with the first seed, and tell the search what they came to."""
+        """Run settings with the first seed, and tell the search their results."""
         assert self._space is not None
         assert self._search is not None
         made = [(one, self._space.scenario(one)) for one in settings]
@@ -315,7 +315,7 @@ class Tuner:
                 self._trials[place] = self._with(trial, one)
 
     def _with(self, trial: Trial, ended: Ended) -> Trial:
-        """Return a setting with what came of one more run."""
+        """Return a setting with the result of one more run."""
         usual = self._trials[0] if self._trials else trial
         reason = ended.reason if isinstance(ended, Failure) else "; ".join(ended.troubles)
         if reason and trial is not usual:

@@ -1,7 +1,7 @@
 """The counters of a module of Darshan, a table with a row for each record, and what they say.
 
 A record is about one file and one rank; or, with the rank -1, about one file that all ranks opened:
-its counters are then those of all ranks together.
+its counters are then sums over all ranks.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Counters:
     def common(self, what: Literal["ACCESS", "STRIDE"]) -> dict[int, int]:
         """Return the most frequent sizes, or gaps from one call to the next: bytes to how often.
 
-        Of sizes those of reads and writes together.
+        For sizes: the sizes of reads and writes together.
         """
         found: dict[int, int] = {}
         for place in range(1, 5):

@@ -31,7 +31,7 @@ class Segments:
         return order, number[order]
 
     def of(self, number: int) -> Rows:
-        """Return the calls on a file, those of each rank in their order; maybe none."""
+        """Return the calls on a file, each rank's calls in order; maybe none."""
         order, files = self._by_file
         low = np.searchsorted(files, np.uint64(number))
         chosen = order[low : np.searchsorted(files, np.uint64(number), side="right")]

@@ -62,7 +62,7 @@ class Facts:
 
 
 def facts_of(texts: Iterable[str]) -> Facts:
-    """Read what was typed: ``KEY=VALUE`` each; of a key that is typed twice the last one holds.
+    """Read what was typed: ``KEY=VALUE`` each; the last value of a key counts.
 
     Raises InputError if a text is no such thing, or a value cannot be.
     """

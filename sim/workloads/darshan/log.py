@@ -107,7 +107,7 @@ class DarshanLog:
         return max((window[1] for window in windows if window is not None), default=0.0)
 
     def name_of(self, number: int) -> str:
-        """Return what a file is called; a file without a name, by its number."""
+        """Return the name of a file; its number if it has no name."""
         return self.names.get(number) or f"#{number}"
 
 

@@ -190,7 +190,7 @@ class MpiFileCalls:
         self.busy = busy
 
     def _data(self, direction: Direction, op: TraceOp) -> Rows:
-        """Return the reads or the writes: the smallest sizes are those of independent calls."""
+        """Return the reads or the writes; independent calls get the smallest sizes."""
         known = mpi_counted(self.record, direction)
         if known.calls == 0:
             return join([])
@@ -243,7 +243,7 @@ class MpiFileCalls:
     def _collective(
         self, direction: Direction, op: TraceOp, sizes: Integers, took: float, begin: int
     ) -> Rows:
-        """Return collective calls: those of all ranks, and one of some if there are any left."""
+        """Return collective calls of all ranks, and one of some ranks for the sizes left over."""
         members = self.members
         full, left = divmod(len(sizes), len(members))
         if len(sizes) == 0:

@@ -30,7 +30,7 @@ _IMAGES = frozenset(("overlay", "rootfs", "squashfs", "tmpfs"))
 """Kinds of roots that hold the system: what a job reads and writes there is behind a link."""
 
 _GRACE = 1
-"""Years before and after those of its service in which a machine may have run: trials, clocks."""
+"""Years before and after its service in which a machine may have run: trials, wrong clocks."""
 
 _FIRST_YEAR = 2000
 """What is dated before has no date: no log of Darshan is as old."""
@@ -51,12 +51,12 @@ def below(path: str, mount: str) -> bool:
 
 
 def bytes_of_files(log: DarshanLog) -> Mapping[int, int]:
-    """Return what the job read and wrote of each file that is replayed, by its number.
+    """Return the bytes that the job read and wrote in each replayed file, by its number.
 
-    Of a file that went through MPI-IO that is what MPI-IO was asked for.
+    For a file accessed through MPI-IO: the bytes that MPI-IO was asked for.
     """
     moved: dict[int, int] = {}
-    for records in (log.posix, log.mpiio):  # MPI-IO's go before those of POSIX below
+    for records in (log.posix, log.mpiio):  # MPI-IO's bytes take precedence over POSIX's
         of_layer: dict[int, int] = {}
         amounts = (records["BYTES_READ"] + records["BYTES_WRITTEN"]).tolist()
         for number, amount in zip(records.number.tolist(), amounts, strict=True):
@@ -96,7 +96,7 @@ def file_systems(log: DarshanLog) -> list[FileSystem]:
 
 
 def elsewhere(systems: Iterable[FileSystem]) -> list[FileSystem]:
-    """Return those that are known not to be Lustre."""
+    """Return the file systems that are known not to be Lustre."""
     return [system for system in systems if system.kind not in ("", LUSTRE)]
 
 
@@ -125,7 +125,7 @@ class Shape:
 
 
 def shape_of(log: DarshanLog, cores: int) -> Shape:
-    """Return the nodes and ranks of a job; ``cores`` are those of a node of its machine.
+    """Return the nodes and ranks of a job; ``cores``: the cores of a node of its machine.
 
     From the names of the nodes where the log has them for all ranks; or for some, if no other
     number of ranks a node fits them. Else from which ranks wrote for others: Cray's MPI-IO gives
@@ -149,8 +149,8 @@ def shape_of(log: DarshanLog, cores: int) -> Shape:
 def nodes_shown(log: DarshanLog) -> dict[int, str]:
     """Return the nodes of ranks that the log names, or that stand in the names of their files.
 
-    Libraries put the name of the node into those of their files on it (``/tmp/ompi.sn176.28751``):
-    a word that looks like the name of a node that is known, with other figures.
+    Libraries put a node's name into the names of their files there (``/tmp/ompi.sn176.28751``):
+    a word that looks like the name of a known node, with other digits.
     """
     found = {rank: host.partition(".")[0] for rank, host in log.hosts.items()}
     looks = {_other_figures(host) for host in found.values() if host[-1:].isdigit()}
@@ -167,7 +167,7 @@ def nodes_shown(log: DarshanLog) -> dict[int, str]:
 
 
 def _other_figures(name: str) -> str:
-    """Return a pattern of what looks like the name of a node, with other figures."""
+    """Return a pattern for names that look like a node's name, with other digits."""
     return re.sub(r"\d", r"\\d", re.escape(name))
 
 
@@ -257,8 +257,8 @@ class Place:
 
     machine: str  # the name of a machine, or its file
     why: str  # what in the log speaks for it, or why nothing does
-    # Whether the job did run there; else the machine is a stand-in, and times beside those of the
-    # log are no test of it.
+    # Whether the job did run there; else the machine is a stand-in, and comparing its times
+    # with the log's times is no test of it.
     known: bool = True
 
 

@@ -178,9 +178,9 @@ def syncs_after(
     slowest: tuple[int, float] | None = None,
     mpi: int = 0,
 ) -> list[Rows]:
-    """Return the syncs of a file: those of each rank evenly among its writes, the last behind them.
+    """Return the syncs of a file: spread evenly among each rank's writes, the last one after them.
 
-    The k-th syncs of the ranks end together, as those of one file do, or where the rank's next call
+    The k-th syncs of the ranks end together, as syncs of one file do, or where the rank's next call
     began. Darshan adds their time to that of the writes; what the writes took DXT tells, so the
     rest is theirs.
 

@@ -67,12 +67,12 @@ class _Moved(NamedTuple):
 
 
 def ost_uses(log: DarshanLog) -> list[Use]:
-    """Return what a job moved through each OST of which the log knows, by index."""
+    """Return the job's use of each OST that the log names, by index."""
     return _uses(log, "OST", 1)
 
 
 def oss_uses(log: DarshanLog, osts_per_oss: int) -> list[Use]:
-    """Return the same of each OSS: its OSTs, of which it has so many, taken together."""
+    """Return the job's use of each OSS: its ``osts_per_oss`` OSTs taken together."""
     return _uses(log, "OSS", osts_per_oss)
 
 
@@ -93,7 +93,7 @@ def _uses(log: DarshanLog, kind: Kind, osts_of_each: int) -> list[Use]:
 
 
 def _files(log: DarshanLog) -> Iterator[_Moved]:
-    """Yield what each file moved of which the log knows where it lay."""
+    """Yield the bytes that moved for each file whose OSTs the log names."""
     for number, (_, osts) in log.layouts.items():
         records = log.posix.of_file(number)
         way: Direction = "WRITE" if records.total("BYTES_WRITTEN") else "READ"
@@ -125,7 +125,7 @@ class SlowOss(NamedTuple):
     """An OSS that was slow."""
 
     use: Use
-    osts: tuple[Use, ...]  # those of its OSTs of which the log tells how fast they were: all slow
+    osts: tuple[Use, ...]  # its OSTs whose speed follows from the log: all slow
     has: int  # how many OSTs it has
 
 

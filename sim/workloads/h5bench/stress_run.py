@@ -111,7 +111,7 @@ class _StressRun:
         )
 
     def _outer(self) -> tuple[int, ...]:
-        """Return the dimensions of a dataset before those of an array."""
+        """Return the dimensions of a dataset that come before an array's dimensions."""
         both = (self._task.steps, self._task.arrays)
         slow, fast = both if self._task.step_first else both[::-1]
         return {2: (), 3: (fast,), 4: (slow, fast)}[self._task.rank]

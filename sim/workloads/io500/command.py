@@ -85,7 +85,7 @@ class Io500(Workload):
         return 0
 
     def outcome(self, ranks: int) -> Io500Outcome:
-        """Return what there is so far."""
+        """Return the outcome so far."""
         return Io500Outcome(
             given={name: dict(values) for name, values in self.settings.given.items()},
             timestamp=self.settings.timestamp,

@@ -219,7 +219,7 @@ def parse_ini(content: str, place: str) -> dict[str, dict[str, str]]:
 
 
 def checked(given: Given, place: str) -> dict[str, dict[str, str]]:
-    """Return values as a scenario has them, checked as those of a file are.
+    """Return values as a scenario has them, checked like the values of a file.
 
     Raises
     ------

@@ -222,7 +222,7 @@ class Io500Run:
         )
 
     def _folders(self) -> list[Folders]:
-        """Return what there is to be walked through: the upper directories, and those with files.
+        """Return the directories to be walked through: the upper ones, and the ones with files.
 
         What there is of ``ior-rnd4K-easy-read`` is not there yet.
         """

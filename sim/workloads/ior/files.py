@@ -26,7 +26,7 @@ class IorHints(NamedTuple):
     """The hints of a test."""
 
     given: Mapping[str, str]  # what IOR passes, from variables IOR_HINT__MPI__... and the file -U
-    in_force: InForce  # what comes of it
+    in_force: InForce  # the hints that result
 
 
 def file_name(test: IorTest, index: int, repetition: int) -> str:

@@ -50,7 +50,7 @@ CALLS_OPTION, STATUS_OPTION = "savePerOpDataCSV", "stoneWallingStatusFile"
 class IorCommand:
     """What one IOR command line asks for."""
 
-    tests: tuple[IorTest, ...]  # one, or with -f those of the script
+    tests: tuple[IorTest, ...]  # one test, or with -f the tests of the script
     notes: tuple[str, ...]  # what the user should be told
     command_line: str  # as IOR repeats it in its header, with the program's name in front
 

@@ -3,7 +3,7 @@
 In a phase every rank reads the clock six times: around the open, around its transfers (with the
 final fsync of ``-e``) and around the close. IOR takes the earliest start and the latest end of each
 part of a phase over all ranks, so that the bandwidth counts the whole phase, from the first open to
-the last close. The rules are those of ReduceIterResults and bw_ops_values in IOR 4.1.
+the last close. The rules are from ReduceIterResults and bw_ops_values in IOR 4.1.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class FinishedTest:
     tasks: int  # how many ranks took part
     started: float  # when it began, in simulated seconds
     records: tuple[PhaseRecord, ...]  # what the ranks noted in each phase, in order
-    files: FileSet  # those of the latest phase
+    files: FileSet  # the files of the latest phase
     removals: tuple[Removal, ...] = ()  # of the files, after each repetition, unless they were kept
 
 

@@ -42,7 +42,7 @@ _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 
 
 def own_name(column: str) -> str:
-    """Return what a column is called here."""
+    """Return this project's name of a column."""
     low = column.strip().lower()
     return next((name for name, others in ALIASES.items() if low in others), low)
 

@@ -62,7 +62,7 @@ def read_darshan_text(text: str, place: str) -> dict[str, Any]:
 
 
 def _ranks(text: str, place: str) -> int:
-    """Return how many processes a log is of."""
+    """Return the number of processes of a log."""
     if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= MOST_RANKS:
         raise InputError(
             f"{place}: nprocs: {shown(text)}; right would be a number of processes, from 1 to "

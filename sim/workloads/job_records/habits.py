@@ -84,7 +84,7 @@ class Habits(Model):
 
 
 def load_habits(name_or_path: str) -> Habits:
-    """Read habits: those of ``configs/habits`` by name, or a file.
+    """Read habits, from ``configs/habits`` by name or from a file.
 
     Raises
     ------

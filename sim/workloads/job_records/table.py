@@ -147,7 +147,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
 def _yaml_rows(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the jobs of a YAML file: a list, or one under ``jobs``.
 
-    Of a job with several runs, the ranks are those of the first.
+    For a job with several runs, the ranks of the first run count.
     """
     document = parse_yaml(_text(path), str(path))
     jobs = document.get("jobs") if isinstance(document, dict) else document

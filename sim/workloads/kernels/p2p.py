@@ -123,7 +123,7 @@ class _Run(KernelRun[PointToPoint]):
 
     @property
     def _receivers(self) -> int:
-        """The first rank that receives: all do, or those of the second half of the nodes."""
+        """The first rank that receives: rank 0, or the first of the second half of the nodes."""
         return self._job.ranks // 2 if self._options.mode == "one-way" else 0
 
     def _record(self, sent: int) -> None:
@@ -137,7 +137,7 @@ class _Run(KernelRun[PointToPoint]):
         self._job.record("-", options.mode, times[:, _BEGIN], times[:, _END], moved, figures)
 
     def _pairs(self, apart: int) -> tuple[Integers, Integers]:
-        """Return who sends to whom in a turn: int64 (pairs,) ranks each.
+        """Return the senders and the receivers of a turn: int64 (pairs,) ranks each.
 
         Ranks are numbered node after node, and partners have the same place on their nodes.
         """

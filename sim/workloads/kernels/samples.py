@@ -68,7 +68,7 @@ class Loading:
 
     @property
     def _turn(self) -> Integers:
-        """The number of each sample among those of its rank, from 0."""
+        """The number of each sample among its rank's samples, from 0."""
         return np.arange(len(self.rank)) - np.searchsorted(self.rank, self.rank)
 
     def each_file(self, compute: float) -> int:

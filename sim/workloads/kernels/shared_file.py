@@ -47,7 +47,7 @@ class SharedFile:
     name
         Of the file.
     in_force
-        The hints, those of the job's environment unless given.
+        The hints; unless given, the hints of the job's environment.
     """
 
     def __init__(self, job: Job, name: str, in_force: InForce | None = None) -> None:

@@ -53,9 +53,9 @@ class MdtestPhase:
 
     @property
     def rate(self) -> float:
-        """Items/s of all ranks: those of the slowest one, times the ranks.
+        """Items/s of all ranks: the slowest rank's items/s, times the ranks.
 
-        Of a tree the directories of one tree, as rank 0 counts them.
+        For trees: the directories of one tree, as rank 0 counts them.
         """
         if self.operation in (Operation.TREE_CREATION, Operation.TREE_REMOVAL):
             return float(self.rates[0])

@@ -1,7 +1,7 @@
 """The parameters of an mdtest command, as mdtest 4 has them, with all that is known of each option.
 
-The options are those of its table in mdtest.c, and of the POSIX backend those that IOR has, too;
-what only mdtest 1.9 had is named.
+The options are from the table in mdtest.c, plus the POSIX backend's options that IOR has, too;
+options that only mdtest 1.9 had are named.
 """
 
 from __future__ import annotations

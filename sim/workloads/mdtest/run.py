@@ -96,7 +96,7 @@ class _Run:
         job: Job,
         test: MdtestTest,
         tasks: int,
-        part: int,  # place of this number of ranks among those of the command, from 0
+        part: int,  # place of this number of ranks among the command's numbers, from 0
         stride: int,  # ranks by which the items of the next phase are shifted
         made: Namespace,
         settling: Settling | None = None,

@@ -1,4 +1,4 @@
-"""Feeding: each rank gets its next operations, its own and those of its calls, after the last ones.
+"""Feeding: each rank gets its next operations, its own and its calls', after the last ones.
 
 No rank waits for another but where the trace has them wait. The lists of the ranks are cut into
 pieces, so that what is in memory does not grow with the trace; only a short trace is handed over as
@@ -101,7 +101,7 @@ class Assembler:
         return Listed(operations[order], rank[order], position[order])
 
     def rows(self, rows: Rows, rank: Integers, position: Integers) -> Listed:
-        """Return what rows make ranks do: int64 (rows,), whose they are and which of its rows."""
+        """Return the operations of rows; int64 (rows,): the rank of each row, its number there."""
         operations = no_operations(len(rows))
         operations["kind"] = _KINDS[rows["op"]]
         if len(rows):

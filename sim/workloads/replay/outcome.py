@@ -17,7 +17,7 @@ from sim.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX, Totals
 from sim.workloads.trace import TraceFile, TraceOp
 
 PARTS = 16
-"""Parts of a call that are told apart: those of :class:`~sim.mpi.stats.Timer`."""
+"""Parts of a call that are told apart: the parts of :class:`~sim.mpi.stats.Timer`."""
 
 
 class Call(IntEnum):

@@ -64,7 +64,7 @@ def _count_independent(intake: Intake, files: ReplayFiles) -> None:
 
 
 def _record(job: Job, outcome: ReplayOutcome) -> None:
-    """Add the rows: what the ranks did in all, and what of it was which kind of call."""
+    """Add the rows: all that the ranks did, then the part of each kind of call."""
     took = outcome.end - outcome.start
     job.rows.append(
         Row(

@@ -193,7 +193,7 @@ def _damaged(path: str, kind: str, error: BaseException) -> str:
 
 
 def _check_columns(path: str, names: Sequence[str]) -> None:
-    """Raise InputError unless the columns are those of a trace."""
+    """Raise InputError unless the columns are the columns of a trace."""
     for name in names:
         if name not in COLUMNS:
             raise InputError(
@@ -266,7 +266,7 @@ class _Reader:
     def _note(
         self, rank: Integers, file: Integers, coll: Integers, mpi: npt.NDArray[np.int8]
     ) -> None:
-        """Note which files are opened through MPI-IO, and by whom together."""
+        """Note which files are opened through MPI-IO, and by which ranks together."""
         self.mpi.update(np.unique(file[(mpi == 1) & (file >= 0)]).tolist())
         which = (coll >= 0) & (file >= 0)
         self._together.append(np.unique(file[which] * MOST_RANKS + rank[which]))

@@ -1,4 +1,4 @@
-"""The files of a skeleton at work: those of POSIX here, and what all kinds have in common."""
+"""The files of a running skeleton: POSIX files, and what all kinds have in common."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class MpiFiles(FileGroups):
         Parameters
         ----------
         timers
-            float64 (ranks, timers): what the timers of all ranks show since then; those of files
+            float64 (ranks, timers): what the timers of all ranks show since then; timers of files
             that were closed several times are in the last record.
         """
         file, closed = self.mpi_files[0], self.closed
@@ -144,7 +144,7 @@ class MpiFiles(FileGroups):
         ]
 
     def piece(self, what: Move, size: Integers) -> Integers:
-        """Return the bytes that lie together: those of a call unless it is said."""
+        """Return the contiguous bytes: one call's bytes unless the skeleton gives a piece."""
         transfer = self.transfer(what, size)
         if what.piece is None:
             return transfer

@@ -5,7 +5,7 @@ pattern says where the pieces of the ranks that share a file are, in the part of
 phase begins at:
 
 ``contiguous``
-    the bytes of a rank lie together, those of the next rank behind them;
+    the bytes of a rank are contiguous, the next rank's bytes follow;
 ``own``
     the bytes of a rank lie together, where its own offset says, whatever others do;
 ``strided``
@@ -59,7 +59,7 @@ class Sharing(NamedTuple):
         return Sharing(group, position, members)
 
     def before(self, size: Integers) -> Integers:
-        """Return the sum over those of its group that come before each rank: int64 (ranks,)."""
+        """Return the sum over earlier ranks of each rank's group: int64 (ranks,)."""
         order = np.argsort(self.group, kind="stable")
         sums = np.cumsum(size[order]) - size[order]
         before = np.empty_like(size)
@@ -68,7 +68,7 @@ class Sharing(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Pieces, those of one rank in the order in which it moves them.
+    """Pieces of file; each rank's pieces are in the order in which it moves them.
 
     Attributes
     ----------

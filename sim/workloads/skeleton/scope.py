@@ -39,7 +39,7 @@ class Scope(dict[str, Any]):
     Attributes
     ----------
     counters
-        The present values of the counters, those of outer loops first.
+        The present values of the counters, outer loops first.
     where
         The phase whose turn it is, as its path in the file.
     """

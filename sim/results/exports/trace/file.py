@@ -78,5 +78,5 @@ def _fill(board: Board, view: MachineView) -> dict[str, Any]:
 
 
 def _shown(shown: int, there: int) -> str:
-    """Say how many of what there is are shown."""
+    """Say how many are shown, of how many."""
     return f"all {there:,}" if shown == there else f"{shown:,} of {there:,}, evenly spread"

@@ -39,7 +39,7 @@ def add_ranks(board: Board, view: MachineView, shown: Integers) -> None:
 
 
 def _name(view: MachineView, program: int) -> str:
-    """Return what the lane of a program is called: ``rank 3``, with its job and its thread."""
+    """Return the name of a program's lane: ``rank 3``, with its job and its thread."""
     job = view.names[view.job_of_program[program]]
     thread = f", thread {view.thread[program]}" if view.thread[program] else ""
     return f"{job} rank {view.rank[program]}{thread}".strip()
