@@ -1,4 +1,4 @@
-"""An answer as JSON, as tables of pandas, and the schema of both: all from its columns."""
+"""An answer as JSON, and its tables for pandas and as CSV: all from its columns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,6 @@ from sim.telling.cells import present, records
 if TYPE_CHECKING:
     import pandas as pd
 
-_TYPES = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    list: "array",
-    dict: "object",
-}
 _DTYPES = {float: "float64", int: "int64", bool: "bool"}
 
 
@@ -69,38 +61,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def schema(columns: Columns) -> dict[str, Any]:
-    """Return the JSON schema of a record: known before anything is run."""
-    told = [column for column in columns if To.JSON in column.to]
-    return {
-        "type": "object",
-        "properties": {column.name: _schema(column) for column in told},
-        "required": [column.name for column in told if not column.optional],
-    }
-
-
-def _schema(column: Column) -> dict[str, Any]:
-    unit = f"In {column.unit.name}." if column.unit.name else ""
-    said = {"description": " ".join(part for part in (column.help, unit) if part)}
-    kind = _TYPES.get(column.unit.type)
-    if not column.inner:
-        return said | ({"type": [kind, "null"]} if kind else {})
-    if kind == "array":
-        return said | {"type": kind, "items": schema(column.inner)}
-    return said | {"anyOf": [schema(column.inner), {"type": "null"}]}
-
-
-def frames(answer: Answer) -> dict[str, pd.DataFrame]:
-    """Return the tables of an answer as pandas frames, with their origin as ``attrs``."""
-    if answer.values is None:
-        return {}
-    told = [each for each in answer.values.columns if each.inner and To.PANDAS in each.to]
-    found = {each.name: frame(answer.values.table(each.name)) for each in told}
-    for each in found.values():
-        each.attrs = dict(answer.whence)
-    return found
 
 
 def frame(table: Table) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from sim.config.errors import InputError
+from sim.config.units import GB
 from sim.web.controls import Sides
 from sim.web.look import WIDGET_CSS, asset, html, note, paragraph, tell
 from sim.web.outcome import Outcome
@@ -151,7 +152,6 @@ def _opened(query: str) -> tuple[State, str]:
         return State(Settings()), str(error)
 
 
-_GB = 1e9
 _UNSEEN = "label { position: absolute; left: -100rem; }"  # there for screen readers
 
 
@@ -220,4 +220,4 @@ def _words(side: str, run: Run[Any], *, several: bool) -> str:
         return f"{name}waits, place {run.place} in line"
     if not run.total:
         return f"{name}begins"
-    return f"{name}{run.done / _GB:,.2f} of {run.total / _GB:,.2f} GB moved"
+    return f"{name}{run.done / GB:,.2f} of {run.total / GB:,.2f} GB moved"

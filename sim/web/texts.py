@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from sim.config.units import format_seconds
+from sim.config.units import GB, format_seconds
 from sim.web.charts import Row
 from sim.web.look import paragraph
 from sim.web.outcome import FAMILIES, Outcome, PhaseOutcome
@@ -13,7 +13,6 @@ from sim.web.published import Comparable, Point
 from sim.web.settings import Difference, Settings
 from sim.web.translation import State, query_of
 
-_GB = 1e9
 _WORTH_TELLING = 0.005  # share of the time
 _NO_DIFFERENCE = 0.1
 """Below which part a difference is called none: how far to trust the simulator."""
@@ -34,7 +33,7 @@ def cards(rows: Mapping[Row, PhaseOutcome]) -> str:
     """Return a card with the bandwidth of each phase."""
     told = [
         f'<div class="card"><div class="name">{escape(row_title(row))}</div>'
-        f'<div class="value">{phase.bandwidth / _GB:,.4g} GB/s</div>'
+        f'<div class="value">{phase.bandwidth / GB:,.4g} GB/s</div>'
         f'<div class="name">{escape(format_seconds(phase.seconds, 4))} simulated</div></div>'
         for row, phase in rows.items()
     ]

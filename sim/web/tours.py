@@ -14,13 +14,13 @@ from pydantic import Field
 
 from sim.config.files import read_mapping
 from sim.config.model import Model
+from sim.config.units import GB
 from sim.web.look import WIDGET_CSS, html, paragraph
 from sim.web.outcome import Outcome
 from sim.web.translation import State, checked
 
 _FOLDER = Path(__file__).resolve().parent / "guided"
 _FIGURE = re.compile(r"\{(?P<side>[ab]|ratio)\.(?P<phase>write|read)\}")
-_GB = 1e9
 
 
 class _Step(Model):
@@ -106,7 +106,7 @@ def filled(text: str, a: Outcome | None, b: Outcome | None) -> str | None:
         side, phase = match["side"], match["phase"]
         if side != "ratio":
             missing |= (side, phase) not in rates
-            return f"{rates.get((side, phase), 0.0) / _GB:,.3g} GB/s"
+            return f"{rates.get((side, phase), 0.0) / GB:,.3g} GB/s"
         if ("a", phase) not in rates or ("b", phase) not in rates:
             missing = True
             return ""

@@ -10,12 +10,11 @@ import click
 from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.findings import Findings, Study, findings_of, study_options
-from sim.cli.job import describe, described
-from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
+from sim.cli.job import described
+from sim.cli.study.subject import scenario_of_words
 
 if TYPE_CHECKING:
-    from sim.config.jobs import JobsScenario
-    from sim.config.scenario import Scenario
+    pass
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -56,7 +55,7 @@ def explain(
     from sim.studies.explain.explanation_answer import explanation_answer
     from sim.telling.drawing import pictures
 
-    scenario = _scenario(context, assignments, job, arguments, recorded)
+    scenario = scenario_of_words(context, "a", arguments, assignments, job, recorded)
     explanation = study.run(
         lambda progress: explain_run(scenario, jobs=study.processes, progress=progress)
     )
@@ -67,26 +66,3 @@ def explain(
     return findings_of(answer, lambda: explanation.to_pandas().to_csv(index=False))._replace(
         pictures=lambda: pictures(shown().blocks), page=shown
     )
-
-
-def _scenario(
-    context: click.Context,
-    assignments: tuple[str, ...],
-    job: dict[str, Any],
-    arguments: tuple[str, ...],
-    recorded: tuple[str, ...],
-) -> Scenario | JobsScenario:
-    """Return the scenario that is asked for: of a file, or of an IOR command line."""
-    from sim.config.errors import InputError
-
-    workload = workload_of_words(arguments)
-    if workload is not None:
-        refuse_facts(recorded)
-        return describe(workload, assignments, job)
-    name, *rest = arguments
-    if rest:
-        raise InputError(
-            f"explain {name} {' '.join(rest)}: right would be one scenario, log or result, or a "
-            "command line behind a double dash"
-        )
-    return scenario_of_name(context, name, assignments, job, recorded)

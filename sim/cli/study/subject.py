@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sim.cli.job import describe
+
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario, Workload
@@ -57,6 +59,30 @@ def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> 
 def is_log(name: str) -> bool:
     """Tell whether a name is that of a Darshan log."""
     return name.lower().endswith(".darshan")
+
+
+def scenario_of_words(
+    context: click.Context,
+    kind: str,
+    arguments: tuple[str, ...],
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...],
+) -> Scenario | JobsScenario:
+    """Return the one scenario that is asked for: a name, or ``an IOR`` command line."""
+    from sim.config.errors import InputError
+
+    workload = workload_of_words(arguments)
+    if workload is not None:
+        refuse_facts(recorded)
+        return describe(workload, assignments, job)
+    name, *rest = arguments
+    if rest:
+        raise InputError(
+            f"{context.info_name} {name} {' '.join(rest)}: right would be one scenario, log or "
+            f"result, or {kind} command line behind a double dash"
+        )
+    return scenario_of_name(context, name, assignments, job, recorded)
 
 
 def scenario_of_name(

@@ -9,8 +9,8 @@ import click
 from sim.cli import options
 from sim.cli.face import INTERRUPTED, typed_command
 from sim.cli.findings import Findings, Study, findings_of, study_options, tell_runs
-from sim.cli.job import describe, described
-from sim.cli.study.subject import refuse_facts, scenario_of_name, workload_of_words
+from sim.cli.job import described
+from sim.cli.study.subject import scenario_of_words
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -160,19 +160,9 @@ def _scenario(
     from sim.config.errors import InputError
     from sim.config.scenario import Scenario
 
-    workload = workload_of_words(arguments)
-    if workload is not None:
-        refuse_facts(recorded)
-        return describe(workload, assignments, job)
-    name, *rest = arguments
-    if rest:
-        raise InputError(
-            f"tune {name} {' '.join(rest)}: right would be one scenario, log or result, or an IOR "
-            "command line behind a double dash"
-        )
-    scenario = scenario_of_name(context, name, assignments, job, recorded)
+    scenario = scenario_of_words(context, "an IOR", arguments, assignments, job, recorded)
     if not isinstance(scenario, Scenario):
         raise InputError(
-            f"tune {name}: it has several jobs; right would be a scenario of a single one"
+            f"tune {arguments[0]}: it has several jobs; right would be a scenario of a single one"
         )
     return scenario

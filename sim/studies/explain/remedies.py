@@ -12,7 +12,7 @@ from sim.config.errors import InputError
 from sim.config.job_form import HINTS
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, Workload
-from sim.config.units import format_bytes
+from sim.config.units import MIB, format_bytes
 from sim.mpi.hint_text import with_more_hints
 from sim.plane.causes import Cause
 from sim.run.result import Result
@@ -20,7 +20,6 @@ from sim.studies.case import GROUP_LOCK, Case, collective, may_share_locks
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 
-_MIB = 1 << 20
 _LONG = 120  # characters of hints that are printed in full
 
 _SIZES = (1, 4, 8, 16, 32)
@@ -125,12 +124,12 @@ def _striping(patient: _Patient) -> Iterator[Remedy]:
         yield _restriped(patient, more, alike, f"{more} stripes in place of {present}")
     of_size = format_bytes(size) if alike else "those of the files"
     for mebibytes in _SIZES:
-        if (other := mebibytes * _MIB) != alike:
+        if (other := mebibytes * MIB) != alike:
             words = f"stripes of {format_bytes(other)} in place of {of_size}"
             yield _restriped(patient, count if not several else None, other, words)
     if count < osts:
         words = f"{osts} stripes of 8 MiB in place of {count} of {of_size}"
-        yield _restriped(patient, osts, 8 * _MIB, words)
+        yield _restriped(patient, osts, 8 * MIB, words)
 
 
 def _restriped(patient: _Patient, count: int | None, size: int | None, words: str) -> Remedy:
@@ -143,7 +142,7 @@ def _restriped(patient: _Patient, count: int | None, size: int | None, words: st
 
 def _typed(size: int) -> str:
     """Return a size of stripes as it is typed."""
-    return f"{size // _MIB}m" if size % _MIB == 0 else f"{size // 1024}k"
+    return f"{size // MIB}m" if size % MIB == 0 else f"{size // 1024}k"
 
 
 def _aggregation(patient: _Patient) -> Iterator[Remedy]:

@@ -12,11 +12,11 @@ from sim.config.changes import nearest_count
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.config.units import GB
 from sim.config.workload_mix import WorkloadMix
 from sim.studies.axes import Axis
 from sim.studies.simulations import Runnable
 
-_GB = 1e9
 _NETWORK = "network."
 _SECTIONS = {"ssd": "ssd", "burst_buffer": "bb", "home": "home"}
 """Parts that matter only to jobs with such a target."""
@@ -123,7 +123,7 @@ def hardware_of(path: str, machine: Machine) -> Hardware:
     """Return the description of a value of a machine, also of one that is not bought."""
     words = NAMES.get(path, path)
     if str(machine.values(units=True)[path]).endswith("B/s"):
-        return Hardware(path, words, "GB/s", _GB)
+        return Hardware(path, words, "GB/s", GB)
     return Hardware(path, words, words if is_count(path, machine) else "", 1.0)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sim.config.units import GB
 from sim.studies.plan.mix_runs import job_ratio, mix_title
 from sim.studies.plan.plan import Configuration, Plan
 from sim.studies.plan.plan_faults import MixFaults
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_GB = 1e9
 _ROW = 0.26  # inches of a row of bars
 _LONGEST = 20  # values whose effects are drawn
 _NAMED = 16  # configurations that have room for their names
@@ -64,7 +64,7 @@ def cost_figure(plan: Plan) -> Figure:
     for group, colour, label in ((others, SMALL, "beaten"), (front, PALETTE[0], "on the front")):
         axes.plot(
             [(each.cost or 0.0) / scale for each in group],
-            [(each.rate or 0.0) / _GB for each in group],
+            [(each.rate or 0.0) / GB for each in group],
             color=colour,
             label=label,
             marker="o",
@@ -93,7 +93,7 @@ def _name_points(axes: Axes, shown: Sequence[Configuration], scale: float) -> No
         axes.annotate(
             "\n".join(f"{path.rpartition('.')[2]} {value}" for path, value in each.values.items())
             or "as it is",
-            ((each.cost or 0.0) / scale, (each.rate or 0.0) / _GB),
+            ((each.cost or 0.0) / scale, (each.rate or 0.0) / GB),
             xytext=(7, -3),
             textcoords="offset points",
             size=8,
@@ -164,10 +164,10 @@ def sensitivity_figure(found: MixSensitivity) -> Figure:
     colours = [PALETTE[0] if effect.mean >= 0.0 else PALETTE[5] for effect in shown]
     axes.barh(
         range(len(shown)),
-        [effect.size / _GB for effect in shown],
+        [effect.size / GB for effect in shown],
         0.7,
         color=colours,
-        xerr=[effect.error / _GB for effect in shown],
+        xerr=[effect.error / GB for effect in shown],
         ecolor=INK,
     )
     for mean, colour, label in (
@@ -215,7 +215,7 @@ def faults_figure(found: MixFaults) -> Figure:
         points = [point for point in curve.points if point.rate is not None]
         axes.plot(
             [point.number for point in points],
-            [(point.rate or 0.0) / _GB for point in points],
+            [(point.rate or 0.0) / GB for point in points],
             label=curve.fault,
             color=colour,
             marker="o",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sim.config.units import GB
 from sim.studies.compare.reasons import reason, touched_by
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
@@ -15,8 +16,6 @@ from topology.text import format_count
 
 WORTH_A_WORD = 0.03
 """A job whose speed changes by less than this is not affected by a change."""
-
-_GB = 1e9
 
 
 class Felt(NamedTuple):
@@ -88,7 +87,7 @@ def _of_change(plan: Plan, changed: Configuration) -> str:
     assert changed.rate is not None  # it has run
     assert changed.ratio is not None
     now, value = plan.present.rate or 0.0, changed.ratio.value
-    gain = abs(changed.rate - now) / _GB
+    gain = abs(changed.rate - now) / GB
     if abs(value - 1.0) < WORTH_A_WORD:
         said = f"{changed.words} alone brings the mix next to nothing ({value:.3f} times as fast)"
     else:
@@ -231,11 +230,11 @@ def sensitivity_words(found: MixSensitivity) -> Iterator[str]:
     matter = [one for one in others if one.size >= 0.25 * first.size]
     more = "more" if first.mean > 0.0 else "less"
     yield (
-        f"The mix, {found.rate / _GB:.4g} GB/s as it is, depends most on {first.range.path}: over "
-        f"its range that changes it by {first.size / _GB:.3g} GB/s, and {more} is faster."
+        f"The mix, {found.rate / GB:.4g} GB/s as it is, depends most on {first.range.path}: over "
+        f"its range that changes it by {first.size / GB:.3g} GB/s, and {more} is faster."
     )
     if matter:
-        named = ", ".join(f"{one.range.path} ({one.size / _GB:.3g})" for one in matter)
+        named = ", ".join(f"{one.range.path} ({one.size / GB:.3g})" for one in matter)
         yield f"A quarter of that or more have {named}."
     idle = [one.range.path for one in found.effects if one.size < 0.02 * first.size]
     if idle:
