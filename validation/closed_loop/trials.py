@@ -1,0 +1,163 @@
+"""Advice taken at its word: asked for, applied, and run on seeds that the adviser did not see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario
+from sim.engine.randomness import stream
+from sim.studies.explain.explanation import explain
+from sim.studies.ratio import Ratio, paired
+from sim.studies.simulations import Simulations
+from sim.studies.tune.job_knobs import knobs_of
+from sim.studies.tune.job_nature import nature_of, replays, seconds_of_record
+from sim.studies.tune.knobs import Setting
+from sim.studies.tune.space import Space
+from sim.studies.tune.tuning import tune
+
+SEEDS = 1001, 1002, 1003
+"""Of the runs that judge; advisers begin at the seed of the scenario, which is 1."""
+
+KNOBS = (
+    *("stripe-count", "stripe-size", "aggregators", "lock-mode", "buffering"),
+    *("ranks-per-node", "collective", "layout"),
+)
+"""What may be turned by ``tune`` and by the plain search: all but the place of the files."""
+
+HARM = 1.03
+"""How many times as long a job takes that advice has harmed, and as fast one that it has helped."""
+
+_DRAWN = 60
+"""Settings that the plain search draws."""
+_AGAIN = 3
+"""How many of its best are run with the seeds that judge."""
+
+
+class Judged(NamedTuple):
+    """A piece of advice, or the find of a search, and what it brought."""
+
+    words: str  # what is to be changed
+    promised: float  # times as fast, as it was printed
+    gain: float  # times as fast: the geometric mean over the seeds that judge
+
+    @property
+    def verdict(self) -> str:
+        """``helped``, ``harmed`` or ``nothing``."""
+        if self.gain >= HARM:
+            return "helped"
+        return "harmed" if self.gain < 1 / HARM else "nothing"
+
+
+class JobTrial(NamedTuple):
+    """What came of all advice on one job."""
+
+    job: str
+    explained: tuple[Judged, ...]  # remedies that explain printed for who runs or writes the job
+    tuned: Judged | None  # what tune printed; None where it said to change nothing
+    searched: float  # times as fast with the best that a plain search over all knobs found
+
+    @property
+    def advised(self) -> float:
+        """Times as fast with the best of the advice; 1 where there was none."""
+        found = [*self.explained, *([self.tuned] if self.tuned is not None else [])]
+        return max((one.gain for one in found), default=1.0)
+
+    @property
+    def missed(self) -> float:
+        """Times as fast as with the advice that the plain search got."""
+        return self.searched / max(self.advised, 1.0)
+
+
+def try_advice(job: str, scenario: Scenario, budget: int = 40) -> JobTrial:
+    """Ask for advice on a job, follow each piece of it, and search without any.
+
+    Parameters
+    ----------
+    job
+        Its name.
+    scenario
+        The job.
+    budget
+        Runs that ``tune`` may make.
+    """
+    simulations = Simulations()
+    explained = explain(scenario, jobs=1)
+    remedies = tuple(
+        Judged(one.typed, one.gain, _gain(simulations, scenario, one.scenario))
+        for one in explained.advice
+    )
+    return JobTrial(
+        job, remedies, _tuned(simulations, scenario, budget), _searched(simulations, scenario)
+    )
+
+
+def _tuned(simulations: Simulations, scenario: Scenario, budget: int) -> Judged | None:
+    """Return what ``tune`` advises, judged; None where it advises nothing."""
+    try:
+        found = tune(scenario, allow=KNOBS, budget=budget, jobs=1)
+    except InputError:  # nothing can be turned
+        return None
+    if found.already_best:
+        return None
+    setting = found.best.setting
+    words = ", ".join(
+        f"{knob.name} {knob.label(setting[knob.name])}"
+        for knob in found.space.knobs
+        if not knob.idles(setting) and setting.get(knob.name) != knob.present
+    )
+    return Judged(words, found.gain.value, _gain(simulations, scenario, found.best.scenario))
+
+
+def _gain(simulations: Simulations, before: Scenario, after: Scenario) -> float:
+    """Return how many times as fast the job's I/O becomes, over the seeds that judge."""
+    return _ratio(_seconds(simulations, before, SEEDS), _seconds(simulations, after, SEEDS)).value
+
+
+def _ratio(before: Sequence[float], after: Sequence[float]) -> Ratio:
+    return paired(before, after) if math.inf not in after else Ratio(0.0)
+
+
+def _seconds(
+    simulations: Simulations, scenario: Scenario, seeds: Sequence[int]
+) -> list[float]:
+    """Return the seconds of a job's I/O by seed; without end where it cannot be run."""
+    runs = [scenario.model_copy(update={"seed": seed}) for seed in seeds]
+    return [
+        math.inf
+        if not hasattr(ended, "phases") or ended.troubles
+        else seconds_of_record(ended, "all", replay=replays(scenario))
+        for ended in simulations.run(runs)
+    ]
+
+
+def _searched(simulations: Simulations, scenario: Scenario) -> float:
+    """Return how many times as fast the best setting is that is found without any knowledge."""
+    (now,) = simulations.run([scenario])
+    if not hasattr(now, "phases"):
+        raise InputError(f"the job cannot be run as it is: {now.reason}")
+    nature = nature_of(scenario, now)
+    space = Space(nature, tuple(knobs_of(nature, KNOBS, ())), ())
+    made = {
+        str(space.key(setting)): made
+        for setting in _drawn(space)
+        if (made := space.scenario(setting)) is not None
+    }
+    seeds = (scenario.seed,)
+    times = {key: _seconds(simulations, one, seeds)[0] for key, one in made.items()}
+    best = sorted(times, key=lambda key: times[key])[:_AGAIN]
+    return max((_gain(simulations, scenario, made[key]) for key in best), default=1.0)
+
+
+def _drawn(space: Space) -> Iterator[Setting]:
+    """Yield settings at random, all of them where there are few."""
+    settings = space.settings
+    draw = stream(space.nature.scenario.seed, "plain search")
+    if settings is not None:
+        places = draw.permutation(len(settings))[:_DRAWN]
+        yield from (settings[place] for place in places)
+        return
+    for _ in range(_DRAWN):
+        yield space.at(tuple(int(draw.integers(choices)) for choices in space.shape))
