@@ -18,9 +18,10 @@ import yaml
 from sim.archive.files import write_whole
 from sim.config.files import shipped_file
 from sim.config.scenario import Scenario
-from sim.studies.model_error import FILE
+from sim.findings.extent import extent_of
+from sim.findings.model_error import FILE
+from sim.findings.run_kind import KINDS, access_of, narrow_kind, run_kind
 from sim.studies.processes import bytes_to_move
-from sim.studies.run_kind import KINDS, access_of, narrow_kind, run_kind
 from validation.claim import Claim
 from validation.cross_validation import (
     CrossNumber,
@@ -35,6 +36,9 @@ from validation.ratio_error import Compared, Rated, claimed, compared
 
 _RATES = ("write", "read", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
+
+_BOUNDS = ("nodes", "ranks", "bytes_a_rank", "call")
+"""What of an extent has a least and a most among several runs."""
 
 _DIGITS = 3
 
@@ -66,12 +70,12 @@ class Rate(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Of the run, as :func:`~sim.studies.run_kind.run_kind` has it."""
+        """Of the run, as :func:`~sim.findings.run_kind.run_kind` has it."""
         return run_kind(self.scenario, self.phase)
 
     @property
     def narrow(self) -> str:
-        """The same, as :func:`~sim.studies.run_kind.narrow_kind` has it."""
+        """The same, as :func:`~sim.findings.run_kind.narrow_kind` has it."""
         return narrow_kind(self.scenario, self.phase)
 
 
@@ -141,6 +145,7 @@ def errors_by_kind(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
             "numbers": len(own),
             "claims": _claims(own),
             "crossed": _crossed(measured, own, lambda rate: access_of(rate.phase)),
+            "reach": reach_of(own),
         }
     return found
 
@@ -247,19 +252,33 @@ def _crossed(
     return pooled(*weighed)._asdict()
 
 
+def reach_of(measured: Iterable[Measured]) -> dict[str, Any]:
+    """Return between which bounds the runs of measured rates lie, as the file holds it."""
+    extents = [extent_of(rate.scenario, rate.phase) for one in measured for rate in one.rates]
+    bounds = {
+        name: [min(values), max(values)]
+        for name in _BOUNDS
+        if (values := [value for one in extents if (value := getattr(one, name)) is not None])
+    }
+    machines = sorted({one.machine for one in extents})
+    changes = sorted({change for one in extents for change in one.changes})
+    return {**bounds, "machines": machines, **({"changes": changes} if changes else {})}
+
+
 def _claims(measured: Iterable[Measured]) -> list[str]:
     return list(dict.fromkeys(rate.claim for one in measured for rate in one.rates))
 
 
 def document(crossed: CrossValidation) -> dict[str, Any]:
     """Return what the file holds."""
-    measured = measured_rates(crossed)
+    measured, ratios = measured_rates(crossed), ratios_of(crossed)
     return {
         "source": _SOURCE,
         "kinds": errors_by_kind(measured),
         "narrow": errors_by_narrow_kind(measured),
         "unmeasured": unmeasured(measured),
-        "ratios": errors_of_ratios(ratios_of(crossed)),
+        "ratios": errors_of_ratios(ratios),
+        "any_ratio": spread(_weights(ratios))._asdict(),
     }
 
 

@@ -2,32 +2,22 @@
 
 Who asks whether more stripes would be faster asks for a ratio, of which an error that both runs
 have in common is no part. Two measured rates of one series of measurements make one if they are of
-one machine and differ in one thing: nodes, processes a node, the size of calls and data, stripes,
-the interface, hints, direct I/O, syncs, settings of the machine, or one file for all or for each.
-So do claims that are ratios themselves.
+one machine and differ in one thing (:mod:`sim.findings.differences`). So do claims that are ratios
+themselves.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sim.config.scenario import Scenario
-from sim.studies.run_kind import layout_of
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
+from sim.findings.differences import differences
 from validation.claim import Claim
 from validation.number import part_keys
-
-LAYOUT = "one file or many"
-"""The thing that brings others with it: who writes a file for each rank stripes it otherwise."""
-
-_WITH_LAYOUT = ("stripes", "size", "interface")
-_ALIKE = 1.1  # factor between the data of two ranks that count as equally much
 
 
 class Rated(NamedTuple):
@@ -84,15 +74,6 @@ class Compared(NamedTuple):
     def turned(self) -> bool:
         """Whether the slower one of the two was simulated as the faster one."""
         return math.log(self.measured) * (math.log(self.measured) + self.crossed) < 0
-
-
-def differences(one: Scenario, other: Scenario) -> list[str]:
-    """Return in what two runs differ, in words; what belongs to another layout is part of it."""
-    first, second = _things(one), _things(other)
-    found = [name for name in first.keys() | second.keys() if first.get(name) != second.get(name)]
-    if LAYOUT in found and _alike(one, other):
-        found = [name for name in found if name not in _WITH_LAYOUT]
-    return sorted(found)
 
 
 def compared(rates: Iterable[Rated]) -> list[Compared]:
@@ -164,48 +145,3 @@ def claimed(claim: Claim, fitted: float, crossed: float) -> Compared | None:
         return None
     numbers, measured = frozenset(part_keys(claim)), claim.relation.ratio.base
     return Compared(things[0], numbers, fitted, crossed, measured, 1.0)
-
-
-def _things(scenario: Scenario) -> Mapping[str, Any]:
-    """Return what a run is made of, each by a word."""
-    document = scenario.model_dump(mode="json", exclude={"title", "description", "workload"})
-    things = {
-        "nodes": document.pop("nodes"),
-        "processes a node": document.pop("ppn"),
-        "stripes": document.pop("striping"),
-        "hints": document.pop("environment"),
-        "settings of the machine": document.pop("changes"),
-        LAYOUT: layout_of(scenario),
-    }
-    workload = workload_of(scenario.workload)
-    if isinstance(workload, Ior):
-        tests = [vars(test).copy() for test in workload.command.tests]
-        things["size"] = [
-            [test.pop(name) for name in ("block_size", "transfer_size", "segments")]
-            for test in tests
-        ]
-        # Which of the two API rules hold follows from the interface, as the claims are put.
-        things["interface"] = [
-            [test.pop(name) for name in ("api", "api_as_typed", "version")] for test in tests
-        ]
-        things["direct I/O"] = [test.pop("direct_io") for test in tests]
-        things["syncs"] = [
-            [test.pop(name) for name in ("fsync", "fsync_per_write")] for test in tests
-        ]
-        for test in tests:
-            del test["file_per_process"], test["collective"]
-        document["workload"] = repr(tests)
-    else:
-        document["workload"] = repr(scenario.workload)
-    things["something else"] = json.dumps(document, sort_keys=True, default=str)
-    return things
-
-
-def _alike(one: Scenario, other: Scenario) -> bool:
-    """Tell whether the ranks of two runs move about as much data each."""
-    data = [
-        workload_of(scenario.workload).bytes_to_move(scenario.nodes * scenario.ppn)
-        / (scenario.nodes * scenario.ppn)
-        for scenario in (one, other)
-    ]
-    return max(data) <= _ALIKE * min(data)

@@ -11,13 +11,21 @@ from run_records import claim
 
 from sim.config.files import shipped_file
 from sim.config.scenario import Scenario
-from sim.studies.model_error import FILE, model_error_of, model_errors, spread_of
-from sim.studies.run_kind import KINDS, narrow_kind, run_kind
+from sim.findings.model_error import FILE, model_error_of, model_errors
+from sim.findings.run_kind import KINDS
 from validation.claim import Claim, load_claims
 from validation.cross_validation import CrossValidation, kept_cross_validation
 from validation.kept import Number, Result, load_kept
 from validation.kept_cross import KeptCross
-from validation.model_error import document, errors_by_kind, measured_rates, rates_of
+from validation.model_error import (
+    Measured,
+    Rate,
+    document,
+    errors_by_kind,
+    measured_rates,
+    rates_of,
+    reach_of,
+)
 
 
 def job(**fields: object) -> Scenario:
@@ -57,30 +65,6 @@ def test_what_may_be_expected_is_in_order() -> None:
     assert nowhere.crossed.nine_of_ten > middle, "wider where nothing was measured"
 
 
-def test_a_number_of_one_kind_is_asked_of_the_narrowest_kind() -> None:
-    errors = model_errors()
-    direct = job(workload={"ior": "-a POSIX -B -F -w -b 1m -t 1m"})
-    assert narrow_kind(direct, "write") == "own files, write, direct, one core"
-    assert spread_of(direct, "write") == errors.narrow[narrow_kind(direct, "write")].crossed
-    home = job(workload={"ior": "-a POSIX -F -w -b 1m -t 1m"}, target="home")
-    assert spread_of(home, "write") == errors.unmeasured.crossed
-
-
-@pytest.mark.parametrize(
-    ("workload", "target", "phase", "kind"),
-    [
-        ({"ior": "-w -b 1m -t 1m"}, "lustre", "write", "shared file, write"),
-        ({"ior": "-F -r -w -b 1m -t 1m"}, "lustre", "read", "own files, read"),
-        ({"ior": "-a MPIIO -c -w -b 1m -t 1m"}, "lustre", "write", "collective, write"),
-        ({"ior": "-F -w -b 1m -t 1m"}, "ssd", "write", "local SSDs, write"),
-        ({"kernel": {"name": "vpic-io"}}, "lustre", "write", "shared file, write"),
-        ({"kernel": {"name": "adios"}}, "lustre", "output", "application, write"),
-    ],
-)
-def test_the_kind_of_a_run(workload: object, target: str, phase: str, kind: str) -> None:
-    assert run_kind(job(workload=workload, target=target), phase) == kind
-
-
 def crossing(claims: list[Claim], ratios: list[float]) -> CrossValidation:
     """A cross-validation of claims to which nothing was fitted."""
     results = {
@@ -97,14 +81,31 @@ def test_errors_are_of_measured_rates_alone() -> None:
     )
     found = errors_by_kind(measured_rates(crossing([rate, ratio], [0.5, 0.25])))
     off = round(math.log(2), 3)
-    assert found == {
-        "shared file, write": {
-            "median": off,
-            "largest": off,
-            "numbers": 1,
-            "claims": ["B02"],
-            "crossed": {"median": off, "nine_of_ten": off},
-        }
+    assert list(found) == ["shared file, write"]
+    assert found["shared file, write"] | {"reach": ...} == {
+        "median": off,
+        "largest": off,
+        "numbers": 1,
+        "claims": ["B02"],
+        "crossed": {"median": off, "nine_of_ten": off},
+        "reach": ...,
+    }
+
+
+def test_the_reach_of_a_kind_is_that_of_all_its_runs() -> None:
+    few, many = (
+        job(nodes=nodes, ppn=4, workload={"ior": f"-w -b 8m -t {size}"})
+        for nodes, size in ((2, "1m"), (8, "4m"))
+    )
+    changed = many.model_copy(update={"changes": {"lustre.osts": 48}})
+    rates = [Rate("B02", "", scenario, "write") for scenario in (few, many, changed)]
+    assert reach_of(Measured((rate,), 0.1, 0.1) for rate in rates) == {
+        "nodes": [2, 8],
+        "ranks": [8, 32],
+        "bytes_a_rank": [8 << 20, 8 << 20],
+        "call": [1 << 20, 4 << 20],
+        "machines": ["theta"],
+        "changes": ["lustre.osts=48"],
     }
 
 

@@ -11,7 +11,7 @@ from run_records import claim
 
 from sim.config.scenario import Scenario
 from validation.claim import load_claims
-from validation.ratio_error import LAYOUT, Rated, claimed, compared, differences, quotient_of
+from validation.ratio_error import Rated, claimed, compared, quotient_of
 
 
 def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:
@@ -29,28 +29,6 @@ def test_a_common_error_cancels(common: float, more: float) -> None:
     (ratio,) = compared([few, many])
     assert ratio.thing == "nodes"
     assert ratio.crossed == pytest.approx(-more, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("other", "thing"),
-    [
-        (job(nodes=8), "nodes"),
-        (job(ppn=8), "processes a node"),
-        (job(striping={"count": 8, "size": "1 MiB"}), "stripes"),
-        (job("-a POSIX -w -b 8m -t 8m"), "size"),
-        (job("-a MPIIO -w -b 8m -t 1m"), "interface"),
-        (job("-a MPIIO -O iorVersion=3 -w -b 8m -t 1m"), "interface"),
-        (job("-a POSIX -B -w -b 8m -t 1m"), "direct I/O"),
-        (job("-a POSIX -w -e -b 8m -t 1m"), "syncs"),
-        (job(environment={"MPICH_MPIIO_HINTS": "*:cb_nodes=4"}), "hints"),
-        (job("-a POSIX -F -w -b 8m -t 1m"), LAYOUT),
-        (job("-a MPIIO -c -w -b 4m -t 4m -s 2", striping={"count": 8, "size": "1 MiB"}), LAYOUT),
-        (job("-a POSIX -w -Z -b 8m -t 1m"), "something else"),
-    ],
-)
-def test_what_two_runs_differ_in(other: Scenario, thing: str) -> None:
-    assert differences(job(), job()) == []
-    assert differences(job(), other) == [thing]
 
 
 def test_two_things_make_no_ratio_nor_do_two_machines_or_series() -> None:

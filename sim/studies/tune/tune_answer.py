@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
+from sim.findings.model_error import ModelError, model_error_of
+from sim.findings.run_kind import run_kind
 from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
-from sim.studies.model_error import ModelError, model_error_of
 from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound
-from sim.studies.run_kind import run_kind
 from sim.studies.tune.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
 from sim.studies.tune.knobs import Setting
 from sim.studies.tune.proposal import proposal_of

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 from sim.config.files import explain, read_mapping, shipped_file
 from sim.config.model import Model
 from sim.config.scenario import Scenario
-from sim.studies.run_kind import narrow_kind, run_kind
+from sim.findings.run_kind import run_kind
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
@@ -24,6 +24,8 @@ def _tuple(value: object) -> object:
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
+Range = Annotated[tuple[int, int], BeforeValidator(_tuple)]
+"""The least and the most."""
 
 
 class Spread(Model):
@@ -39,6 +41,31 @@ class Spread(Model):
 
     median: float
     nine_of_ten: float
+
+
+class Reach(Model):
+    """Between which bounds the measured runs of a kind lie.
+
+    Attributes
+    ----------
+    nodes, ranks
+        How many.
+    bytes_a_rank
+        That each of them writes or reads.
+    call
+        Bytes of a call; None where the workloads do not say.
+    machines
+        Names of the machine files.
+    changes
+        Values of these machines that were other than in their files: ``lustre.readahead=41943040``.
+    """
+
+    nodes: Range
+    ranks: Range
+    bytes_a_rank: Range
+    call: Range | None = None
+    machines: Names
+    changes: Names = ()
 
 
 class NarrowError(Model):
@@ -106,6 +133,8 @@ class ModelError(Model):
         The claims of the validation that they belong to.
     crossed
         What may be expected of a number that was not measured.
+    reach
+        Between which bounds its runs lie.
     """
 
     median: float
@@ -113,6 +142,7 @@ class ModelError(Model):
     numbers: int
     claims: Names
     crossed: Spread
+    reach: Reach
 
     @property
     def few(self) -> bool:
@@ -128,13 +158,15 @@ class ModelErrors(Model):
     source
         How the numbers came about.
     kinds
-        The errors by kind of run, as :func:`~sim.studies.run_kind.run_kind` calls it.
+        The errors by kind of run, as :func:`~sim.findings.run_kind.run_kind` calls it.
     narrow
-        The same by :func:`~sim.studies.run_kind.narrow_kind`.
+        The same by :func:`~sim.findings.run_kind.narrow_kind`.
     unmeasured
         What is known of no kind.
     ratios
         The errors of ratios by what the two runs differ in.
+    any_ratio
+        The errors of all of them together, for what no measured runs differ in.
     """
 
     source: str
@@ -142,6 +174,7 @@ class ModelErrors(Model):
     narrow: dict[str, NarrowError]
     unmeasured: Unmeasured
     ratios: dict[str, RatioError]
+    any_ratio: Spread
 
 
 @cache
@@ -163,10 +196,3 @@ def model_errors() -> ModelErrors:
 def model_error_of(scenario: Scenario, phase: str) -> ModelError | None:
     """Return how far the simulator is off for a phase of a run; None where nothing was measured."""
     return model_errors().kinds.get(run_kind(scenario, phase))
-
-
-def spread_of(scenario: Scenario, phase: str) -> Spread:
-    """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind."""
-    errors = model_errors()
-    found = errors.narrow.get(narrow_kind(scenario, phase)) or model_error_of(scenario, phase)
-    return found.crossed if found is not None else errors.unmeasured.crossed

@@ -1,0 +1,200 @@
+"""How sure a figure is: where real runs would lie, and whether the faster one really is faster.
+
+The simulator was held against measurements, and how far it was off is known by kind of run
+(:mod:`sim.findings.model_error`). Those errors, cross-validated, are what a prediction is given:
+nine of ten were no larger than the interval is wide. Two runs of one study have much of their error
+in common, so whether one is faster than the other is asked of the errors of *ratios*, which are
+known by what the two runs differ in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sim.config.scenario import Scenario
+from sim.config.units import format_bytes
+from sim.findings.extent import Extent, extent_of
+from sim.findings.model_error import Reach, Spread, model_errors
+from sim.findings.run_kind import narrow_kind, run_kind
+from topology.text import format_count
+
+LIKELY = 0.75
+"""From this chance on one run is called faster than another: they differ by more than the median
+error of such ratios."""
+
+NINE_OF_TEN = "nine of ten"
+"""How many real runs lie in an interval."""
+
+
+class Interval(NamedTuple):
+    """Where nine of ten real runs would lie of which a rate, or a time, was simulated.
+
+    Attributes
+    ----------
+    low, high
+        Its bounds, in the unit of what was simulated.
+    measured
+        Whether runs like it were ever measured.
+    why
+        If not, why the interval is less sure: a clause.
+    """
+
+    low: float
+    high: float
+    measured: bool
+    why: str = ""
+
+
+class Expected(NamedTuple):
+    """How far off a number may be to which nothing was fitted.
+
+    Attributes
+    ----------
+    spread
+        Quantiles of ``|ln(simulated / measured)|``.
+    why
+        Why it is no better known; empty where runs like it were measured.
+    """
+
+    spread: Spread
+    why: str = ""
+
+
+def real_interval(scenario: Scenario, phase: str, value: float) -> Interval:
+    """Return where nine of ten real runs would lie.
+
+    Parameters
+    ----------
+    scenario, phase
+        What was simulated, as of :func:`~sim.findings.run_kind.run_kind`.
+    value
+        What came out: a rate, or seconds. An error of a factor is as far for both.
+    """
+    spread, why = expected(scenario, phase)
+    return interval(value, spread, why)
+
+
+def interval(value: float, spread: Spread, why: str = "") -> Interval:
+    """Return the interval around a value that may be so far off."""
+    factor = math.exp(spread.nine_of_ten)
+    return Interval(value / factor, value * factor, not why, why)
+
+
+def expected(scenario: Scenario, phase: str) -> Expected:
+    """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind.
+
+    What lies beyond all measured runs of its kind (more nodes, another machine) may be bound by
+    something that none of them saw. Of that nothing is known, as of a kind that was never measured:
+    so it is given what other kinds have, and never less than its own.
+    """
+    errors = model_errors()
+    kind = errors.kinds.get(run_kind(scenario, phase))
+    anything = errors.unmeasured.crossed
+    if kind is None:
+        return Expected(anything, "no run of this kind was ever measured")
+    narrow = errors.narrow.get(narrow_kind(scenario, phase))
+    own = (narrow or kind).crossed
+    beyond = list(beyond_reach(kind.reach, scenario, phase))
+    if not beyond:
+        return Expected(own)
+    return Expected(wider(own, anything), f"no run of this kind was ever measured {_or(beyond)}")
+
+
+def wider(one: Spread, other: Spread) -> Spread:
+    """Return the larger quantiles of two spreads."""
+    return Spread(
+        median=max(one.median, other.median), nine_of_ten=max(one.nine_of_ten, other.nine_of_ten)
+    )
+
+
+def beyond_reach(reach: Reach, scenario: Scenario, phase: str) -> Iterator[str]:
+    """Yield in what a phase of a run lies beyond all runs of its kind that were measured."""
+    extent = extent_of(scenario, phase)
+    if extent.machine not in reach.machines:
+        yield f"on {extent.machine}"
+    if not set(extent.changes) <= set(reach.changes):
+        yield "with such values of the machine"
+    if scenario.faults:
+        yield "with faults"
+    yield from _beyond_bounds(reach, extent)
+
+
+def _beyond_bounds(reach: Reach, extent: Extent) -> Iterator[str]:
+    """Yield in what a run is larger than all that were measured, or in its calls smaller."""
+    if extent.nodes > reach.nodes[1]:
+        yield f"on more than {format_count(reach.nodes[1], 'node')}"
+    elif extent.ranks > reach.ranks[1]:
+        yield f"with more than {format_count(reach.ranks[1], 'rank')}"
+    if extent.bytes_a_rank > reach.bytes_a_rank[1]:
+        yield f"with more than {format_bytes(reach.bytes_a_rank[1], 3)} a rank"
+    if reach.call is None or extent.call is None:
+        return
+    if extent.call < reach.call[0]:
+        yield f"in calls of less than {format_bytes(reach.call[0], 3)}"
+    elif extent.call > reach.call[1]:
+        yield f"in calls of more than {format_bytes(reach.call[1], 3)}"
+
+
+def _or(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def chance_better(ratio: float, things: Iterable[str]) -> float:
+    """Return the chance that a run really is faster than another.
+
+    Parameters
+    ----------
+    ratio
+        How many times as fast it was simulated.
+    things
+        In what they differ, as :func:`~sim.findings.differences.differences` has it.
+
+    Returns
+    -------
+    float
+        0.5 where the simulator has nothing to say, below it where the run is slower.
+    """
+    return chance_within(ratio, ratio_spread(things))
+
+
+def ratio_spread(things: Iterable[str]) -> Spread:
+    """Return how far off a simulated ratio may be of two runs that differ in some things.
+
+    Each thing adds an error of its own, so that their squares add up. What no two measured runs
+    differed in, is given the errors of all ratios.
+    """
+    errors = model_errors()
+    found = [
+        known.crossed if (known := errors.ratios.get(thing)) is not None else errors.any_ratio
+        for thing in set(things)
+    ]
+    return together(found or [errors.any_ratio])
+
+
+def together(spreads: Sequence[Spread]) -> Spread:
+    """Return the spread of several errors, each by itself, that add up."""
+    return Spread(
+        median=math.hypot(*(one.median for one in spreads)),
+        nine_of_ten=math.hypot(*(one.nine_of_ten for one in spreads)),
+    )
+
+
+def chance_within(ratio: float, spread: Spread) -> float:
+    """Return the chance that a ratio is more than 1 if it may be so far off.
+
+    Errors to either side are as likely, and of their size two quantiles are known. Up to the median
+    the share of larger errors falls at a constant rate, and at another one beyond, so that both
+    quantiles come out: the simplest distribution that has them, with an exponential tail. With a
+    normal one 4 % of the errors would be beyond three times the median, and it is 10 % of those of
+    most things.
+    """
+    off = abs(math.log(ratio))
+    if off <= spread.median:
+        larger = math.pow(0.5, off / spread.median)
+    else:
+        # From one half at the median to one tenth at the other quantile, and on.
+        larger = 0.5 * math.pow(0.2, (off - spread.median) / (spread.nine_of_ten - spread.median))
+    return 1.0 - larger / 2.0 if ratio >= 1.0 else larger / 2.0

@@ -1,0 +1,133 @@
+"""How sure a figure is: intervals of rates, and chances that one run is faster."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.config.scenario import Scenario
+from sim.findings.how_sure import (
+    LIKELY,
+    chance_better,
+    chance_within,
+    expected,
+    interval,
+    ratio_spread,
+    real_interval,
+    together,
+)
+from sim.findings.model_error import Spread, model_errors
+from sim.findings.run_kind import narrow_kind, run_kind
+
+VALUES = st.floats(1e-6, 1e15)
+RATIOS = st.floats(0.01, 100.0)
+SPREADS = st.builds(
+    lambda median, more: Spread(median=median, nine_of_ten=median + more),
+    st.floats(0.01, 1.0),
+    st.floats(0.01, 2.0),
+)
+THINGS = sorted(model_errors().ratios)
+NEVER = "no run of this kind was ever measured"
+
+
+def job(ior: str = "-a POSIX -F -w -b 64m -t 4m", **fields: Any) -> Scenario:
+    described = {"machine": "theta", "nodes": 64, "ppn": 16, "workload": {"ior": ior}, **fields}
+    return Scenario.model_validate(described)
+
+
+@given(VALUES, SPREADS)
+def test_an_interval_holds_its_value_in_the_middle(value: float, spread: Spread) -> None:
+    low, high, *_ = interval(value, spread)
+    assert low < value < high
+    assert math.sqrt(low) * math.sqrt(high) == pytest.approx(value)
+
+
+@given(VALUES, SPREADS, st.floats(0.0, 1.0))
+def test_the_larger_the_errors_the_wider_the_interval(
+    value: float, spread: Spread, more: float
+) -> None:
+    larger = Spread(median=spread.median, nine_of_ten=spread.nine_of_ten + more)
+    assert interval(value, larger).low <= interval(value, spread).low
+    assert interval(value, larger).high >= interval(value, spread).high
+
+
+def test_a_run_as_measured_is_asked_of_its_narrowest_kind() -> None:
+    errors = model_errors()
+    found = real_interval(job(), "write", 1e10)
+    own = errors.narrow[narrow_kind(job(), "write")].crossed
+    assert (found.measured, found.why) == (True, "")
+    assert found.high == pytest.approx(1e10 * math.exp(own.nine_of_ten))
+    assert found.low == pytest.approx(1e10 / math.exp(own.nine_of_ten))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "why"),
+    [
+        (job(target="home"), NEVER),
+        (job(machine="theta", changes={"lustre.osts": 112}), "with such values of the machine"),
+        (job(nodes=2000), f"{NEVER} on more than 960 nodes"),
+        (job(nodes=900, ppn=64), f"{NEVER} with more than 4,096 ranks"),
+        (job("-a POSIX -F -w -b 64g -t 4m"), f"{NEVER} with more than 256 MiB a rank"),
+        (job("-a POSIX -F -w -b 64m -t 4k"), f"{NEVER} in calls of less than 256 KiB"),
+        (job("-a MPIIO -c -w -b 16m -t 16m", machine="cori-knl"), f"{NEVER} on cori-knl"),
+        (job(faults=["OST 3 slow 5 from 0.2 s to 1 s"]), "with faults"),
+    ],
+)
+def test_beyond_what_was_measured_it_is_wider_and_says_why(scenario: Scenario, why: str) -> None:
+    errors = model_errors()
+    spread, said = expected(scenario, "write")
+    assert said.endswith(why)
+    assert spread.nine_of_ten >= errors.unmeasured.crossed.nine_of_ten
+    narrow = errors.narrow.get(narrow_kind(scenario, "write"))
+    assert narrow is None or spread.nine_of_ten >= narrow.crossed.nine_of_ten
+    assert not real_interval(scenario, "write", 1.0).measured
+
+
+def test_the_measured_runs_are_no_strangers() -> None:
+    assert run_kind(job(), "write") in model_errors().kinds
+    assert expected(job(nodes=256), "write").why == ""
+
+
+@given(SPREADS)
+def test_nothing_is_known_of_two_runs_simulated_alike(spread: Spread) -> None:
+    assert chance_within(1.0, spread) == 0.5
+
+
+@given(RATIOS, SPREADS)
+def test_one_is_faster_or_the_other(ratio: float, spread: Spread) -> None:
+    chance = chance_within(ratio, spread)
+    assert 0.0 <= chance <= 1.0
+    assert chance + chance_within(1.0 / ratio, spread) == pytest.approx(1.0)
+
+
+@given(RATIOS, RATIOS, SPREADS)
+def test_the_faster_it_was_simulated_the_surer(one: float, other: float, spread: Spread) -> None:
+    low, high = sorted((one, other))
+    assert chance_within(low, spread) <= chance_within(high, spread)
+
+
+@given(st.floats(1.0, 100.0), SPREADS, st.floats(1.0, 3.0))
+def test_the_larger_the_errors_the_less_sure(ratio: float, spread: Spread, times: float) -> None:
+    larger = Spread(median=times * spread.median, nine_of_ten=times * spread.nine_of_ten)
+    assert chance_within(ratio, larger) <= chance_within(ratio, spread) + 1e-12
+
+
+@given(SPREADS)
+def test_the_two_known_quantiles_come_out(spread: Spread) -> None:
+    assert chance_within(math.exp(spread.median), spread) == pytest.approx(LIKELY)
+    assert chance_within(math.exp(spread.nine_of_ten), spread) == pytest.approx(0.95)
+
+
+@given(st.floats(1.0, 100.0), st.sets(st.sampled_from(THINGS), min_size=1), st.sampled_from(THINGS))
+def test_more_differences_make_it_less_sure(ratio: float, things: set[str], more: str) -> None:
+    assert chance_better(ratio, {*things, more}) <= chance_better(ratio, things)
+
+
+def test_what_was_never_tried_has_the_errors_of_all_ratios() -> None:
+    assert "stripes" not in model_errors().ratios
+    assert ratio_spread(["stripes"]) == together([model_errors().any_ratio])
+    assert ratio_spread([]) == ratio_spread(["stripes"])
