@@ -10,6 +10,8 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,10 +20,10 @@ import yaml
 from sim.archive.files import write_whole
 from sim.config.files import shipped_file
 from sim.config.scenario import Scenario
-from sim.findings.extent import extent_of
-from sim.findings.model_error import FILE
-from sim.findings.run_kind import KINDS, access_of, narrow_kind, run_kind
 from sim.studies.processes import bytes_to_move
+from sim.trust.extent import Extent, extent_of
+from sim.trust.model_error import FILE
+from sim.trust.run_kind import KINDS, METADATA, access_of, narrow_kind, run_kind
 from validation.claim import Claim
 from validation.cross_validation import (
     CrossNumber,
@@ -37,6 +39,9 @@ from validation.ratio_error import Compared, Rated, claimed, compared
 _RATES = ("write", "read", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
 
+_PHASES = ("phase", "operations")
+"""Those that are told the phase."""
+
 _BOUNDS = ("nodes", "ranks", "bytes_a_rank", "call")
 """What of an extent has a least and a most among several runs."""
 
@@ -50,7 +55,8 @@ _SOURCE = (
 )
 
 
-class Rate(NamedTuple):
+@dataclass(frozen=True)
+class Rate:
     """A measured rate of a claim.
 
     Attributes
@@ -68,36 +74,51 @@ class Rate(NamedTuple):
     scenario: Scenario
     phase: str
 
-    @property
+    @cached_property
     def kind(self) -> str:
-        """Of the run, as :func:`~sim.findings.run_kind.run_kind` has it."""
+        """Of the run, as :func:`~sim.trust.run_kind.run_kind` has it."""
         return run_kind(self.scenario, self.phase)
 
-    @property
+    @cached_property
     def narrow(self) -> str:
-        """The same, as :func:`~sim.findings.run_kind.narrow_kind` has it."""
+        """The same, as :func:`~sim.trust.run_kind.narrow_kind` has it."""
         return narrow_kind(self.scenario, self.phase)
+
+    @cached_property
+    def extent(self) -> Extent:
+        """How large the run is."""
+        return extent_of(self.scenario, self.phase)
 
 
 def rates_of(claim: Claim) -> Iterator[Rate]:
     """Yield the measured rates of a judged claim with their kinds; none of a ratio or a trend."""
+    for rate in _phases_of(claim, _RATES):
+        if bytes_to_move(rate.scenario):  # messages between nodes are no I/O
+            yield rate
+
+
+def metadata_rates_of(claim: Claim) -> Iterator[Rate]:
+    """Yield the measured rates of operations on metadata, in the same way."""
+    yield from (rate for rate in _phases_of(claim, ("operations",)) if rate.kind == METADATA)
+
+
+def _phases_of(claim: Claim, functions: Sequence[str]) -> Iterator[Rate]:
+    """Yield the numbers of a judged claim that some functions return, with run and phase."""
     metric, relation = claim.metric, claim.relation
     if metric is None or relation is None or claim.role not in ("calibration", "check"):
         return
     if claim.unjudged:
         return
     calls = list(metric.expression.calls())
-    if len(calls) != 1 or calls[0][0] not in _RATES or relation.ratio is not None:
+    if len(calls) != 1 or calls[0][0] not in functions or relation.ratio is not None:
         return
     function, (run, *words) = calls[0]
-    phase = " ".join(words) if function == "phase" else function
+    phase = " ".join(words) if function in _PHASES else function
     for point in counted(claim):
         named = point if run == EACH and point in claim.runs else run
         if named == EACH:
             named = next(iter(claim.runs))
-        scenario = claim.runs[named]
-        if bytes_to_move(scenario):  # messages between nodes are no I/O
-            yield Rate(claim.id, point, scenario, phase)
+        yield Rate(claim.id, point, claim.runs[named], phase)
 
 
 class Measured(NamedTuple):
@@ -116,12 +137,14 @@ class Measured(NamedTuple):
     crossed: float
 
 
-def measured_rates(crossed: CrossValidation) -> list[Measured]:
+def measured_rates(
+    crossed: CrossValidation, rates: Callable[[Claim], Iterable[Rate]] = rates_of
+) -> list[Measured]:
     """Return the distinct rates that were measured, in the order of the claims."""
     known = {(number.claim, number.point): number for number in crossed.numbers}
     same: dict[str, list[tuple[Rate, CrossNumber]]] = {}
     for claim in crossed.claims.values():
-        for rate in rates_of(claim):
+        for rate in rates(claim):
             if (number := known.get((rate.claim, rate.point))) is not None:
                 same.setdefault(number.number, []).append((rate, number))
     return [
@@ -134,8 +157,13 @@ def measured_rates(crossed: CrossValidation) -> list[Measured]:
     ]
 
 
-def errors_by_kind(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
-    """Return the errors of each kind of run, as the file holds them; in alphabetical order."""
+def errors_by_kind(
+    measured: Sequence[Measured], others: Sequence[Measured] = ()
+) -> dict[str, dict[str, Any]]:
+    """Return the errors of each kind of run, as the file holds them; in alphabetical order.
+
+    ``others``: what is pooled with them, besides each other.
+    """
     found: dict[str, dict[str, Any]] = {}
     for kind, own in _by(measured, lambda rate: rate.kind).items():
         fitted = [abs(one.fitted) for one in own]
@@ -144,7 +172,7 @@ def errors_by_kind(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
             "largest": round(max(fitted), _DIGITS),
             "numbers": len(own),
             "claims": _claims(own),
-            "crossed": _crossed(measured, own, lambda rate: access_of(rate.phase)),
+            "crossed": _crossed([*measured, *others], own, lambda rate: access_of(rate.phase)),
             "reach": reach_of(own),
         }
     return found
@@ -171,7 +199,7 @@ def unmeasured(measured: Sequence[Measured]) -> dict[str, Any]:
     kinds = _by(measured, lambda rate: rate.kind)
     errors = [Weighed(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own]
     return {
-        "kinds": [kind for kind in KINDS if kind not in kinds],
+        "kinds": [kind for kind in KINDS if kind not in (*kinds, METADATA)],
         "crossed": spread(errors)._asdict(),
     }
 
@@ -194,27 +222,29 @@ def errors_of_ratios(ratios: Sequence[Compared]) -> dict[str, dict[str, Any]]:
     }
 
 
-def ratios_of(crossed: CrossValidation) -> list[Compared]:
-    """Return all ratios of two measured runs that differ in one thing, each once."""
+def rated(crossed: CrossValidation) -> Iterator[Rated]:
+    """Yield the measured rates, each as often as it was measured."""
     numbers = {(number.claim, number.point): number for number in crossed.numbers}
-    rates = []
     for claim in crossed.claims.values():
         for rate in rates_of(claim):
             number = numbers.get((rate.claim, rate.point))
             measured = counted(claim)[rate.point].base
             if number is not None and measured:
-                rates.append(
-                    Rated(
-                        series_of(claim),
-                        rate.scenario,
-                        rate.phase,
-                        number.number,
-                        number.fitted,
-                        number.crossed,
-                        measured,
-                    )
+                yield Rated(
+                    series_of(claim),
+                    rate.scenario,
+                    rate.phase,
+                    number.number,
+                    number.fitted,
+                    number.crossed,
+                    measured,
                 )
-    found = compared(rates)
+
+
+def ratios_of(crossed: CrossValidation) -> list[Compared]:
+    """Return all ratios of two measured runs that differ in one thing, each once."""
+    numbers = {(number.claim, number.point): number for number in crossed.numbers}
+    found = compared(rated(crossed))
     pairs = {ratio.numbers for ratio in found}
     for claim in crossed.claims.values():
         number = numbers.get((claim.id, ""))
@@ -254,7 +284,7 @@ def _crossed(
 
 def reach_of(measured: Iterable[Measured]) -> dict[str, Any]:
     """Return between which bounds the runs of measured rates lie, as the file holds it."""
-    extents = [extent_of(rate.scenario, rate.phase) for one in measured for rate in one.rates]
+    extents = [rate.extent for one in measured for rate in one.rates]
     bounds = {
         name: [min(values), max(values)]
         for name in _BOUNDS
@@ -269,23 +299,55 @@ def _claims(measured: Iterable[Measured]) -> list[str]:
     return list(dict.fromkeys(rate.claim for one in measured for rate in one.rates))
 
 
-def document(crossed: CrossValidation) -> dict[str, Any]:
-    """Return what the file holds."""
-    measured, ratios = measured_rates(crossed), ratios_of(crossed)
+class Known(NamedTuple):
+    """All that is known of the simulator's errors.
+
+    Attributes
+    ----------
+    rates, metadata
+        Errors of rates of bytes, and of operations on metadata.
+    ratios
+        Errors of ratios of the former.
+    """
+
+    rates: Sequence[Measured]
+    metadata: Sequence[Measured]
+    ratios: Sequence[Compared]
+
+
+def known_errors(crossed: CrossValidation) -> Known:
+    """Return what a cross-validation tells of the simulator's errors."""
+    return Known(
+        measured_rates(crossed),
+        measured_rates(crossed, metadata_rates_of),
+        ratios_of(crossed),
+    )
+
+
+def document(known: Known) -> dict[str, Any]:
+    """Return what the file holds.
+
+    Operations on metadata are no rates of bytes: those are pooled with these, where they are few,
+    and nothing is pooled with them.
+    """
+    kinds = errors_by_kind(known.rates) | errors_by_kind(known.metadata, known.rates)
     return {
         "source": _SOURCE,
-        "kinds": errors_by_kind(measured),
-        "narrow": errors_by_narrow_kind(measured),
-        "unmeasured": unmeasured(measured),
-        "ratios": errors_of_ratios(ratios),
-        "any_ratio": spread(_weights(ratios))._asdict(),
+        "kinds": dict(sorted(kinds.items())),
+        "narrow": errors_by_narrow_kind(known.rates),
+        "unmeasured": unmeasured(known.rates),
+        "ratios": errors_of_ratios(known.ratios),
+        "any_ratio": spread(_weights(known.ratios))._asdict(),
     }
 
 
 def main(path: Path) -> None:
     """Write the file."""
     text = yaml.safe_dump(
-        document(kept_cross_validation()), sort_keys=False, default_flow_style=None, width=100
+        document(known_errors(kept_cross_validation())),
+        sort_keys=False,
+        default_flow_style=None,
+        width=100,
     )
     write_whole(path, text, "model_error")
 

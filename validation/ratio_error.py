@@ -2,7 +2,7 @@
 
 Who asks whether more stripes would be faster asks for a ratio, of which an error that both runs
 have in common is no part. Two measured rates of one series of measurements make one if they are of
-one machine and differ in one thing (:mod:`sim.findings.differences`). So do claims that are ratios
+one machine and differ in one thing (:mod:`sim.trust.differences`). So do claims that are ratios
 themselves.
 """
 
@@ -15,8 +15,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from sim.config.scenario import Scenario
-from sim.findings.differences import differences
+from sim.trust.differences import differences
 from validation.claim import Claim
+from validation.fold import series_of
 from validation.number import part_keys
 
 
@@ -51,6 +52,8 @@ class Compared(NamedTuple):
 
     Attributes
     ----------
+    series
+        The series of measurements that it is of.
     thing
         What they differ in.
     numbers
@@ -63,6 +66,7 @@ class Compared(NamedTuple):
         What it counts: a series of n runs has n - 1 ratios that do not follow from each other.
     """
 
+    series: str
     thing: str
     numbers: frozenset[str]
     fitted: float
@@ -78,13 +82,18 @@ class Compared(NamedTuple):
 
 def compared(rates: Iterable[Rated]) -> list[Compared]:
     """Return the ratios of two rates of one series that differ in one thing."""
+    return [ratio for same in by_series(rates) for ratio in _weighed(_pairs(same))]
+
+
+def by_series(rates: Iterable[Rated]) -> list[list[Rated]]:
+    """Return the rates of each series, machine and phase that can be compared, each number once."""
     series: dict[tuple[str, str, str], list[Rated]] = {}
     for rate in rates:
         machine = str(rate.scenario.machine)
         same = series.setdefault((rate.series, machine, rate.phase), [])
         if rate.number not in {one.number for one in same}:
             same.append(rate)
-    return [ratio for same in series.values() for ratio in _weighed(_pairs(same))]
+    return list(series.values())
 
 
 def _pairs(rates: Iterable[Rated]) -> Iterator[Compared]:
@@ -92,6 +101,7 @@ def _pairs(rates: Iterable[Rated]) -> Iterator[Compared]:
         things = differences(one.scenario, other.scenario)
         if len(things) == 1:
             yield Compared(
+                one.series,
                 things[0],
                 frozenset((one.number, other.number)),
                 one.fitted - other.fitted,
@@ -144,4 +154,4 @@ def claimed(claim: Claim, fitted: float, crossed: float) -> Compared | None:
     if len(things) != 1:
         return None
     numbers, measured = frozenset(part_keys(claim)), claim.relation.ratio.base
-    return Compared(things[0], numbers, fitted, crossed, measured, 1.0)
+    return Compared(series_of(claim), things[0], numbers, fitted, crossed, measured, 1.0)

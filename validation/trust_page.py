@@ -15,7 +15,8 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``,
   ``{{corrections}}``: what all claims add up to;
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
-  (``validation.cross``), and the parameters that one row alone fixes.
+  (``validation.cross``), and the parameters that one row alone fixes;
+* ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold (``validation.coverage``).
 
 A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
 ``{{if B09 fails}}``, unless it, or one of several, does not. What stands between the marks of
@@ -29,6 +30,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from textwrap import fill
 
@@ -37,6 +39,7 @@ from sim.config.errors import InputError
 from topology.text import format_count
 from validation.claim import Claim, load_claims
 from validation.correction import corrections
+from validation.coverage import Coverage, chance_rows, coverage_rows
 from validation.cross_text import by_group, lone_words, number_words
 from validation.cross_validation import CrossValidation, kept_cross_validation
 from validation.fold import FOLDS, By, whole_alone
@@ -114,6 +117,8 @@ class Results:
             "counts": self._counts,
             "crossed": self._crossed,
             "alone": self._alone,
+            "covered": self._covered,
+            "chances": self._chances,
             "predictions": self._predictions,
             "corrections": self._corrections,
         }
@@ -268,6 +273,18 @@ class Results:
             )
         yield fill(said, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
+    def _covered(self) -> Iterator[str]:
+        """Yield a table of how many measured numbers lie in their intervals."""
+        yield from _table(coverage_rows(self._coverage.covered()))
+
+    def _chances(self) -> Iterator[str]:
+        """Yield a table of chances beside how often they came out."""
+        yield from _table(chance_rows(self._coverage.chances()))
+
+    @cached_property
+    def _coverage(self) -> Coverage:
+        return Coverage(self._cross_validation("series"))
+
     def _cross_validation(self, by: By) -> CrossValidation:
         return kept_cross_validation(self._claims, self._kept, by)
 
@@ -296,6 +313,12 @@ def _ratio(result: Result) -> str:
 
 def _cells(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def _table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the lines of a table whose first row is its head."""
+    head = next(rows)
+    yield from (_cells(head), _rule(len(head)), *map(_cells, rows))
 
 
 def _rule(columns: int) -> str:

@@ -120,7 +120,9 @@ def _ratio(before: Sequence[float], after: Sequence[float]) -> Ratio:
     return paired(before, after) if math.inf not in after else Ratio(0.0)
 
 
-def _seconds(simulations: Simulations, scenario: Scenario, seeds: Sequence[int]) -> list[float]:
+def _seconds(
+    simulations: Simulations, scenario: Scenario, seeds: Sequence[int]
+) -> list[float]:
     """Return the seconds of a job's I/O by seed; without end where it cannot be run."""
     runs = [scenario.model_copy(update={"seed": seed}) for seed in seeds]
     return [

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
-from sim.findings.model_error import ModelError, model_error_of
-from sim.findings.run_kind import run_kind
 from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
 from sim.studies.compare.reasons import reason
@@ -40,6 +38,8 @@ from sim.telling.answer import (
     plain_table,
 )
 from sim.telling.units import ANY, ROWS
+from sim.trust.model_error import ModelError, model_error_of
+from sim.trust.run_kind import run_kind
 from topology.text import format_count
 
 _WIDTH = 100

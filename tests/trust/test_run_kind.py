@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.config.scenario import Scenario
-from sim.findings.run_kind import narrow_kind, run_kind
+from sim.trust.run_kind import narrow_kind, run_kind
 
 
 def job(**fields: object) -> Scenario:

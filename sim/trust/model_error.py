@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 from sim.config.files import explain, read_mapping, shipped_file
 from sim.config.model import Model
 from sim.config.scenario import Scenario
-from sim.findings.run_kind import run_kind
+from sim.trust.run_kind import run_kind
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
@@ -158,9 +158,9 @@ class ModelErrors(Model):
     source
         How the numbers came about.
     kinds
-        The errors by kind of run, as :func:`~sim.findings.run_kind.run_kind` calls it.
+        The errors by kind of run, as :func:`~sim.trust.run_kind.run_kind` calls it.
     narrow
-        The same by :func:`~sim.findings.run_kind.narrow_kind`.
+        The same by :func:`~sim.trust.run_kind.narrow_kind`.
     unmeasured
         What is known of no kind.
     ratios

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from sim.config.scenario import Scenario
 from sim.workloads.catalogue import workload_of
+from sim.workloads.io500.command import Io500
 from sim.workloads.ior.command import Ior
+from sim.workloads.mdtest.command import Mdtest
 
 OWN, SHARED, COLLECTIVE = "own files", "shared file", "collective"
 """A file for each rank; one file, each rank by itself; one file, through MPI-IO's aggregators."""
 
+METADATA = "metadata"
+"""The kind of phases that make, look at and remove files; rates of operations, not of bytes."""
+
+_IO500 = {"ior-easy": OWN, "ior-hard": SHARED}  # by how the names of phases begin; others move none
 _ELSEWHERE = {"ssd": "local SSDs", "bb": "burst buffer", "home": "home directories"}
 _APPLICATION = "application"
 _MIXED = "several tests"
@@ -45,7 +51,7 @@ def layout_of(scenario: Scenario) -> str:
 
 
 def run_kind(scenario: Scenario, phase: str) -> str:
-    """Return the kind of one phase of a run, as ``shared file, write``.
+    """Return the kind of one phase of a run, as ``shared file, write``, or :data:`METADATA`.
 
     Parameters
     ----------
@@ -54,7 +60,16 @@ def run_kind(scenario: Scenario, phase: str) -> str:
     phase
         Its name: what has the word ``read`` in it reads, everything else writes.
     """
-    return f"{layout_of(scenario)}, {access_of(phase)}"
+    workload, layout = workload_of(scenario.workload), layout_of(scenario)
+    if isinstance(workload, Io500):
+        found = [of_phase for name, of_phase in _IO500.items() if phase.startswith(name)]
+        if found and scenario.target.kind not in _ELSEWHERE:
+            layout = found[0]
+        elif not found:
+            layout = METADATA
+    if isinstance(workload, Mdtest) or layout == METADATA:
+        return METADATA
+    return f"{layout}, {access_of(phase)}"
 
 
 def access_of(phase: str) -> str:
@@ -80,9 +95,12 @@ def narrow_kind(scenario: Scenario, phase: str) -> str:
     return ", ".join(words)
 
 
-KINDS = tuple(
-    f"{layout}, {access}"
-    for layout in (OWN, SHARED, COLLECTIVE, *_ELSEWHERE.values(), _APPLICATION, _MIXED)
-    for access in ("write", "read")
+KINDS = (
+    *(
+        f"{layout}, {access}"
+        for layout in (OWN, SHARED, COLLECTIVE, *_ELSEWHERE.values(), _APPLICATION, _MIXED)
+        for access in ("write", "read")
+    ),
+    METADATA,
 )
-"""All kinds that :func:`run_kind` knows; how many files are made in a second is none of them."""
+"""All kinds that :func:`run_kind` knows."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sim.config.scenario import Scenario
-from sim.findings.run_kind import layout_of
+from sim.trust.run_kind import layout_of
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 

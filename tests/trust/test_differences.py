@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.config.scenario import Scenario
-from sim.findings.differences import LAYOUT, differences
+from sim.trust.differences import LAYOUT, differences
 
 
 def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.config.scenario import Scenario
-from sim.findings.how_sure import (
+from sim.trust.how_sure import (
     LIKELY,
     chance_better,
     chance_within,
@@ -20,8 +20,8 @@ from sim.findings.how_sure import (
     real_interval,
     together,
 )
-from sim.findings.model_error import Spread, model_errors
-from sim.findings.run_kind import narrow_kind, run_kind
+from sim.trust.model_error import Spread, model_errors
+from sim.trust.run_kind import narrow_kind, run_kind
 
 VALUES = st.floats(1e-6, 1e15)
 RATIOS = st.floats(0.01, 100.0)

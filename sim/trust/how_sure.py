@@ -1,7 +1,7 @@
 """How sure a figure is: where real runs would lie, and whether the faster one really is faster.
 
 The simulator was held against measurements, and how far it was off is known by kind of run
-(:mod:`sim.findings.model_error`). Those errors, cross-validated, are what a prediction is given:
+(:mod:`sim.trust.model_error`). Those errors, cross-validated, are what a prediction is given:
 nine of ten were no larger than the interval is wide. Two runs of one study have much of their error
 in common, so whether one is faster than the other is asked of the errors of *ratios*, which are
 known by what the two runs differ in.
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from sim.config.scenario import Scenario
 from sim.config.units import format_bytes
-from sim.findings.extent import Extent, extent_of
-from sim.findings.model_error import Reach, Spread, model_errors
-from sim.findings.run_kind import narrow_kind, run_kind
+from sim.trust.extent import Extent, extent_of
+from sim.trust.model_error import ModelErrors, Reach, Spread, model_errors
+from sim.trust.run_kind import narrow_kind, run_kind
 from topology.text import format_count
 
 LIKELY = 0.75
@@ -68,7 +68,7 @@ def real_interval(scenario: Scenario, phase: str, value: float) -> Interval:
     Parameters
     ----------
     scenario, phase
-        What was simulated, as of :func:`~sim.findings.run_kind.run_kind`.
+        What was simulated, as of :func:`~sim.trust.run_kind.run_kind`.
     value
         What came out: a rate, or seconds. An error of a factor is as far for both.
     """
@@ -82,14 +82,15 @@ def interval(value: float, spread: Spread, why: str = "") -> Interval:
     return Interval(value / factor, value * factor, not why, why)
 
 
-def expected(scenario: Scenario, phase: str) -> Expected:
+def expected(scenario: Scenario, phase: str, errors: ModelErrors | None = None) -> Expected:
     """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind.
 
     What lies beyond all measured runs of its kind (more nodes, another machine) may be bound by
     something that none of them saw. Of that nothing is known, as of a kind that was never measured:
-    so it is given what other kinds have, and never less than its own.
+    so it is given what other kinds have, and never less than its own. ``errors``: others than those
+    that the validation found.
     """
-    errors = model_errors()
+    errors = errors or model_errors()
     kind = errors.kinds.get(run_kind(scenario, phase))
     anything = errors.unmeasured.crossed
     if kind is None:
@@ -142,7 +143,7 @@ def _or(words: Sequence[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def chance_better(ratio: float, things: Iterable[str]) -> float:
+def chance_better(ratio: float, things: Iterable[str], errors: ModelErrors | None = None) -> float:
     """Return the chance that a run really is faster than another.
 
     Parameters
@@ -150,23 +151,25 @@ def chance_better(ratio: float, things: Iterable[str]) -> float:
     ratio
         How many times as fast it was simulated.
     things
-        In what they differ, as :func:`~sim.findings.differences.differences` has it.
+        In what they differ, as :func:`~sim.trust.differences.differences` has it.
+    errors
+        Others than those that the validation found.
 
     Returns
     -------
     float
         0.5 where the simulator has nothing to say, below it where the run is slower.
     """
-    return chance_within(ratio, ratio_spread(things))
+    return chance_within(ratio, ratio_spread(things, errors))
 
 
-def ratio_spread(things: Iterable[str]) -> Spread:
+def ratio_spread(things: Iterable[str], errors: ModelErrors | None = None) -> Spread:
     """Return how far off a simulated ratio may be of two runs that differ in some things.
 
     Each thing adds an error of its own, so that their squares add up. What no two measured runs
     differed in, is given the errors of all ratios.
     """
-    errors = model_errors()
+    errors = errors or model_errors()
     found = [
         known.crossed if (known := errors.ratios.get(thing)) is not None else errors.any_ratio
         for thing in set(things)

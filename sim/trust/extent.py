@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sim.config.machine import Machine, load_machine
 from sim.config.scenario import Scenario
-from sim.findings.run_kind import access_of
+from sim.trust.run_kind import access_of
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 

@@ -1,0 +1,167 @@
+"""Whether what is said of how sure a figure is holds: ``python -m validation.coverage``.
+
+An interval of nine of ten is right if nine of ten measured numbers lie in it, and a chance of 80 %
+if of such pairs of runs four of five come out as simulated. Both are asked of measurements that
+knew nothing of it: for each series, the errors of all kinds of runs and of ratios are put together
+without it, and its numbers are predicted by parameters that were fitted without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+from sim.telling.columns import format_columns
+from sim.trust.differences import differences
+from sim.trust.how_sure import chance_better, expected
+from sim.trust.model_error import ModelErrors
+from validation.cross_validation import CrossValidation, kept_cross_validation
+from validation.fold import series_of
+from validation.model_error import Known, Measured, document, known_errors, rated
+from validation.ratio_error import Rated, by_series
+
+BANDS = ((0.5, 0.75), (0.75, 0.9), (0.9, 0.97), (0.97, 1.0))
+"""Chances that are told together, the first below :data:`~sim.trust.how_sure.LIKELY`."""
+
+
+class Covered(NamedTuple):
+    """A measured number beside the interval that the simulator gives it.
+
+    Attributes
+    ----------
+    group
+        Of the claim.
+    inside
+        Whether it lies in the interval of nine of ten.
+    familiar
+        Whether runs like it were measured, besides its own series.
+    factor
+        By which the interval reaches up and down.
+    """
+
+    group: str
+    inside: bool
+    familiar: bool
+    factor: float
+
+
+class Chance(NamedTuple):
+    """A pair of measured runs beside the chance that one really is faster.
+
+    Attributes
+    ----------
+    stated
+        The chance of the one that was simulated as the faster one: half or more.
+    right
+        Whether it was measured as the faster one.
+    weight
+        What it counts: a series of n runs has n - 1 pairs that do not follow from each other.
+    """
+
+    stated: float
+    right: bool
+    weight: float
+
+
+class Coverage:
+    """What is known of the simulator's errors, with any series left out.
+
+    Parameters
+    ----------
+    crossed
+        The cross-validation.
+    """
+
+    def __init__(self, crossed: CrossValidation) -> None:
+        self._crossed = crossed
+        self._known = known_errors(crossed)
+        self._errors = cache(self._without)
+
+    def covered(self) -> list[Covered]:
+        """Return the measured rates with whether they lie in their intervals."""
+        return [self._covered(one) for one in (*self._known.rates, *self._known.metadata)]
+
+    def chances(self) -> list[Chance]:
+        """Return all pairs of comparable runs of a series with their chances."""
+        return [chance for same in by_series(rated(self._crossed)) for chance in self._pairs(same)]
+
+    def _covered(self, one: Measured) -> Covered:
+        first = one.rates[0]
+        errors = self._errors(self._series_of(one))
+        spread, why = expected(first.scenario, first.phase, errors)
+        group = self._crossed.claims[first.claim].family
+        far = spread.nine_of_ten
+        return Covered(group, abs(one.crossed) <= far, not why, math.exp(far))
+
+    def _pairs(self, same: Sequence[Rated]) -> Iterator[Chance]:
+        """Yield the pairs of one series; of runs that differ in nothing there is nothing to say."""
+        pairs = [
+            (one, other, things)
+            for one, other in combinations(same, 2)
+            if (things := differences(one.scenario, other.scenario))
+        ]
+        for one, other, things in pairs:
+            measured = math.log(one.measured / other.measured)
+            simulated = measured + one.crossed - other.crossed
+            errors = self._errors(frozenset({one.series}))
+            stated = chance_better(math.exp(abs(simulated)), things, errors)
+            yield Chance(stated, measured * simulated > 0.0, (len(same) - 1) / len(pairs))
+
+    def _series_of(self, one: Measured) -> frozenset[str]:
+        claims = self._crossed.claims
+        return frozenset(series_of(claims[rate.claim]) for rate in one.rates)
+
+    def _without(self, series: frozenset[str]) -> ModelErrors:
+        """Return the errors as they would be without some series."""
+        known = Known(
+            [one for one in self._known.rates if not series & self._series_of(one)],
+            [one for one in self._known.metadata if not series & self._series_of(one)],
+            [ratio for ratio in self._known.ratios if ratio.series not in series],
+        )
+        return ModelErrors.model_validate(document(known))
+
+
+def coverage_rows(found: Sequence[Covered]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each group, with its head, and rows for all: how many lie inside."""
+    yield "group", "in the interval", "of", "median factor"
+    groups: dict[str, list[Covered]] = {}
+    for one in found:
+        groups.setdefault(one.group, []).append(one)
+    groups["all"] = list(found)
+    groups["all, such runs measured in other series"] = [one for one in found if one.familiar]
+    groups["all, no such runs measured elsewhere"] = [one for one in found if not one.familiar]
+    for group, own in groups.items():
+        inside = sum(one.inside for one in own)
+        middle = sorted(one.factor for one in own)[len(own) // 2]
+        yield group, f"{inside}", f"{len(own)}", f"{middle:.2f}"
+
+
+def chance_rows(found: Sequence[Chance]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each band of chances, with its head: how many come out as simulated."""
+    yield "chance that it really is faster", "pairs", "on average", "it was"
+    for low, high in BANDS:
+        own = [one for one in found if low <= one.stated and (one.stated < high or high == 1.0)]
+        if own:
+            band = f"{100 * low:.0f} to {100 * high:.0f} %"
+            yield band, f"{len(own)}", _share(own, "stated"), _share(own, "right")
+    yield "all", f"{len(found)}", _share(found, "stated"), _share(found, "right")
+
+
+def _share(some: Sequence[Chance], what: str) -> str:
+    """Return the mean of chances, or of how many were right, by weight."""
+    total = sum(one.weight for one in some)
+    return f"{100 * sum(one.weight * getattr(one, what) for one in some) / total:.0f} %"
+
+
+def main() -> None:
+    """Print both tables."""
+    coverage = Coverage(kept_cross_validation())
+    print(format_columns(list(coverage_rows(coverage.covered()))))
+    print(format_columns(list(chance_rows(coverage.chances()))), end="")
+
+
+if __name__ == "__main__":
+    main()
