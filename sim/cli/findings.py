@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import click
 
-from sim.cli.options import Whole
+from sim.cli.options import Whole, exact_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -236,7 +236,15 @@ def study_options(
     store, plots
         Whether there is ``--store``, for runs that are kept, and ``--plots``, for all pictures.
     """
-    added = [_JSON, _HTML, *([_PLOTS] if plots else []), _PLOT, _CSV, *([_STORE] if store else [])]
+    added = [
+        _JSON,
+        exact_option,
+        _HTML,
+        *([_PLOTS] if plots else []),
+        _PLOT,
+        _CSV,
+        *([_STORE] if store else []),
+    ]
     added.append(_JOBS)
     if repeat:
         number = Whole(min=1)

@@ -85,9 +85,27 @@ recorded = click.option(
 )
 """The facts of :mod:`sim.workloads.darshan.facts`, for each command that takes a log."""
 
+
+def _tell_exactly(context: click.Context, _: click.Parameter, exact: bool) -> None:
+    """Leave out how sure figures are from all that the command tells."""
+    if exact:
+        from sim.trust.sureness import exactly
+
+        context.with_resource(exactly())
+
+
+exact_option = click.option(
+    "--exact",
+    is_flag=True,
+    expose_value=False,
+    callback=_tell_exactly,
+    help="Leave out how far real runs may be from what was simulated.",
+)
+
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
     click.option("--getstripe", is_flag=True, help="Also print the striping of the files."),
+    exact_option,
     click.option("--lustre-stats", is_flag=True, help="Also print what locks and page caches did."),
     click.option(
         "--file-stats",

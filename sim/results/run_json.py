@@ -8,9 +8,11 @@ from typing import Any
 from sim.findings.bottlenecks import Load, busiest, loads
 from sim.findings.critical_path import CriticalPath, critical_paths
 from sim.findings.lustre_counts import lustre_counts
+from sim.findings.real_rates import real_rates
 from sim.findings.waits import doing, waits
 from sim.plane.stations import StationKind
 from sim.run.result import Result, StationUse
+from sim.trust.sureness import is_exact
 from sim.workloads.job_results import Activity
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
@@ -27,6 +29,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
         ``version``, ``scenario`` (as asked for), ``notes``, ``troubles`` (bytes refused or lost),
         ``faults`` (what happened to parts of the machine, and what came of it),
         ``loads`` (the busiest station of each phase, and what the ranks waited for in it),
+        ``real`` (the rate of each kind of phase, and where nine of ten real runs would lie),
         ``busiest`` (the busiest station of each kind, and which
         share of each kind of phase it was busy), ``stations`` (of LNET and of the servers;
         there are thousands of others), ``waits``,
@@ -43,6 +46,7 @@ def simulator_document(result: Result) -> dict[str, Any]:
         "troubles": [trouble._asdict() for trouble in result.troubles],
         "faults": [fault._asdict() for fault in result.faults],
         "loads": [_load_document(load) for load in loads(result)],
+        **_real(result),
         "busiest": [_station(use) | {"busy_shares": shares} for use, shares in busiest(result)],
         "stations": [_station(use) for use in uses if use.kind in _SERVERS],
         "waits": [asdict(wait) for wait in waits(result)],
@@ -56,6 +60,19 @@ def simulator_document(result: Result) -> dict[str, Any]:
             "events": result.events,
         },
         "wall_seconds": result.wall,
+    }
+
+
+def _real(result: Result) -> dict[str, Any]:
+    """Return how sure each rate is, unless figures are told alone."""
+    if is_exact():
+        return {}
+    return {
+        "real": [
+            {"part": one.part, "phase": one.phase, "rate": one.rate, "unit": one.unit}
+            | one.real._asdict()
+            for one in real_rates(result)
+        ]
     }
 
 

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.config.units import MIB, format_bytes, format_rate, format_seconds
-from sim.findings.bottlenecks import Load, busiest, loads, merged, phase_name
+from sim.findings.bottlenecks import Load, busiest, loads, phase_name
 from sim.findings.critical_path import critical_paths
 from sim.findings.lustre_counts import lustre_rows
+from sim.findings.real_rates import phase_rows, real_rates
 from sim.findings.waits import Wait, waits
 from sim.machine.filesystem import FileSet
 from sim.run.result import Result
 from sim.telling.answer import Card, Table, plain_table
-from sim.workloads.job_results import Row, phase_title
+from sim.trust.sureness import rate, real_words
+from sim.workloads.job_results import phase_title
 from topology.text import format_count
 
 _MOST_FILES = 50
@@ -30,31 +32,22 @@ def run_cards(result: Result) -> list[Card]:
     The rate is over the time in which any rank was at it.
     """
     cards = []
-    for name, rows in _by_phase(result).items():
-        moved = sum(row.bytes for row in rows)
-        seconds = sum(stop - start for start, stop in merged([(of.start, of.end) for of in rows]))
-        if not moved or not seconds:
+    real = {one.title: one for one in real_rates(result)}
+    for of in phase_rows(result):
+        if not of.rate:
             continue
-        note = f"{moved / seconds / MIB:,.6g} MiB/s; {moved / 1e9:,.4g} GB in {_time(seconds)}"
-        if len(rows) > 1:
-            best = max(row.bandwidth or 0.0 for row in rows)
-            note += f" in {len(rows):,} steps, the best {format_rate(best, 4)}"
-        cards.append(Card(name, format_rate(moved / seconds, 4), note))
+        note = f"{of.rate / MIB:,.6g} MiB/s; {of.bytes / 1e9:,.4g} GB in {_time(of.seconds)}"
+        if len(of.rows) > 1:
+            best = max(row.bandwidth or 0.0 for row in of.rows)
+            note += f" in {len(of.rows):,} steps, the best {format_rate(best, 4)}"
+        if of.title in real:
+            note += f"; {real_words(real[of.title].real, rate)}"
+        cards.append(Card(of.title, format_rate(of.rate, 4), note))
     return [
         *cards[:_MOST_CARDS],
         Card("time of the job", _time(result.simulated), "simulated, from its begin to its end"),
         Card("bulk RPCs", f"{result.rpcs:,}", f"{result.bulk_bytes / 1e9:,.4g} GB moved"),
     ]
-
-
-def _by_phase(result: Result) -> dict[str, list[Row]]:
-    """Return the rows of each kind of phase, by its title."""
-    several = len({row.part for row in result.rows}) > 1
-    found: dict[str, list[Row]] = {}
-    for row in result.rows:
-        name = phase_title(row.part, row.phase, several=several)
-        found.setdefault(name, []).append(row)
-    return found
 
 
 def _time(seconds: float) -> str:

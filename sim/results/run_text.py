@@ -14,8 +14,10 @@ from sim.config.units import format_bytes, format_rate, format_seconds
 from sim.findings.bottlenecks import Load, busiest, loads, phase_name
 from sim.findings.critical_path import critical_paths
 from sim.findings.lustre_counts import lustre_lines
+from sim.findings.real_rates import real_rates
 from sim.findings.waits import doing, waits
 from sim.run.result import Result
+from sim.trust.how_sure import NINE_OF_TEN
 from sim.workloads.job_results import phase_title
 from topology.text import format_count
 
@@ -24,6 +26,7 @@ _SHARE_SHOWN = 0.005
 _AT_SHOWN = 0.02
 
 _COLUMNS = f"{'served':>15} {'mean wait':>9}"
+_MOST_RATES = 6  # kinds of phases whose real rates are told
 _MOST_PHASES = 4
 """Kinds of phases that have a column of their own: how busy the stations were in them."""
 
@@ -101,7 +104,24 @@ def _activity_lines(result: Result, head: Sequence[str]) -> list[str]:
         *(f"Note: {note}" for note in result.notes),
         *(f"TROUBLE: {trouble.text}" for trouble in result.troubles),
     ]
-    return [*notes, *([""] if notes else []), *_bottleneck_lines(loads(result))]
+    told = [*notes, *([""] if notes else []), *_bottleneck_lines(loads(result))]
+    return [*told, *_real_lines(result)]
+
+
+def _real_lines(result: Result) -> Iterator[str]:
+    """Say where nine of ten real runs would lie, and of which phases that is less sure."""
+    rates = list(real_rates(result))
+    if not rates:
+        return
+    more = len(rates) - _MOST_RATES
+    spans = [f"{one.title} {one.words}" for one in rates[:_MOST_RATES]]
+    spans += [f"and {format_count(more, 'kind')} of phases more"] if more > 0 else []
+    yield f"Real runs: {'; '.join(spans)} ({NINE_OF_TEN})."
+    whys = dict.fromkeys(one.real.why for one in rates if one.real.why)
+    for why in whys:
+        titles = [one.title for one in rates if one.real.why == why]
+        of = "" if len(titles) == len(rates) else f" ({', '.join(titles)})"
+        yield f"Less sure{of}: {why}."
 
 
 def _whole_lines(

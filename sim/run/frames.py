@@ -7,10 +7,11 @@ tables and for the page that describes them (docs/result.md).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,6 +37,8 @@ from sim.telling.units import (
     SHARE,
     WORDS,
 )
+from sim.trust.how_sure import Interval
+from sim.trust.sureness import Sureness, real_columns
 from sim.workloads.job_results import Row
 
 if TYPE_CHECKING:
@@ -218,6 +221,28 @@ PHASES: Columns = (
 )
 """Of a :class:`~sim.workloads.job_results.Row`, for all forms in which a run is told."""
 
+
+def _of_row(column: Column, phase: _Phase) -> Any:
+    return column.value(phase.row)
+
+
+class _Phase(NamedTuple):
+    """A row of a run, and where real ones would lie."""
+
+    row: Row
+    real: Interval | None
+
+
+def _phases(result: Finished) -> list[_Phase]:
+    sureness = Sureness(result.scenario)
+    return [_Phase(row, sureness.interval(row.phase, row.bandwidth)) for row in result.rows]
+
+
+_OF_PHASES = (
+    *(replace(column, of=partial(_of_row, column)) for column in PHASES),
+    *real_columns(attrgetter("real"), RATE),
+)
+
 _FIGURES = (
     Column("row", NUMBER, help="Which row of `phases`, from 0."),
     Column("figure", WORDS, help="What the workload calls it."),
@@ -262,8 +287,8 @@ TABLES = (
     Column(
         "phases",
         ROWS,
-        attrgetter("rows"),
-        inner=PHASES,
+        lambda result: _phases(result),
+        inner=_OF_PHASES,
         help="a phase of a step: a row of what the run printed",
     ),
     Column("figures", ROWS, _figures, inner=_FIGURES, help="one more number of a phase"),

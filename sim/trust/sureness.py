@@ -1,0 +1,178 @@
+"""How sure a figure is, as every answer tells it: in words, and as columns.
+
+``--exact`` leaves it out of all that a command tells: within :func:`exactly` nothing is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario
+from sim.config.units import MIB, format_rate, format_seconds
+from sim.telling.answer import Column, Columns, To, Unit
+from sim.telling.units import ANY, FLAG, RECORD, WORDS
+from sim.trust.how_sure import NINE_OF_TEN, Expected, Interval, expected, interval
+from sim.trust.run_kind import METADATA, run_kind
+from sim.workloads.catalogue import workload_of
+
+_EXACT = ContextVar("exact", default=False)
+_FIGURES = 2  # significant ones: the bounds are known no better
+_SURE = 0.995  # from this chance on more digits would say more than is known
+
+
+@contextmanager
+def exactly() -> Iterator[None]:
+    """Tell simulated figures alone, without how sure they are."""
+    token = _EXACT.set(True)
+    try:
+        yield
+    finally:
+        _EXACT.reset(token)
+
+
+def is_exact() -> bool:
+    """Return whether figures are told alone."""
+    return _EXACT.get()
+
+
+class Sureness:
+    """How sure the phases of a run are, each looked up once.
+
+    Nothing is told of a kept run whose kernel or machine is a file that has gone, nor of messages
+    between nodes.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._expected: dict[str, Expected | None] = {}
+
+    def interval(self, phase: str, value: float | None) -> Interval | None:
+        """Return where nine of ten real runs lie; ``value``: a rate or seconds, if there is one."""
+        if not value or is_exact():
+            return None
+        if phase not in self._expected:
+            self._expected[phase] = self._look_up(phase)
+        known = self._expected[phase]
+        return None if known is None else interval(value, *known)
+
+    def is_metadata(self, phase: str) -> bool:
+        """Return whether a phase is about metadata: then its rate is of operations."""
+        try:
+            return run_kind(self._scenario, phase) == METADATA
+        except InputError:
+            return False
+
+    def _look_up(self, phase: str) -> Expected | None:
+        scenario = self._scenario
+        try:
+            moved = workload_of(scenario.workload).bytes_to_move(scenario.nodes * scenario.ppn)
+            if moved > 0 or self.is_metadata(phase):
+                return expected(scenario, phase)
+        except InputError:
+            pass
+        return None
+
+
+def span(found: Interval, write: Callable[[float], str]) -> str:
+    """Write an interval: ``36 to 62 GB/s``, with the unit once where both bounds have the same."""
+    low, high = write(found.low), write(found.high)
+    number, _, unit = low.rpartition(" ")
+    return f"{number if unit == high.rpartition(' ')[2] and number else low} to {high}"
+
+
+def two_figures(value: float) -> float:
+    """Round a number to two significant figures."""
+    return float(f"{value:.{_FIGURES}g}")
+
+
+def mebibytes(rate: float) -> str:
+    """Write a rate with two figures, as IOR does: ``36,000 MiB/s``."""
+    return f"{two_figures(rate / MIB):,g} MiB/s"
+
+
+def rate(value: float) -> str:
+    """Write a rate with two figures: ``36 GB/s``."""
+    return format_rate(value, _FIGURES)
+
+
+def per_second(value: float) -> str:
+    """Write operations a second with two figures."""
+    return f"{two_figures(value):,g} op/s"
+
+
+def seconds(value: float) -> str:
+    """Write a time with two figures."""
+    return format_seconds(value, _FIGURES)
+
+
+def real_words(found: Interval, write: Callable[[float], str]) -> str:
+    """Say where real runs lie: ``real: 36 to 62 GB/s, nine of ten``, and whether it is less sure.
+
+    ``write``: one of the functions above.
+    """
+    less = "" if found.measured else ", less sure"
+    return f"real: {span(found, write)}, {NINE_OF_TEN}{less}"
+
+
+def chance_words(chance: float) -> str:
+    """Write a chance: ``93 %``, and ``over 99 %`` where it is all but certain."""
+    if chance > _SURE:
+        return "over 99 %"
+    return f"{100 * chance:.0f} %" if chance >= 1.0 - _SURE else "under 1 %"
+
+
+CHANCE = Unit("0 to 1", float, chance_words)
+
+INTERVAL = (
+    Column("low", ANY, help="The lower bound, in the unit of the figure itself."),
+    Column("high", ANY, help="The upper one."),
+    Column("measured", FLAG, help="Whether runs like it were ever measured."),
+    Column("why", WORDS, help="If not, why it is less sure."),
+)
+
+
+def real_columns(of: Callable[[Any], Interval | None], unit: Unit) -> Columns:
+    """Return the columns of an interval: a record for JSON, two bounds for pandas."""
+    return (
+        Column(
+            "real",
+            RECORD,
+            of,
+            to=To.JSON,
+            inner=INTERVAL,
+            optional=True,
+            help="Where nine of ten real runs would lie: docs/how-far-to-trust-it.md.",
+        ),
+        *(
+            Column(
+                f"real_{bound}",
+                unit,
+                partial(_bound, of, bound),
+                to=To.PANDAS,
+                help=f"The {words} bound of where nine of ten real runs would lie.",
+            )
+            for bound, words in (("low", "lower"), ("high", "upper"))
+        ),
+    )
+
+
+def _bound(of: Callable[[Any], Interval | None], name: str, row: Any) -> float | None:
+    found = of(row)
+    return None if found is None else getattr(found, name)
+
+
+def chance_column(of: Callable[[Any], float | None], help: str, **how: Any) -> Column:  # noqa: A002
+    """Return the column of the chance that something really is faster."""
+    return Column(
+        "chance_better",
+        CHANCE,
+        lambda row: None if is_exact() else of(row),
+        help=help,
+        optional=True,
+        **how,
+    )
