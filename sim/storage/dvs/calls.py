@@ -19,7 +19,7 @@ from sim.plane.programs import REFUSED, charge, charge_reply, wait_for
 from sim.plane.recorder import record_span
 from sim.plane.registry import performs
 from sim.storage.dvs.blocks import submit
-from sim.storage.dvs.tables import DVS_PARTS, Dvs
+from sim.storage.dvs.mounts import DVS_PARTS, Dvs
 
 _WRITE, _FSYNC, _UNLINK, _TRUNCATE = int(Op.WRITE), int(Op.FSYNC), int(Op.UNLINK), int(Op.TRUNCATE)
 _METADATA, _SYNC, _STORE = int(Cause.METADATA), int(Cause.SYNC), int(Cause.STORE)

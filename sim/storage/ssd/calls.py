@@ -4,7 +4,7 @@ A *write* takes room on the device for bytes that had none; when there is not en
 there with ENOSPC, and what it has not written is counted as refused. It copies into the page cache,
 piece by piece; the pages are dirty then. At the dirty limit writers wait for the flusher
 (``sim.storage.ssd.flusher``), and so write at the rate of the device. A *read* copies out of the
-page cache (``sim.storage.ssd.reads``). *Direct* I/O goes past the cache.
+page cache (``sim.storage.ssd.page_reads``). *Direct* I/O goes past the cache.
 
 A device that is *lost* keeps nothing: what was on it is counted, dirty pages with it, and reads,
 writes and syncs fail from then on.
@@ -18,10 +18,16 @@ from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.engine.queue import join, pop
 from sim.node.byte_lists import add_bytes, cut_bytes
-from sim.node.copying import copy_pages
-from sim.node.page_cache import inode_of, osc_object_of
+from sim.node.nodes import copy_pages
+from sim.node.page_cache import (
+    READ_TURNS,
+    WRITE_TURNS,
+    enter_tree,
+    inode_of,
+    leave_tree,
+    osc_object_of,
+)
 from sim.node.pages import add_cached, drop_cached
-from sim.node.tree import READ_TURNS, WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.calls import (
     begin_call,
     call_is_due,
@@ -37,12 +43,10 @@ from sim.plane.files import Backend, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_ahead, charge_to, wake
 from sim.plane.registry import performs
+from sim.storage.ssd.contents import PIECE, count_dirty, cut_file, has_room, lose, take_room
 from sim.storage.ssd.device import Ssds, device_io
-from sim.storage.ssd.dirty import PIECE, count_dirty
 from sim.storage.ssd.flusher import note_dirty, wake_flusher
-from sim.storage.ssd.loss import lose
-from sim.storage.ssd.reads import ask_for_piece
-from sim.storage.ssd.room import cut_file, has_room, take_room
+from sim.storage.ssd.page_reads import ask_for_piece
 
 _WRITE, _UNLINK, _TRUNCATE = int(Op.WRITE), int(Op.UNLINK), int(Op.TRUNCATE)
 _SSD, _CACHE, _METADATA = int(Cause.SSD), int(Cause.CACHE), int(Cause.METADATA)

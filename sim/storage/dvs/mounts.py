@@ -1,4 +1,4 @@
-"""The tables of DVS: what each node's client has under way to which service node."""
+"""The mounts of DVS: what each node's client has under way to which service node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sim.plane.files import Files
 from sim.plane.programs import Programs
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
-from sim.storage.servers import make_servers, services_of
+from sim.storage.service_nodes import make_servers, services_of
 
 MOUNT = np.dtype(  # what a node's DVS client has to do with one service node: node * servers + it
     [("in_flight", "i4"), ("works", QUEUE)], align=True

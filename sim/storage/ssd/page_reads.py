@@ -12,8 +12,7 @@ from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
 from sim.node.osc_extents import READING, add_extent, drop_extent, first_extent
 from sim.node.page_cache import PageCache
-from sim.node.pages import add_cached, not_cached
-from sim.node.readers import served_readers, wait_for_pages
+from sim.node.pages import add_cached, not_cached, served_readers, wait_for_pages
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, SSD_READ_EVENT
 from sim.plane.programs import wake
