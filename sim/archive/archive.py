@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.files import replacing
 from sim.archive.plain import Column, Packer, Unpacker
+from sim.archive.whole_files import replacing
 from sim.config.errors import InputError, naming
 from sim.config.files import check_is_file
 

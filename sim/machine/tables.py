@@ -33,12 +33,10 @@ from sim.plane import control
 from sim.plane.files import Files
 from sim.plane.programs import Programs
 from sim.plane.recorder import Recorder
-from sim.storage.dvs import blocks
-from sim.storage.dvs import calls as dvs_calls
+from sim.storage.dvs import blocks, dvs_calls
 from sim.storage.dvs.mounts import Dvs
 from sim.storage.flock import Flock
-from sim.storage.ssd import calls as ssd_calls
-from sim.storage.ssd import flusher, page_reads
+from sim.storage.ssd import flusher, page_reads, ssd_calls
 from sim.storage.ssd.device import Ssds
 
 ALSO_HANDLE = (

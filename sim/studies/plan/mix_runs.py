@@ -13,8 +13,7 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.config.workload_mix import MixJob, WorkloadMix
 from sim.findings.bottlenecks import SATURATED
-from sim.findings.causes import WORDS
-from sim.findings.waits import Wait
+from sim.findings.waits import WORDS, Wait
 from sim.plane.causes import Cause
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired

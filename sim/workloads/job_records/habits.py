@@ -12,7 +12,7 @@ from sim.config.model import Model
 from sim.config.provenance import Provenance
 from sim.engine.randomness import stream
 from sim.workloads.job_records.drawn import Drawn, floats
-from sim.workloads.job_records.record import JobRecord, Layout
+from sim.workloads.job_records.job_record import JobRecord, Layout
 
 
 class LayoutClass(Model):

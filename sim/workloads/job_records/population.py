@@ -14,7 +14,7 @@ from sim.config.provenance import Provenance
 from sim.config.stream import PopulationRequest
 from sim.engine.randomness import stream
 from sim.workloads.job_records.drawn import Drawn, floats
-from sim.workloads.job_records.record import JobRecord
+from sim.workloads.job_records.job_record import JobRecord
 
 
 class TimeClass(Model):

@@ -9,9 +9,9 @@ from sim.config.scenario import Workload
 from sim.config.stream import StreamJob, StreamScenario
 from sim.config.striping import StripeRequest
 from sim.workloads.job_records.habits import completed, load_habits
+from sim.workloads.job_records.job_record import JobRecord
+from sim.workloads.job_records.job_table import read_job_table
 from sim.workloads.job_records.population import draw_population
-from sim.workloads.job_records.record import JobRecord
-from sim.workloads.job_records.table import read_job_table
 from topology.text import format_count
 
 

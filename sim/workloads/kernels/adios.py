@@ -18,8 +18,8 @@ from sim.config.scenario import Scenario
 from sim.config.units import Bytes, Count, Seconds, Size, format_bytes
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
-from sim.libraries.adios import VARIABLE_ENTRY, Method, Posix, Variables, Writers
 from sim.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
+from sim.libraries.adios_output import VARIABLE_ENTRY, Method, Posix, Variables, Writers
 from sim.mpi.stats import Timer
 from sim.plane.operations import Op
 from sim.workloads.job_results import Figure

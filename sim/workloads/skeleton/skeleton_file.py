@@ -30,7 +30,7 @@ BUILTIN = ("rank", "ranks", "node", "nodes", "ppn", "local")
 node) are arrays over the ranks."""
 
 PATTERNS = ("contiguous", "own", "strided", "boxes", "random")
-"""Where pieces are: see :mod:`sim.workloads.skeleton.places`."""
+"""Where pieces are: see :mod:`sim.workloads.skeleton.patterns`."""
 
 Unit: TypeAlias = Literal["size", "time", "rate", "count", "integer", "number", "switch", "choice"]
 

@@ -12,16 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.counters import (
-    DIRECTIONS,
-    Counters,
-    Direction,
-    MpiCounted,
-    counted,
-    mpi_counted,
-)
-from sim.workloads.darshan.dxt import between_pauses
-from sim.workloads.darshan.pattern import (
+from sim.workloads.darshan.call_pattern import (
     Holes,
     apart,
     collective_matrix,
@@ -31,7 +22,7 @@ from sim.workloads.darshan.pattern import (
     place,
     sizes_of,
 )
-from sim.workloads.darshan.rows import (
+from sim.workloads.darshan.call_rows import (
     Rows,
     Sessions,
     deal,
@@ -43,6 +34,15 @@ from sim.workloads.darshan.rows import (
     spread,
     spread_to_end,
     syncs_after,
+)
+from sim.workloads.darshan.dxt import between_pauses
+from sim.workloads.darshan.module_counters import (
+    DIRECTIONS,
+    Counters,
+    Direction,
+    MpiCounted,
+    counted,
+    mpi_counted,
 )
 from sim.workloads.trace import TraceOp
 

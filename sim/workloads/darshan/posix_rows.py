@@ -12,16 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.counters import (
-    DIRECTIONS,
-    SHARED,
-    Counters,
-    Direction,
-    active_ranks,
-    counted,
-)
-from sim.workloads.darshan.pattern import offsets_of, place, sizes_of
-from sim.workloads.darshan.rows import (
+from sim.workloads.darshan.call_pattern import offsets_of, place, sizes_of
+from sim.workloads.darshan.call_rows import (
     Rows,
     Sessions,
     deal,
@@ -32,6 +24,14 @@ from sim.workloads.darshan.rows import (
     spread,
     spread_to_end,
     syncs_after,
+)
+from sim.workloads.darshan.module_counters import (
+    DIRECTIONS,
+    SHARED,
+    Counters,
+    Direction,
+    active_ranks,
+    counted,
 )
 from sim.workloads.trace import TraceOp
 

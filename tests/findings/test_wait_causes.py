@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sim.findings.bottlenecks import Load
-from sim.findings.causes import ABOUT, AT_WORDS, BEHIND, WORDS, next_step
-from sim.findings.waits import Wait
+from sim.findings.waits import ABOUT, AT_WORDS, BEHIND, WORDS, Wait, next_step
 from sim.plane.causes import DOING, FINEST, Cause
 from sim.plane.stations import StationKind
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.workloads.darshan.counters import BIN_HIGH, BIN_LOW, Counters, Direction, bin_of
-from sim.workloads.darshan.rows import Dealt
+from sim.workloads.darshan.call_rows import Dealt
+from sim.workloads.darshan.module_counters import BIN_HIGH, BIN_LOW, Counters, Direction, bin_of
 
 
 def sizes_of(record: Counters, direction: Direction, count: int, total: int) -> Integers:

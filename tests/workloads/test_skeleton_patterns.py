@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sim.config.errors import InputError
 from sim.engine.randomness import stream
-from sim.workloads.skeleton.places import Sharing, place
+from sim.workloads.skeleton.patterns import Sharing, place
 
 PATTERNS = ("contiguous", "boxes", "random")
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.counters import Counters
+from sim.workloads.darshan.module_counters import Counters
 from sim.workloads.trace import (
     Layout,
     RowBefore,

@@ -14,7 +14,7 @@ from sim.plane.operations import Op
 from sim.plane.recorder import Records
 from sim.results.exports.machine_view import MachineView
 from sim.results.exports.targets import client_host, mds_numbers, ost_name
-from sim.results.exports.trace.events import (
+from sim.results.exports.trace.board import (
     COUNTERS,
     MDSES,
     NODES,
@@ -26,9 +26,10 @@ from sim.results.exports.trace.events import (
     Lane,
     arrow_event,
     counter_event,
+    lanes_by,
+    nanoseconds,
     slice_event,
 )
-from sim.results.exports.trace.lanes import lanes_by, nanoseconds
 from sim.run.recording import Recording
 
 _ARRAY, _QUEUE = 1, 2  # lanes of an OST: its disk array, and the RPCs that wait for it

@@ -1,9 +1,18 @@
-"""Events of a trace in Chrome's trace event format, and the board that it is put together on."""
+"""The board that a trace is put together on: its events in Chrome's format, its groups and lanes.
+
+What overlaps stands side by side in lanes, what lies within stands below.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from sim.engine.types import Floats, Integers
 
 Event = dict[str, Any]
 """A trace event: what JSON says of it."""
@@ -17,6 +26,8 @@ NODES, ROUTERS, OSSES, OSTS, MDSES = 1_000_000, 2_000_000, 3_000_000, 4_000_000,
 """The first numbers of groups; a group stands where its number puts it."""
 RPC_LANES = 1_000_000
 """The number of the first lane of a node that shows RPCs; before it stand its ranks."""
+
+_NANO = 1e9
 
 
 class Lane(NamedTuple):
@@ -135,3 +146,50 @@ class Board:
         for lane in sorted(self._lanes):
             yield from lane_events(lane, self._lanes[lane])
         yield from sorted(self._events, key=lambda event: (event["ts"], -event.get("dur", 0.0)))
+
+
+def nanoseconds(seconds: Floats) -> Integers:
+    """Return times as whole nanoseconds: what touches in seconds touches here, too."""
+    return np.rint(seconds * _NANO).astype(np.int64)
+
+
+def lanes(start: Integers, end: Integers) -> Integers:
+    """Put intervals into lanes so that in none of them two overlap.
+
+    ``start`` and ``end``: int64 (n,): when each begins and ends.
+
+    Returns
+    -------
+    Integers
+        int64 (n,): the lane of each, from 0; as few as there are intervals at once.
+    """
+    found = np.zeros(len(start), np.int64)
+    used = 0
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []  # until when, which lane
+    for place in np.lexsort((end, start)).tolist():
+        while busy and busy[0][0] <= start[place]:
+            heappush(free, heappop(busy)[1])
+        if free:
+            lane = heappop(free)
+        else:
+            lane, used = used, used + 1
+        heappush(busy, (int(end[place]), lane))
+        found[place] = lane
+    return found
+
+
+def lanes_by(key: Integers, start: Integers, end: Integers) -> Integers:
+    """Return :func:`lanes` of the intervals of each key by themselves."""
+    found = np.zeros(len(start), np.int64)
+    for one in np.unique(key).tolist():
+        mine = key == one
+        found[mine] = lanes(start[mine], end[mine])
+    return found
+
+
+def cut(start: int, end: int, borders: Integers) -> list[tuple[int, int]]:
+    """Cut an interval at all borders (ascending) that lie within it."""
+    inner = borders[np.searchsorted(borders, start, "right") : np.searchsorted(borders, end)]
+    edges = [start, *dict.fromkeys(inner.tolist()), end]
+    return list(pairwise(edges))

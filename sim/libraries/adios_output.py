@@ -29,7 +29,7 @@ from sim.mpi.stats import Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 
-if TYPE_CHECKING:  # the options of a kernel need no machine
+if TYPE_CHECKING:
     from sim.machine.filesystem import FileSet, FileSystem
 
 

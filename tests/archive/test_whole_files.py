@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.archive.files import check_writable, replacing, write_whole
+from sim.archive.whole_files import check_writable, replacing, write_whole
 from sim.config.errors import InputError
 
 

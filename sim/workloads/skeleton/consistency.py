@@ -15,7 +15,16 @@ from sim.config.errors import InputError
 from sim.config.expressions import ARITHMETIC, Expression
 from sim.config.files import nearest
 from sim.workloads.kernels.draws import DISTRIBUTIONS
-from sim.workloads.skeleton.model import BUILTIN, PATTERNS, Draw, Files, Move, Open, Phase, Skeleton
+from sim.workloads.skeleton.skeleton_file import (
+    BUILTIN,
+    PATTERNS,
+    Draw,
+    Files,
+    Move,
+    Open,
+    Phase,
+    Skeleton,
+)
 
 WORDS: dict[tuple[type, str], tuple[str, ...]] = {
     (Draw, "distribution"): DISTRIBUTIONS,
