@@ -26,34 +26,19 @@ _WORDS = {cause.name.lower(): words for cause, words in WORDS.items()}
 
 
 class Setting(NamedTuple):
-    """The machine and conditions that the jobs of a mix run on.
-
-    Attributes
-    ----------
-    machine
-        The machine.
-    faults
-        What happens to it, beside the faults of the jobs' own scenarios.
-    """
+    """The machine and conditions that the jobs of a mix run on."""
 
     machine: Machine
+    # what happens to it, beside the faults of the jobs' own scenarios
     faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True)
 class JobRuns:
-    """The result of a job of a mix on one machine.
+    """The result of a job of a mix on one machine."""
 
-    Attributes
-    ----------
-    records
-        Its runs, one a seed.
-    together
-        Whether it is several jobs at the same time.
-    """
-
-    records: tuple[RunRecord, ...]
-    together: bool = False
+    records: tuple[RunRecord, ...]  # its runs, one a seed
+    together: bool = False  # whether it is several jobs at the same time
 
     @cached_property
     def bytes(self) -> int:

@@ -28,29 +28,17 @@ _PLAIN = {"POSIX", "MPI-IO"}
 
 @dataclass(frozen=True)
 class Transfer:
-    """What was found of the reads, or of the writes, of a set of files.
+    """What was found of the reads, or of the writes, of a set of files."""
 
-    Attributes
-    ----------
-    verb, files
-        ``read`` or ``write``, and the set's name in the skeleton.
-    samples, moved
-        Sizes of ranks in steps, how many; bytes of all of them.
-    mean
-        Of the sizes, in bytes.
-    pattern
-        How it was done.
-    fits
-        The distributions, the best first.
-    """
-
+    # verb, files: ``read`` or ``write``, and the set's name in the skeleton
     verb: str
     files: str
+    # samples, moved: sizes of ranks in steps, how many; bytes of all of them
     samples: int
     moved: int
-    pattern: CallPattern
-    fits: list[Fit]
-    mean: float
+    pattern: CallPattern  # how it was done
+    fits: list[Fit]  # the distributions, the best first
+    mean: float  # of the sizes, in bytes
 
     @property
     def chosen(self) -> Fit:
@@ -65,30 +53,17 @@ class Transfer:
 
 @dataclass
 class Proposal:
-    """A skeleton, and what it was made of.
+    """A skeleton, and what it was made of."""
 
-    Attributes
-    ----------
-    document
-        What the YAML file is to hold.
-    names
-        Of each set in the skeleton, what its files were called.
-    transfers
-        What was found of reads and writes.
-    bytes, all_bytes
-        What the sets that are in the skeleton moved, and what the job moved.
-    notes
-        What the skeleton leaves out: a sentence each.
-    ranks, nodes, ppn
-        Of the job; None if unknown.
-    """
-
-    document: dict[str, Any]
+    document: dict[str, Any]  # what the YAML file is to hold
+    # of each set in the skeleton, what its files were called
     names: dict[str, str] = field(default_factory=dict)
-    transfers: list[Transfer] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)  # what was found of reads and writes
+    # bytes, all_bytes: what the sets that are in the skeleton moved, and what the job moved
     bytes: int = 0
     all_bytes: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what the skeleton leaves out: a sentence each
+    # ranks, nodes, ppn: of the job; None if unknown
     ranks: int = 0
     nodes: int | None = None
     ppn: int | None = None

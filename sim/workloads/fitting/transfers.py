@@ -25,28 +25,17 @@ _MOSTLY = 0.8  # a share from which on a pattern is said to be that of all calls
 
 @dataclass(frozen=True)
 class Fit:
-    """A distribution fitted to sizes.
+    """A distribution fitted to sizes."""
 
-    Attributes
-    ----------
-    distribution
-        Its name, as a skeleton has it.
-    mean, spread
-        Its parameters, as a skeleton has them: bytes, and a share of the mean.
-    log_likelihood
-        Natural logarithm of the likelihood of the sizes.
-    aic
-        Akaike's information criterion.
-    ks, p_value
-        Kolmogorov-Smirnov statistic, 0 to 1, and the chance of one as large if the sizes did follow
-        the distribution (slightly too large, since its parameters come from the same sizes).
-    """
-
-    distribution: str
+    distribution: str  # its name, as a skeleton has it
+    # mean, spread: its parameters, as a skeleton has them: bytes, and a share of the mean
     mean: float
     spread: float
-    log_likelihood: float
-    aic: float
+    log_likelihood: float  # natural logarithm of the likelihood of the sizes
+    aic: float  # Akaike's information criterion
+    # ks, p_value: Kolmogorov-Smirnov statistic, 0 to 1, and the chance of one as large if the sizes
+    # did follow the distribution (slightly too large, since its parameters come from the same
+    # sizes)
     ks: float
     p_value: float
 
@@ -102,32 +91,19 @@ def _judged(name: str, mean: float, spread: float, sizes: Floats, frozen: Any, f
 
 @dataclass(frozen=True)
 class CallPattern:
-    """How ranks read, or how they wrote.
+    """How ranks read, or how they wrote."""
 
-    Attributes
-    ----------
-    pattern
-        As a skeleton has it.
-    transfer
-        Bytes of the call that moved most bytes; of a collective call with several pieces, what a
-        rank moves in it on average.
-    piece
-        Bytes of the piece that moved most bytes, where a collective call has several.
-    stride
-        Bytes from one call to the next, if that is always the same and not what interleaved ranks
-        have.
-    collective
-        Whether most calls were collective.
-    agreement
-        The share of the steps from one call to the next that the pattern describes.
-    """
-
-    pattern: str
+    pattern: str  # as a skeleton has it
+    # bytes of the call that moved most bytes; of a collective call with several pieces, what a rank
+    # moves in it on average
     transfer: int
+    # bytes of the piece that moved most bytes, where a collective call has several
     piece: int | None
+    # bytes from one call to the next, if that is always the same and not what interleaved ranks
+    # have
     stride: int | None
-    collective: bool
-    agreement: float
+    collective: bool  # whether most calls were collective
+    agreement: float  # the share of the steps from one call to the next that the pattern describes
 
 
 def pattern_of(use: FileUse, op: TraceOp) -> CallPattern:

@@ -124,18 +124,10 @@ def whole(value: object, place: str) -> object:
 
 
 class JobTable(NamedTuple):
-    """Jobs of a file.
+    """Jobs of a file."""
 
-    Attributes
-    ----------
-    records
-        One for each, in the order of the file.
-    unused
-        Columns that nothing is made of.
-    """
-
-    records: tuple[JobRecord, ...]
-    unused: tuple[str, ...]
+    records: tuple[JobRecord, ...]  # one for each, in the order of the file
+    unused: tuple[str, ...]  # columns that nothing is made of
 
 
 def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
@@ -292,13 +284,7 @@ def _is_empty(value: object) -> bool:
 
 
 def _count_from_first(rows: list[dict[str, Any]], places: list[str]) -> None:
-    """Let starts count from the first of the table, where they are dates.
-
-    Raises
-    ------
-    InputError
-        If some are dates and others are not.
-    """
+    """Let starts that are dates count from the first of the table; refuse if only some are."""
     found = [
         (row, place, date)
         for row, place in zip(rows, places, strict=True)

@@ -16,21 +16,11 @@ from topology.text import format_count
 
 
 class RecordedJobs(NamedTuple):
-    """The jobs of a stream that come from records.
+    """The jobs of a stream that come from records."""
 
-    Attributes
-    ----------
-    jobs
-        As the stream runs them.
-    records
-        What was known of each.
-    notes
-        What the user should know: a sentence each.
-    """
-
-    jobs: tuple[StreamJob, ...]
-    records: tuple[JobRecord, ...]
-    notes: tuple[str, ...]
+    jobs: tuple[StreamJob, ...]  # as the stream runs them
+    records: tuple[JobRecord, ...]  # what was known of each
+    notes: tuple[str, ...]  # what the user should know: a sentence each
 
 
 def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:

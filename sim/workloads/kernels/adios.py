@@ -215,13 +215,7 @@ class AdiosKernel(Kernel):
 
 
 def _listed(text: str, osts: int) -> frozenset[int]:
-    """Read a list of OSTs, of so many: ``3,7-9``.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read a list of OSTs, of so many: ``3,7-9``; raise InputError if it is none."""
     found: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part)

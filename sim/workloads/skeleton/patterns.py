@@ -30,21 +30,11 @@ _MOST_PIECES = 20_000_000
 
 
 class Sharing(NamedTuple):
-    """Which ranks share a file.
+    """Which ranks share a file."""
 
-    Attributes
-    ----------
-    group
-        int64 (ranks,): the group, from 0, whose file each rank uses.
-    position
-        int64 (ranks,): the how-manieth of its group each rank is, from 0.
-    members
-        int64 (groups,): how many ranks each group has.
-    """
-
-    group: Integers
-    position: Integers
-    members: Integers
+    group: Integers  # int64 (ranks,): the group, from 0, whose file each rank uses
+    position: Integers  # int64 (ranks,): the how-manieth of its group each rank is, from 0
+    members: Integers  # int64 (groups,): how many ranks each group has
 
     @staticmethod
     def of(file: Integers) -> Sharing:
@@ -68,25 +58,14 @@ class Sharing(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Pieces of file; each rank's pieces are in the order in which it moves them.
+    """Pieces of file; each rank's pieces are in the order in which it moves them."""
 
-    Attributes
-    ----------
-    rank
-        int64 (pieces,), ascending.
-    turn
-        int64: the how-manieth of its rank a piece is, from 0.
-    offset, length
-        int64: bytes.
-    end
-        int64 (groups,): where in each file the part ends that the phase began at.
-    """
-
-    rank: Integers
-    turn: Integers
+    rank: Integers  # int64 (pieces,), ascending
+    turn: Integers  # int64: the how-manieth of its rank a piece is, from 0
+    # offset, length: int64: bytes
     offset: Integers
     length: Integers
-    end: Integers
+    end: Integers  # int64 (groups,): where in each file the part ends that the phase began at
 
     def only(self, which: slice | Integers) -> Places:
         """Return some of the pieces, by position."""

@@ -178,21 +178,11 @@ def _same(values: npt.NDArray[Any], expression: Expression) -> Any:
 
 
 class Step(NamedTuple):
-    """A phase whose turn it is.
+    """A phase whose turn it is."""
 
-    Attributes
-    ----------
-    phase
-        What is to be done.
-    label
-        The present value of the outermost counter; ``-`` outside all loops.
-    row
-        What the table calls it.
-    """
-
-    phase: Phase
-    label: str
-    row: str
+    phase: Phase  # what is to be done
+    label: str  # the present value of the outermost counter; ``-`` outside all loops
+    row: str  # what the table calls it
 
 
 def walk(phases: list[Phase], scope: Scope, where: str) -> Iterator[Step]:

@@ -84,15 +84,7 @@ def add_rpcs(board: Board, view: MachineView, rpcs: Records) -> None:
 
 
 class _Shown:
-    """An RPC on the board.
-
-    Parameters
-    ----------
-    board, view
-        Where it is shown, and of which run.
-    rpc
-        Its ``RPC`` record.
-    """
+    """An RPC on the board; ``rpc`` is its ``RPC`` record."""
 
     def __init__(self, board: Board, view: MachineView, rpc: Any) -> None:
         recording = view.recording
