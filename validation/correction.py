@@ -18,7 +18,7 @@ from validation.kept import Result
 from validation.model_error import Rate, rates_of
 
 ONE_NODE, DIRECT = "one node", "direct I/O"
-"""Kinds beside those of ``sim.studies.run_kind``: through the page cache of one node; past it."""
+"""Kinds beside those of ``sim.studies.model_error``: through one node's page cache; past it."""
 
 _WORDS = {
     "own files": "files of their own, several nodes",

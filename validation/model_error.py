@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.files import shipped_file
 from sim.config.scenario import Scenario
-from sim.studies.model_error import FILE
+from sim.studies.model_error import FILE, KINDS, access_of, narrow_kind, run_kind
 from sim.studies.processes import bytes_to_move
-from sim.studies.run_kind import KINDS, access_of, narrow_kind, run_kind
 from validation.claim import Claim
 from validation.cross_validation import (
     CrossNumber,
@@ -66,12 +65,12 @@ class Rate(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Of the run, as :func:`~sim.studies.run_kind.run_kind` has it."""
+        """Of the run, as :func:`~sim.studies.model_error.run_kind` has it."""
         return run_kind(self.scenario, self.phase)
 
     @property
     def narrow(self) -> str:
-        """The same, as :func:`~sim.studies.run_kind.narrow_kind` has it."""
+        """The same, as :func:`~sim.studies.model_error.narrow_kind` has it."""
         return narrow_kind(self.scenario, self.phase)
 
 

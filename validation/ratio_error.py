@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from sim.config.scenario import Scenario
-from sim.studies.run_kind import layout_of
+from sim.studies.model_error import layout_of
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 from validation.claim import Claim

@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import fill
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.errors import InputError
 from topology.text import format_count
 from validation.claim import Claim, load_claims

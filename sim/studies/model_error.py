@@ -1,6 +1,7 @@
 """How far the simulator is off, by kind of run: what the validation found.
 
-The numbers stand in ``configs/model_error.yaml``; ``python -m validation.model_error`` writes it.
+A kind says how the ranks share their files, and where these are. The numbers stand in
+``configs/model_error.yaml``; ``python -m validation.model_error`` writes it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,91 @@ from pydantic import BeforeValidator, ValidationError
 from sim.config.files import explain, read_mapping, shipped_file
 from sim.config.model import Model
 from sim.config.scenario import Scenario
-from sim.studies.run_kind import narrow_kind, run_kind
+from sim.workloads.catalogue import workload_of
+from sim.workloads.ior.command import Ior
+
+OWN, SHARED, COLLECTIVE = "own files", "shared file", "collective"
+"""A file for each rank; one file, each rank by itself; one file, through MPI-IO's aggregators."""
+
+_ELSEWHERE = {"ssd": "local SSDs", "bb": "burst buffer", "home": "home directories"}
+_APPLICATION = "application"
+_MIXED = "several tests"
+
+KINDS = tuple(
+    f"{layout}, {access}"
+    for layout in (OWN, SHARED, COLLECTIVE, *_ELSEWHERE.values(), _APPLICATION, _MIXED)
+    for access in ("write", "read")
+)
+"""All kinds that :func:`run_kind` knows; how many files are made in a second is none of them."""
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
+
+
+def layout_of(scenario: Scenario) -> str:
+    """Return how the ranks of a job share their files, or another property that names its kind.
+
+    Returns
+    -------
+    str
+        ``own files``, ``shared file`` or ``collective`` of files on Lustre, else where they are:
+        ``local SSDs``. Of kernels that do not say whether their calls are collective, and of
+        replayed logs, ``application``.
+
+    Raises
+    ------
+    InputError
+        If the workload is none.
+    """
+    if scenario.target.kind in _ELSEWHERE:
+        return _ELSEWHERE[scenario.target.kind]
+    workload = workload_of(scenario.workload)
+    if not isinstance(workload, Ior):
+        collective = getattr(workload, "collective", None)
+        if collective is None:
+            return _APPLICATION
+        return COLLECTIVE if collective else SHARED
+    found = {
+        OWN if test.file_per_process else COLLECTIVE if test.collective else SHARED
+        for test in workload.command.tests
+    }
+    return found.pop() if len(found) == 1 else _MIXED
+
+
+def run_kind(scenario: Scenario, phase: str) -> str:
+    """Return the kind of one phase of a run, as ``shared file, write``.
+
+    Parameters
+    ----------
+    scenario
+        Of the run.
+    phase
+        Its name: what has the word ``read`` in it reads, everything else writes.
+    """
+    return f"{layout_of(scenario)}, {access_of(phase)}"
+
+
+def access_of(phase: str) -> str:
+    """Return ``read`` of a phase with this word in its name, else ``write``."""
+    return "read" if "read" in phase.lower() else "write"
+
+
+def narrow_kind(scenario: Scenario, phase: str) -> str:
+    """Return the kind of one phase of a run, as ``own files, write, direct, one node``.
+
+    Parameters
+    ----------
+    scenario, phase
+        As of :func:`run_kind`, of which it says whether all calls are direct, and whether one core,
+        one node or several move the data: what binds one core is not what binds a thousand.
+    """
+    workload = workload_of(scenario.workload)
+    words = [run_kind(scenario, phase)]
+    if isinstance(workload, Ior) and all(test.direct_io for test in workload.command.tests):
+        words.append("direct")
+    alone = "one core" if scenario.ppn == 1 else "one node"
+    words.append(alone if scenario.nodes == 1 else "several nodes")
+    return ", ".join(words)
 
 
 def _tuple(value: object) -> object:
@@ -128,9 +210,9 @@ class ModelErrors(Model):
     source
         How the numbers came about.
     kinds
-        The errors by kind of run, as :func:`~sim.studies.run_kind.run_kind` calls it.
+        The errors by kind of run, as :func:`~sim.studies.model_error.run_kind` calls it.
     narrow
-        The same by :func:`~sim.studies.run_kind.narrow_kind`.
+        The same by :func:`~sim.studies.model_error.narrow_kind`.
     unmeasured
         What is known of no kind.
     ratios

@@ -11,8 +11,15 @@ from run_records import claim
 
 from sim.config.files import shipped_file
 from sim.config.scenario import Scenario
-from sim.studies.model_error import FILE, model_error_of, model_errors, spread_of
-from sim.studies.run_kind import KINDS, narrow_kind, run_kind
+from sim.studies.model_error import (
+    FILE,
+    KINDS,
+    model_error_of,
+    model_errors,
+    narrow_kind,
+    run_kind,
+    spread_of,
+)
 from validation.claim import Claim, load_claims
 from validation.cross_validation import CrossValidation, kept_cross_validation
 from validation.kept import Number, Result, load_kept
