@@ -20,7 +20,7 @@ from sim.assistant.catalogue import TOOLS
 from sim.assistant.questions import AboutARun
 from sim.cli.serve.mcp import mcp
 from sim.config.errors import InputError
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
 
 PAGE = ROOT / "docs" / "assistants.md"

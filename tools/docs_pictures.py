@@ -15,11 +15,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 import sim
-from sim.archive.files import replacing
+from sim.archive.whole_files import replacing
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario, checked_scenario, load_scenario
 from sim.results.animation.document import write_animation
-from sim.results.exports.pages import page_of
+from sim.results.exports.html_file import page_of
 from sim.results.machine_picture import machine_figure
 from sim.results.pictures.album import pictures_of
 from sim.run.fabric import fabric_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.errors import InputError
 from validation.error import error_of
 from validation.target import FOLDER

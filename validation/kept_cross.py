@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from validation.claim import Claim
 from validation.fold import By
 from validation.free_parameter import Changes

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.files import shipped_file
 from sim.config.scenario import Scenario
 from sim.studies.processes import bytes_to_move

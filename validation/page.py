@@ -7,7 +7,7 @@ from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.studies.store import code_hash
 from sim.telling.sheet import NARROW, WIDE, Heading
 from sim.telling.svg import inline_svg

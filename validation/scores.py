@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.errors import InputError
 from validation.claim import Claim, load_claims
 from validation.comparison import compare

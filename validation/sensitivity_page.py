@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.errors import InputError
 from validation.free_parameter import (
     FreeParameter,

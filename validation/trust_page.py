@@ -34,7 +34,7 @@ from functools import cached_property
 from pathlib import Path
 from textwrap import fill
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.config.errors import InputError
 from topology.text import format_count
 from validation.claim import Claim, load_claims

@@ -26,8 +26,8 @@ from sim.config import units
 from sim.config.expressions import Expression
 from sim.config.machine import Machine, load_machine
 from sim.config.scenario import MachineReference, Scenario
-from sim.workloads.skeleton import model as skeleton
-from sim.workloads.skeleton.checks import WORDS
+from sim.workloads.skeleton import skeleton_file as skeleton
+from sim.workloads.skeleton.consistency import WORDS
 
 COMMENT = re.compile(
     r"^<!-- fields of ([\w.]+):(\w+)(?: but ([\w, ]+?))?(?: beside (\w+))? -->$", re.MULTILINE

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.files import replacing
 from sim.archive.plain import Column, Packer, Unpacker
+from sim.archive.whole_files import replacing
 from sim.config.errors import InputError, naming
 from sim.config.files import check_is_file
 
@@ -25,22 +25,13 @@ _BEGIN_OF_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
 
 
 class Format(NamedTuple):
-    """A kind of file.
+    """A kind of file."""
 
-    Attributes
-    ----------
-    name
-        What the file says that it is.
-    version
-        That this program writes; it reads older ones, as long as their records have what today's
-        need, or :func:`~sim.config.kept.kept` says what they amount to.
-    option
-        What a user names such a file by, for messages.
-    """
-
-    name: str
+    name: str  # what the file says that it is
+    # the one that this program writes; it reads older ones, as long as their records have what
+    # today's need, or :func:`~sim.config.kept.kept` says what they amount to
     version: int
-    option: str
+    option: str  # what a user names such a file by, for messages
 
 
 def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> None:

@@ -214,13 +214,7 @@ def _name(kind: type) -> str:
 
 
 def _kept_fields(kind: type) -> list[str]:
-    """Return the names of the fields of a class of records.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
+    """Return the names of the fields of a class of records."""
     if issubclass(kind, BaseModel):
         return list(kind.model_fields)
     if is_dataclass(kind):
@@ -231,13 +225,7 @@ def _kept_fields(kind: type) -> list[str]:
 
 
 def _of_this_version(name: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record as this version has them.
-
-    Raises
-    ------
-    InputError
-        If no record can be made of them.
-    """
+    """Return the fields of a record as this version has them; refuse if they make none."""
     kind, before, gone = KEPT[name]
     found = {field: item for field, item in fields.items() if field not in gone}
     for field in before.keys() - found.keys():

@@ -29,7 +29,7 @@ from sim.config.errors import FailureError, InputError
 from sim.config.files import explain, shipped
 from sim.config.jobs import load_jobs
 from sim.config.machine import load_machine
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.workers import Workers
 
 INSTRUCTIONS = """\

@@ -11,7 +11,7 @@ from sim.config.files import nearest, parse_mapping, shipped
 from sim.config.job_form import ASKED, JOB, in_scenario
 from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
 from sim.config.scenario import Scenario
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.studies.case import Case
 from sim.workloads.catalogue import workload_of
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from sim.archive.files import check_writable, make_folder
+from sim.archive.whole_files import check_writable, make_folder
 from sim.config.errors import InputError, naming
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ EXPORTS: tuple[Export, ...] = (
         "perfetto",
         "FILE",
         "Also write calls, waits and RPCs as a trace for ui.perfetto.dev: .json or .json.gz.",
-        "sim.results.exports.trace.file:write_trace",
+        "sim.results.exports.trace.trace_file:write_trace",
         Takes.TOGETHER,
         Wants.RECORDING,
     ),
@@ -156,7 +156,7 @@ EXPORTS: tuple[Export, ...] = (
         "html",
         "FILE",
         "Also write a page of it: pictures, tables and the scenario, in one file for a browser.",
-        "sim.results.exports.pages:write",
+        "sim.results.exports.html_file:write",
         Takes.ALL,
         Wants.IF_THERE,
     ),

@@ -108,7 +108,7 @@ class Study:
 
     def check(self) -> None:
         """Make the folders; raise InputError if something cannot be written where it is to go."""
-        from sim.archive.files import check_writable, make_folder
+        from sim.archive.whole_files import check_writable, make_folder
 
         if self.plot is not None:
             _kind_of_picture(self.plot)
@@ -167,7 +167,7 @@ class Study:
 
     def _write(self, found: Findings) -> None:
         """Write the table, the pictures and the page; tell the files."""
-        from sim.archive.files import write_whole
+        from sim.archive.whole_files import write_whole
 
         if self.csv is not None:
             write_whole(self.csv, found.table(), "--csv")
@@ -209,7 +209,7 @@ def _kind_of_picture(path: str) -> str:
 
 def _draw(path: str, found: Findings) -> None:
     """Draw the first picture into a file; tell it."""
-    from sim.archive.files import replacing
+    from sim.archive.whole_files import replacing
     from sim.config.errors import InputError
     from sim.telling.drawing import figure_of
     from sim.telling.svg import save_figure

@@ -47,7 +47,7 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
 
 
 def _draw(machine: Machine, fabric: Fabric, path: str) -> None:
-    from sim.archive.files import check_writable, replacing
+    from sim.archive.whole_files import check_writable, replacing
     from sim.config.errors import InputError
     from sim.results.machine_picture import draw_machine
     from topology.drawing import SUFFIXES

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats
-from sim.findings.causes import BEHIND, WORDS, next_step
-from sim.findings.waits import Wait, phase_doing, phase_waits
+from sim.findings.waits import BEHIND, WORDS, Wait, next_step, phase_doing, phase_waits
 from sim.plane.stations import StationKind
 from sim.run.result import Result, StationUse
 from sim.run.station_table import StationTable

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sim.findings.causes import AT_WORDS, WORDS
+from sim.findings.waits import AT_WORDS, WORDS
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.plane.recorder import Records

@@ -15,7 +15,7 @@ from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.mpi.stats import Timer
 from sim.run.result import Result
-from sim.workloads.darshan.counters import Layer, Measured, Phase, Table, recorded
+from sim.workloads.darshan.module_counters import Layer, Measured, Phase, Table, recorded
 from sim.workloads.darshan.reconstruction import Reconstruction
 from sim.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX
 from sim.workloads.replay.outcome import Call, ReplayOutcome, counted

@@ -1,17 +1,226 @@
-"""Where the time of the ranks went."""
+"""Where the time of the ranks went, and what is said of each cause of waiting.
+
+One record a cause (``ABOUT``) is the only place where it is described: words, a next step, the
+stations that may be behind it. A next step is where to look, not a promise; ``xc40io explain`` runs
+what can be run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sim.engine.types import Floats
-from sim.findings.causes import AT_WORDS, NEXT_PHASE, OTHER_RANKS, WORDS
-from sim.plane.causes import Cause
+from sim.plane.causes import DOING, Cause
+from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.workloads.job_results import Stretch
+
+# A busy station may be behind a wait if that is its own queue, or hides it.
+_PATH = {StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB}
+_PATH |= {StationKind.OSS, StationKind.OST, StationKind.DVS, StationKind.STORE, StationKind.CORE}
+_NODE = {StationKind.CORE, StationKind.MEMORY}
+_LOCKS = {StationKind.SERVICE, StationKind.CALLBACK}
+_MDS = {StationKind.MDS}
+_SYNCS = _LOCKS | _MDS
+_SSD = {StationKind.SSD}
+_ANY = set(StationKind)  # of who waits for another rank, or for its own threads
+
+_OWN_STRIPES = "stripes that one node alone writes: larger ones, or a file for each rank"
+
+NEXT_PHASE = "next_phase", "the next phase to begin: delays, and what is prepared between phases"
+"""Name and words of the time between phases."""
+
+OTHER_RANKS = "other_ranks", "the other ranks to end the phase"
+"""Name and words of the time of who has ended."""
+
+
+class About(NamedTuple):
+    """What is said of a cause of waiting."""
+
+    words: str = ""  # behind "waited for"; none of what is taken apart into other causes
+    next_step: str = ""  # what to try first against it, behind "Next step:"
+    at: str = ""  # of who is at it, where that is not the same
+    behind: Set[StationKind] = frozenset()  # kinds of stations that may hold up who waits for it
+
+
+ABOUT: dict[Cause, About] = {
+    Cause.NIC: About("NICs", "more nodes, with fewer ranks on each", behind=_PATH),
+    Cause.LINK: About("Aries links", "nodes that lie elsewhere (--placement)", behind=_PATH),
+    Cause.LNET: About(
+        "LNET routers", "more LNET routers, or a job beside fewer others", behind=_PATH
+    ),
+    Cause.IB: About(
+        "InfiniBand links of LNET routers",
+        "more LNET routers, or OSTs behind other OSSs",
+        behind=_PATH,
+    ),
+    Cause.OSS: About("OSSs", "more stripes, so that more OSSs have a share", behind=_PATH),
+    Cause.OST: About(
+        "their turn at the disks of OSTs",
+        "more stripes, so that more OSTs have a share",
+        behind=_PATH,
+    ),
+    Cause.SERVICE: About(
+        "the OSSs' request threads",
+        "fewer small requests: larger stripes, or a file for each rank",
+        behind=_LOCKS,
+    ),
+    Cause.MDS: About("the MDS", "fewer files, or fewer stripes for each of them", behind=_MDS),
+    Cause.CORE: About(
+        "a core that others were using: ranks, Lustre's threads",
+        "fewer ranks on each node, or a core left to the system (--core-spec)",
+        behind=_NODE,
+    ),
+    Cause.MEMORY: About(
+        "the memory of the node, which all its cores share",
+        "the same ranks on more nodes",
+        behind=_NODE,
+    ),
+    Cause.SSD: About("the SSD of the node", "the same bytes on more nodes", behind=_SSD),
+    Cause.DVS: About(
+        "the node's DVS client, and its limit of blocks under way",
+        "the same ranks on more nodes",
+        behind=_PATH,
+    ),
+    Cause.STORE: About(
+        "the service nodes and their disks", "more service nodes (--bb-capacity)", behind=_PATH
+    ),
+    Cause.OSC: About(
+        "the limit of RPCs in flight to an OST",
+        "more stripes, or more RPCs in flight to an OST (lustre.max_rpcs_in_flight)",
+        behind=_PATH,
+    ),
+    Cause.TRANSFER: About(
+        "messages on their way: latency",
+        "more at a time: larger transfers, or more stripes",
+        at="reads and direct writes: their RPCs",
+        behind=_PATH | _SYNCS,
+    ),
+    Cause.MUTEX: About(
+        "fsync: the other ranks of the node, one after another",
+        "fewer ranks on each node, or a file for each rank",
+        behind=_ANY,
+    ),
+    Cause.COPY: About(
+        "copying into and out of the page cache",
+        "the same ranks on more nodes, or direct I/O (IOR -B)",
+        behind=_NODE,
+    ),
+    Cause.RANGE: About(
+        "another rank of the node that writes the same bytes",
+        "bytes that one rank alone writes",
+        behind=_ANY,
+    ),
+    Cause.TREE: About(
+        "the file's tree of cached pages, which the ranks of a node share",
+        "a file for each rank, or fewer ranks on each node",
+    ),
+    Cause.CALL: About(
+        "read and write calls themselves: the kernel and the client, whatever the size",
+        "fewer, larger calls",
+        behind=_NODE,
+    ),
+    Cause.THINK: About(
+        "computing: delays between calls",
+        "to compute less, or to have others do I/O meanwhile: this is no I/O",
+    ),
+    Cause.THREADS: About(
+        "other I/O threads of the rank",
+        "more I/O threads, or calls of one size for all of them",
+        behind=_ANY,
+    ),
+    Cause.EXCHANGE: About(
+        "data on their way between ranks and aggregators", "more aggregators, or independent calls"
+    ),
+    Cause.LIBRARY: About(
+        "work in the MPI library: messages, lists of pieces, copies",
+        "larger pieces, or more aggregators to share the work",
+    ),
+    Cause.DISK: About(
+        "disks of OSTs that moved bytes",
+        "more stripes, so that more OSTs have a share",
+        behind=_PATH,
+    ),
+    Cause.SEEK: About(
+        "disks of OSTs that moved their heads",
+        "larger reads in the order of the file, or from fewer ranks at a time",
+        behind=_PATH,
+    ),
+    Cause.LATENCY: About(
+        "the answer of OSTs whose disks were done",
+        "more at a time: more stripes, or more RPCs in flight to an OST",
+        behind=_PATH,
+    ),
+    Cause.JOURNAL: About("journal commits, for an fsync", "fewer calls of fsync", behind=_SYNCS),
+    Cause.OBJECTS: About(
+        "objects that OSTs create ahead for new files",
+        "fewer files at a time, or fewer stripes for each of them",
+        behind=_MDS,
+    ),
+    Cause.TURN: About(
+        "another request of the node to the MDS: one that modifies or opens at a time",
+        "fewer ranks on each node that create files",
+        behind=_MDS,
+    ),
+    Cause.LOCK_QUEUE: About(
+        "extent locks: others before them in line", _OWN_STRIPES, behind=_PATH | _LOCKS
+    ),
+    Cause.LOCK_USE: About(
+        "extent locks: the holder, who still moved bytes below it", _OWN_STRIPES, behind=_LOCKS
+    ),
+    Cause.LOCK_FLUSH: About(
+        "extent locks: the holder's write-back", _OWN_STRIPES, behind=_PATH | _LOCKS
+    ),
+    Cause.LOCK_COMMIT: About(
+        "extent locks: the commit of what the holder had written", _OWN_STRIPES, behind=_LOCKS
+    ),
+    Cause.CALLBACK: About(
+        "the nodes' threads that handle callbacks of lock managers",
+        "fewer locks: larger stripes, or a file for each rank",
+        behind=_LOCKS,
+    ),
+    Cause.COLLECTIVE: About(
+        "the messages of MPI collectives", "fewer collective calls, or fewer ranks in each"
+    ),
+    Cause.WRITERS: About(
+        "fsync: other ranks of the node, which still wrote the file",
+        "fewer ranks on each node, or a file for each rank",
+        behind=_ANY,
+    ),
+    Cause.START: About(
+        "the start: ranks come out of a barrier one after the other",
+        "longer phases: what a barrier costs, it costs once",
+    ),
+    Cause.METADATA: About(at="opens, closes and other requests to the MDS"),
+    Cause.SYNC: About(at="fsync: the replies of the MDS and the OSTs"),
+    Cause.FLUSH: About(at="fsync: the write-back of the node's dirty pages"),
+    Cause.LOCK: About(at="extent locks"),
+    Cause.CACHE: About(at="writes: room for dirty pages"),
+    Cause.MEETING: About(at="MPI collectives: the last rank to come, and their messages"),
+}
+"""In the order in which equally long waits are listed."""
+
+
+WORDS = {cause: ABOUT[cause].words for cause in ABOUT if ABOUT[cause].words}
+"""What ranks wait for, behind the words "waited for"."""
+
+AT_WORDS = {
+    cause: ABOUT[cause].at or ABOUT[cause].words
+    for cause in sorted(DOING, key=lambda cause: not ABOUT[cause].words)
+}
+"""What ranks are at while they wait."""
+
+BEHIND = {kind: [cause for cause in Cause if kind in ABOUT[cause].behind] for kind in StationKind}
+"""The causes of waiting behind which a busy station of a kind may stand."""
+
+
+def next_step(cause: str) -> str:
+    """Return what to try first against a cause, by its name in lower case."""
+    return ABOUT[Cause[cause.upper()]].next_step
 
 
 @dataclass(frozen=True)

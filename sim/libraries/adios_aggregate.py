@@ -28,7 +28,7 @@ import numpy.typing as npt
 from sim.config.striping import StripeRequest
 from sim.config.units import KIB, MIB
 from sim.engine.types import Floats, Indices, Integers
-from sim.libraries.adios import DEFAULT_STRIPING, FOOTER, Variables, Writers, write_once
+from sim.libraries.adios_output import DEFAULT_STRIPING, FOOTER, Variables, Writers, write_once
 from sim.mpi.communicator import Collectives
 from sim.mpi.stats import Timer
 from sim.plane.batch import Batch

@@ -72,9 +72,8 @@ from sim.lustre.server.oss import OssThreads, lock_thread
 from sim.lustre.server.syncs import Syncs, pass_mutex, take_mutex
 from sim.node.nodes import Nodes, handle_callback
 from sim.node.osc_extents import PRESSING
-from sim.node.page_cache import PageCache
+from sim.node.page_cache import DROP_TURNS, PageCache, queue_at_tree
 from sim.node.pages import drop_cached
-from sim.node.tree import DROP_TURNS, queue_at_tree
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import GONE, LOCK_EVENT

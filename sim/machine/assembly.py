@@ -14,7 +14,7 @@ from sim.network.peers import PeerRoutes
 from sim.plane.site import Background, Occupants, Site
 from sim.plane.stationbook import StationBook
 from sim.plane.stations import METERS
-from sim.storage.servers import service_routers
+from sim.storage.service_nodes import service_routers
 from topology import Fabric
 
 _BINS, _BIN_WIDTH = 1024, 1e-3  # 1 s at first; the width doubles as often as the run needs

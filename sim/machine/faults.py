@@ -13,10 +13,9 @@ from sim.config.units import format_seconds
 from sim.engine.environment import Environment
 from sim.engine.types import Indices, Integers
 from sim.lustre.faults import evicted, failover, routers
-from sim.lustre.faults.conditions import Conditions
-from sim.lustre.faults.slow import Slowness
+from sim.lustre.faults.slow import Conditions, Slowness
 from sim.machine.assembly import Assembly
-from sim.network import links
+from sim.network import link_faults
 from sim.plane.faults import (
     PROCESSES,
     Course,
@@ -26,10 +25,10 @@ from sim.plane.faults import (
     Process,
     Scene,
 )
-from sim.storage.ssd import loss
+from sim.storage.ssd import contents
 from topology import Fabric
 
-ROOMS = (evicted, failover, links, loss, routers)
+ROOMS = (contents, evicted, failover, link_faults, routers)
 """Modules with faults that nothing else here needs; importing registers them."""
 
 
@@ -68,7 +67,7 @@ class Faults:
 
     def lost_files(self, nodes: Indices) -> dict[int, int]:
         """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""
-        return loss.lost_bytes(self._plane.tables.ssds, nodes, self._plane.now)
+        return contents.lost_bytes(self._plane.tables.ssds, nodes, self._plane.now)
 
     def add(self, said: Iterable[Said], jobs: Sequence[PlacedPrograms] = ()) -> None:
         """Let faults happen at their times; ``jobs`` are those whose nodes they may name.

@@ -13,8 +13,8 @@ from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
 from sim.node.byte_lists import NO_END
 from sim.plane.files import Backend
-from sim.storage.dvs.tables import MOUNT
-from sim.storage.ssd.room import demands_of_placing, place
+from sim.storage.dvs.mounts import MOUNT
+from sim.storage.ssd.contents import demands_of_placing, place
 
 
 class Namespace:

@@ -31,8 +31,8 @@ from sim.plane.files import Backend
 from sim.plane.pace import Pace
 from sim.plane.recorder import Records
 from sim.plane.waited import Waited, waited_of
+from sim.storage.ssd.contents import place
 from sim.storage.ssd.device import DirtyLimits
-from sim.storage.ssd.room import place
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sim.engine.component import Component
 from sim.engine.network import Network
 from sim.lustre.brw import Brw
-from sim.lustre.client import advice, fsync, truncate, write_out
+from sim.lustre.client import advice, fsync, truncate
 from sim.lustre.client.calls import Client
 from sim.lustre.client.readahead import Readahead
 from sim.lustre.handles import Handles
@@ -33,17 +33,15 @@ from sim.plane import control
 from sim.plane.files import Files
 from sim.plane.programs import Programs
 from sim.plane.recorder import Recorder
-from sim.storage.dvs import blocks
-from sim.storage.dvs import calls as dvs_calls
-from sim.storage.dvs.tables import Dvs
+from sim.storage.dvs import blocks, dvs_calls
+from sim.storage.dvs.mounts import Dvs
 from sim.storage.flock import Flock
-from sim.storage.ssd import calls as ssd_calls
-from sim.storage.ssd import flusher, reads
+from sim.storage.ssd import flusher, page_reads, ssd_calls
 from sim.storage.ssd.device import Ssds
 
 ALSO_HANDLE = (
-    *(advice, control, fsync, rpcs, truncate, write_out),
-    *(dvs_calls, blocks, ssd_calls, flusher, reads),
+    *(advice, control, fsync, rpcs, truncate),
+    *(dvs_calls, blocks, ssd_calls, flusher, page_reads),
 )
 """Modules with handlers for components that are declared elsewhere; importing registers them."""
 

@@ -1,4 +1,12 @@
-"""Compute nodes: the cores of a node, its memory, and the threads of the system on them."""
+"""Compute nodes: their cores and memory, and what system threads, calls and copies take of them.
+
+A *call*, of whatever size, has a fixed cost: the kernel is entered, the VFS finds the file, and the
+Lustre client sets up its objects and its I/O of several layers (Lustre 2.7 llite/file.c,
+ll_file_io_generic; obdclass/cl_io.c) before it turns to the first page. Small calls cost little
+else. In a *copy* between a rank's buffer and the page cache, whatever keeps the file, the core
+copies, all cores of a node share its memory and the lock of its list of pages, and every page
+passes the tree of its file (:func:`sim.node.page_cache.queue_at_tree`).
+"""
 
 from __future__ import annotations
 
@@ -9,8 +17,10 @@ from sim.engine.component import Component
 from sim.engine.network import Network, serve
 from sim.engine.prefetch import prefetch
 from sim.engine.types import Table, make_table
-from sim.node.cores import list_handover
-from sim.plane.programs import Programs
+from sim.node.cores import copy, list_handover
+from sim.plane.causes import Cause
+from sim.plane.programs import Programs, charge_ahead
+from sim.plane.recorder import record_span
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 
@@ -22,6 +32,11 @@ NODE = np.dtype(
     ],
     align=True,
 )
+
+_COPY, _CORE = int(Cause.COPY), int(Cause.CORE)
+_MEMORY, _TREE = int(Cause.MEMORY), int(Cause.TREE)
+
+_CALL = int(Cause.CALL)
 
 
 class Nodes(Component):
@@ -154,3 +169,62 @@ def handle_callback(nodes: Nodes, node_id: int, now: float) -> float:
     node.next_callback = (node.next_callback + 1) % nodes.callback_threads
     service = nodes.callback_service
     return serve(nodes.network, thread, now, 0.0, service) + service
+
+
+@outlined
+def copy_pages(
+    nodes: Nodes,
+    program_id: int,
+    size: int,
+    on_core: float,
+    in_memory: float,
+    entered: float,
+    now: float,
+) -> float:
+    """Copy bytes on a program's core while their pages enter the tree; return when both is done.
+
+    Charges the program for what it waits.
+
+    Parameters
+    ----------
+    nodes, program_id
+        Whose core copies.
+    size
+        Bytes.
+    on_core, in_memory
+        Seconds for which a byte keeps the core, and the memory that all cores of the node share.
+        They differ between file systems, whose clients do work of their own on the way.
+    entered
+        When the pages are in the tree of their file.
+    now
+        The time.
+    """
+    program = nodes.programs.rows[program_id]
+    network, waits, recorder = nodes.network, nodes.programs.waits, nodes.programs.recorder
+    memory = nodes.memory + program.node
+    seconds, alone = size * on_core, size * in_memory
+    queue = max(network.stations[program.core].free - now, 0.0)
+    done = copy(network, program.core, memory, size, seconds, alone, nodes.list_handover, now)
+    begun = now + queue
+    waits[program_id, _COPY] += seconds
+    waits[program_id, _MEMORY] += done - now - queue - seconds
+    record_span(recorder, program_id, _COPY, begun, min(begun + seconds, done))
+    record_span(recorder, program_id, _MEMORY, begun + seconds, done)
+    # Hardly ever: their columns are elsewhere in memory, each worth a wait for it.
+    if queue > 0.0:
+        waits[program_id, _CORE] += queue
+        record_span(recorder, program_id, _CORE, now, begun)
+    if entered > done:
+        waits[program_id, _TREE] += entered - done
+        record_span(recorder, program_id, _TREE, done, entered)
+    return max(done, entered)
+
+
+@outlined
+def enter_call(nodes: Nodes, program_id: int, now: float) -> float:
+    """Charge a program's core the fixed cost of a system call; return when it is done."""
+    seconds, core = nodes.call_work, nodes.programs.rows[program_id].core
+    begun = serve(nodes.network, core, now, 0.0, seconds)
+    if begun > now:
+        charge_ahead(nodes.programs, program_id, _CORE, begun - now, now)
+    return charge_ahead(nodes.programs, program_id, _CALL, seconds, begun)

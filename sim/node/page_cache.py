@@ -4,7 +4,9 @@ An *osc_object* is what one client node knows of one object: the locks it holds 
 it caches; a file on a local SSD has one too. Cached pages are a list of runs of bytes
 (``sim.node.byte_lists``). Dirty pages wait in *osc_extents* (``sim.node.osc_extents``), or, where
 no RPC carries them, in a list of runs of their own. What comes and goes is in ``sim.node.pages``.
-An *inode* is a file as one node has it open.
+An *inode* is a file as one node has it open: all its pages that the node caches are in one *tree*,
+whatever their objects, and the ranks of the node wait for the lock of that. The kernel's page cache
+is one for Lustre, for local disks and for whatever else caches, and so is this lock.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from sim.engine.component import Component, Demands
 from sim.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
 from sim.engine.network import Network
 from sim.engine.ordered import Ordered, enlarge_ordered, make_ordered
+from sim.engine.page import PAGE
 from sim.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from sim.engine.queue import QUEUE, TURN, clear, join, leave
 from sim.engine.types import Table, make_table
@@ -102,6 +105,15 @@ CACHING_NODE = np.dtype(
     ],
     align=True,
 )
+
+WRITE_TURNS = 4
+READ_TURNS = 1
+DROP_TURNS = 1
+"""How often a page takes the lock of the tree of its file's cached pages (tree_lock, Linux 3, 4).
+
+One that is written: as it enters the tree, and as its tags change when it gets dirty, when its
+write-back begins and when that is done (mm/filemap.c, mm/page-writeback.c). One that is read: as it
+enters (add_to_page_cache_lru). One that is dropped: as it leaves (delete_from_page_cache)."""
 
 
 class PageCache(Component):
@@ -288,3 +300,50 @@ def unlist_osc_object(cache: PageCache, queue: Any, osc_object_id: int, previous
     """Remove an osc_object from such a queue; ``previous`` is the one before it, or -1."""
     cache.osc_objects[osc_object_id].listed = 0
     leave(queue, cache.osc_objects, osc_object_id, previous)
+
+
+@outlined
+def enter_tree(cache: PageCache, program_id: int, size: int, turns: int, now: float) -> float:
+    """Queue a program's core for its turns at the tree of cached pages; return when they are over.
+
+    A rank's core turns to its threads one after another: one of them waits for the lock at a time.
+    """
+    inode_id = cache.programs.rows[program_id].inode
+    rank = cache.programs.rows[_rank(cache.programs, program_id)]
+    if rank.at_tree < 0:
+        rank.at_tree = program_id
+        cache.inodes[inode_id].tree_users += 1
+    return queue_at_tree(cache, inode_id, size, turns, now)
+
+
+@outlined
+def leave_tree(cache: PageCache, program_id: int) -> None:
+    """Note that a program has had its turns at the tree, if it had any."""
+    rank = cache.programs.rows[_rank(cache.programs, program_id)]
+    if rank.at_tree == program_id:
+        rank.at_tree = -1
+        cache.inodes[cache.programs.rows[program_id].inode].tree_users -= 1
+
+
+@outlined
+def queue_at_tree(cache: PageCache, inode_id: int, size: int, turns: int, now: float) -> float:
+    """Queue pages for the lock of their file's tree, so many turns each; return when all are over.
+
+    The core must be among the inode's ``tree_users``, and stay until then. The lock is a ticket
+    spinlock. Whenever it is released, every other core that waits for it fetches the line of memory
+    that it is in, one after another, and delays the hand-over (Boyd-Wickizer et al., Non-scalable
+    locks are dangerous, 2012). It is taken anew for each turn: who needs few of them waits for no
+    more than as many of each of the others.
+    """
+    inode = cache.inodes[inode_id]
+    service = inode.tree_page + (inode.tree_users - 1) * cache.tree_handover
+    work = size / PAGE * service * (turns / WRITE_TURNS)
+    inode.tree_free = max(inode.tree_free, now) + work
+    return min(inode.tree_free, now + inode.tree_users * work)
+
+
+@outlined
+def _rank(programs: Programs, program_id: int) -> int:
+    """Return the rank's own program, of which a program may be a thread."""
+    leader = programs.rows[program_id].leader
+    return program_id if leader < 0 else leader

@@ -10,8 +10,8 @@ import yaml
 from sim.config.units import format_bytes
 
 if TYPE_CHECKING:
-    from sim.workloads.fitting.distributions import Fit
-    from sim.workloads.fitting.findings import Proposal, Transfer
+    from sim.workloads.fitting.proposal import Proposal, Transfer
+    from sim.workloads.fitting.transfers import Fit
 
 _WIDTH = 100
 _POOR = 0.15  # Kolmogorov-Smirnov statistic

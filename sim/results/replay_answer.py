@@ -42,8 +42,8 @@ from sim.telling.answer import (
     plain_table,
 )
 from sim.telling.units import ANY, FLAG, NUMBER, RECORD, ROWS, SECONDS, WORDS
-from sim.workloads.darshan.counters import Measured
 from sim.workloads.darshan.log import Unreplayed
+from sim.workloads.darshan.module_counters import Measured
 from topology.text import format_count
 
 FILES_SHOWN = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sim.findings.causes import AT_WORDS, WORDS
+from sim.findings.waits import AT_WORDS, WORDS
 from sim.plane.causes import DOING, FINEST
 from sim.run.frames import TABLES, VARIABLES, at_column, wait_column
 from sim.telling.answer import Column, To

@@ -10,7 +10,7 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.units import format_bytes
 from sim.engine.types import Indices, Integers
-from sim.lustre.faults.conditions import Conditions
+from sim.lustre.faults.slow import Conditions
 from sim.machine.faults import Faults
 from sim.plane.counters import Stat
 from sim.plane.programs import FAILED, REFUSED

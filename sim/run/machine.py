@@ -12,7 +12,7 @@ from sim.config.machine import Machine
 from sim.config.scenario import Background
 from sim.engine.environment import Environment
 from sim.engine.types import Indices
-from sim.lustre.faults.conditions import Conditions
+from sim.lustre.faults.slow import Conditions
 from sim.lustre.server.background import background_of
 from sim.lustre.striping import Allocator
 from sim.machine.assembly import assemble

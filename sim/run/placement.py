@@ -20,7 +20,7 @@ from sim.plane.faults import PlacedPrograms
 from sim.plane.site import Occupants
 from sim.run.submission import Submission
 from sim.storage.places import LUSTRE, Storage
-from sim.storage.servers import BURST_BUFFER, HOME, first_server
+from sim.storage.service_nodes import BURST_BUFFER, HOME, first_server
 from sim.workloads.job import Ranks
 from topology import Fabric, parse_node_list, place
 

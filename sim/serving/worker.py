@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import FailureError, InputError
 from sim.config.sealed import seal
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.studies.processes import become_worker
 
 _PAUSE = 0.25

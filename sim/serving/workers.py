@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from sim.config.errors import FailureError, InputError
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.worker import Answered, Asked, Progress, Refused, Worker
 
 Report = Callable[[int, int], Awaitable[None]]

@@ -23,7 +23,7 @@ from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, wait_for, wake
 from sim.plane.registry import performs
 from sim.plane.site import Site
-from sim.storage.dvs.tables import Dvs
+from sim.storage.dvs.mounts import Dvs
 
 _SSD, _DVS = int(Backend.SSD), int(Backend.DVS)
 _FLOCK, _RANGE = int(Op.FLOCK), int(Cause.RANGE)

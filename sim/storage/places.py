@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sim.engine.types import Indices
-from sim.storage.servers import dealt
+from sim.storage.service_nodes import dealt
 
 Kind = Literal["lustre", "ssd", "bb", "home"]
 

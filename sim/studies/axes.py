@@ -36,18 +36,10 @@ _FORMS = "right would be values as in 1,8,16, a range as in 1:56:5 or 1m..32m, o
 
 
 class Numbers(NamedTuple):
-    """The values of an axis as plain numbers.
+    """The values of an axis as plain numbers."""
 
-    Attributes
-    ----------
-    values
-        In their order.
-    unit
-        ``bytes``, nothing for plain numbers, or the unit that all were typed with.
-    """
-
-    values: tuple[float, ...]
-    unit: str
+    values: tuple[float, ...]  # in their order
+    unit: str  # ``bytes``, nothing for plain numbers, or the unit that all were typed with
 
     @property
     def ascending(self) -> bool:
@@ -57,18 +49,10 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True)
 class Axis:
-    """A field and the values that it takes.
+    """A field and the values that it takes."""
 
-    Attributes
-    ----------
-    path
-        Of the field: ``striping.count``, ``machine.lnet.routers``, ``ior.b``.
-    values
-        As a scenario file would have them: numbers, or texts such as ``8m``.
-    """
-
-    path: str
-    values: tuple[Any, ...]
+    path: str  # of the field: ``striping.count``, ``machine.lnet.routers``, ``ior.b``
+    values: tuple[Any, ...]  # as a scenario file would have them: numbers, or texts such as ``8m``
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -50,21 +50,11 @@ def _log(path: str, recorded: tuple[str, ...]) -> Trace:
 
 
 class Phase(NamedTuple):
-    """A kind of phase.
+    """A kind of phase."""
 
-    Attributes
-    ----------
-    job
-        Of which job; empty where there is only one.
-    part
-        Place of the part of the workload, from 0: of the test in an IOR command.
-    name
-        What is done: ``write``. Of a replay also a kind of calls: ``posix write``.
-    """
-
-    job: str
-    part: int
-    name: str
+    job: str  # of which job; empty where there is only one
+    part: int  # place of the part of the workload, from 0: of the test in an IOR command
+    name: str  # what is done: ``write``. Of a replay also a kind of calls: ``posix write``
 
     def title(self, *, several: bool) -> str:
         """Return its title, with its job, and with its part where there are several."""
@@ -84,20 +74,11 @@ Seconds = dict[Phase, float]
 
 @dataclass(frozen=True)
 class Case:
-    """A run that can be made.
+    """A run that can be made."""
 
-    Attributes
-    ----------
-    scenario
-        What is run.
-    absent
-        Jobs that are not there.
-    allocations
-        What each job gets, by name; chosen anew where nothing is said.
-    """
-
-    scenario: Scenario | JobsScenario
-    absent: frozenset[str] = frozenset()
+    scenario: Scenario | JobsScenario  # what is run
+    absent: frozenset[str] = frozenset()  # jobs that are not there
+    # what each job gets, by name; chosen anew where nothing is said
     allocations: Mapping[str, Allocation] = field(default_factory=dict)
 
     def run(self, *, record: bool = False) -> dict[str, Result]:

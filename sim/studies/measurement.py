@@ -16,38 +16,20 @@ from sim.studies.case import Case, Phase, seconds_of
 
 @dataclass(frozen=True)
 class Measurement:
-    """One kind of phase of one run.
+    """One kind of phase of one run."""
 
-    Attributes
-    ----------
-    seconds
-        That it took, all its repetitions together.
-    bytes
-        What all ranks read or wrote in them; 0 where they moved nothing.
-    load
-        What bound it, and what the ranks waited for; None for one kind of a replay's calls.
-    osts
-        OSTs that hold any file of the job.
-    """
-
-    seconds: float
-    bytes: int
+    seconds: float  # it took so long, all its repetitions together
+    bytes: int  # what all ranks read or wrote in them; 0 where they moved nothing
+    # what bound it, and what the ranks waited for; None for one kind of a replay's calls
     load: Load | None
-    osts: int = 0
+    osts: int = 0  # OSTs that hold any file of the job
 
 
 class Measured(NamedTuple):
-    """A run.
+    """A run."""
 
-    Attributes
-    ----------
-    phases
-        Its kinds of phases.
-    troubles
-        What went wrong, a sentence each: bytes that found no room, or that were lost.
-    """
-
-    phases: Mapping[Phase, Measurement]
+    phases: Mapping[Phase, Measurement]  # its kinds of phases
+    # what went wrong, a sentence each: bytes that found no room, or that were lost
     troubles: tuple[str, ...]
 
 

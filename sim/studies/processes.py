@@ -87,13 +87,7 @@ def _in_processes(
     jobs: int,
     size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
-    """Do the work in other processes.
-
-    Raises
-    ------
-    BrokenProcessPool
-        If a process was killed.
-    """
+    """Do the work in other processes; raise BrokenProcessPool if one was killed."""
     # The smallest goes first and alone: if the data plane has to be compiled, one process does it.
     # Then the large ones, so that none of them is left to run alone in the end.
     first, *others = sorted(items, key=lambda key: size(items[key]))

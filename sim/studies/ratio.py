@@ -16,17 +16,10 @@ CONFIDENCE = 0.95
 
 
 class Ratio(NamedTuple):
-    """A ratio of times.
+    """A ratio of times."""
 
-    Attributes
-    ----------
-    value
-        Times as fast: the geometric mean over the seeds.
-    low, high
-        The bounds of the interval of :data:`CONFIDENCE`; None where one seed was run.
-    """
-
-    value: float
+    value: float  # times as fast: the geometric mean over the seeds
+    # low, high: the bounds of the interval of :data:`CONFIDENCE`; None where one seed was run
     low: float | None = None
     high: float | None = None
 

@@ -20,165 +20,88 @@ if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of a run: a row of IOR's table, or of a kernel's.
+    """One phase of a run: a row of IOR's table, or of a kernel's."""
 
-    Attributes
-    ----------
-    name
-        ``write``, ``read``; what a kernel calls it: ``H5Dwrite``.
-    step
-        IOR's repetition, from ``0``; what a kernel calls the step.
-    seconds
-        From the first rank's begin to the last one's end.
-    bytes
-        What all ranks moved together.
-    bandwidth
-        Bytes/s, as IOR reports them, or over ``seconds``; 0 where nothing was moved.
-    operations
-        Of IOR: calls/s of the transfers.
-    parts
-        Other numbers of the row by their names: of IOR the seconds of ``open``, ``io`` and
-        ``close``; of a kernel what it tells, in seconds, bytes or bytes/s.
-    """
-
-    name: str
-    step: str
-    seconds: float
-    bytes: int
-    bandwidth: float
-    operations: float
+    name: str  # ``write``, ``read``; what a kernel calls it: ``H5Dwrite``
+    step: str  # IOR's repetition, from ``0``; what a kernel calls the step
+    seconds: float  # from the first rank's begin to the last one's end
+    bytes: int  # what all ranks moved together
+    bandwidth: float  # bytes/s, as IOR reports them, or over ``seconds``; 0 where nothing was moved
+    operations: float  # of IOR: calls/s of the transfers
+    # other numbers of the row by their names: of IOR the seconds of ``open``, ``io`` and ``close``;
+    # of a kernel what it tells, in seconds, bytes or bytes/s
     parts: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Library:
-    """What MPI-IO had to tell of a file that was open to be written, or to be read.
+    """What MPI-IO had to tell of a file that was open to be written, or to be read."""
 
-    Attributes
-    ----------
-    access
-        ``write`` or ``read``.
-    step
-        As in :class:`Phase`.
-    raw_rate
-        Bytes/s of the aggregators' own calls to the file system, as Cray's library prints it: the
-        bytes of all over the mean time of those that made such calls; 0 without any.
-    slowest_rate
-        Bytes/s, as Darshan tells them (``agg_perf_by_slowest``): the bytes over the time of the
-        rank that spent most of it in its own calls to the file system. What ranks wait for each
-        other, and send each other, is not in it; 0 without such calls.
-    aggregators
-        Ranks that wrote or read for others in collective calls.
-    timers
-        Seconds that a rank spent on average in each part of its I/O, by the names of
-        :class:`~sim.mpi.stats.Timer` in lower case; those that are not 0.
-    collective, independent
-        Calls of all ranks that moved the bytes together, and those that each made by itself.
-    """
-
-    access: str
-    step: str
+    access: str  # ``write`` or ``read``
+    step: str  # as in :class:`Phase`
+    # bytes/s of the aggregators' own calls to the file system, as Cray's library prints it: the
+    # bytes of all over the mean time of those that made such calls; 0 without any
     raw_rate: float
+    # bytes/s, as Darshan tells them (``agg_perf_by_slowest``): the bytes over the time of the rank
+    # that spent most of it in its own calls to the file system. What ranks wait for each other, and
+    # send each other, is not in it; 0 without such calls
     slowest_rate: float
-    aggregators: int
+    aggregators: int  # ranks that wrote or read for others in collective calls
+    # seconds that a rank spent on average in each part of its I/O, by the names of
+    # :class:`~sim.mpi.stats.Timer` in lower case; those that are not 0
     timers: dict[str, float]
+    # collective, independent: calls of all ranks that moved the bytes together, and those that each
+    # made by itself
     collective: int = 0
     independent: int = 0
 
 
 @dataclass(frozen=True)
 class Waited:
-    """What the ranks waited for in a phase: as :class:`~sim.findings.waits.Wait`.
+    """What the ranks waited for in a phase: as :class:`~sim.findings.waits.Wait`."""
 
-    Attributes
-    ----------
-    cause, words
-        In lower case, and for a person.
-    seconds
-        Of a rank, on average.
-    share
-        Of the time of the phase, 0 to 1.
-    """
-
+    # cause, words: in lower case, and for a person
     cause: str
     words: str
-    seconds: float
-    share: float
+    seconds: float  # of a rank, on average
+    share: float  # of the time of the phase, 0 to 1
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What bound a phase: a sentence that begins with its name, and the same as numbers.
+    """What bound a phase: a sentence that begins with its name, and the same as numbers."""
 
-    Attributes
-    ----------
-    phase
-        Of which all repetitions are looked at together.
-    sentence
-        For a person.
-    station, busy
-        The station that bound it, or the busiest, and the share of the time in which it was busy.
-    wait, share
-        What the ranks waited for longest, and the share of the time.
-    binds
-        Whether the station, or its peers in turn, bound it.
-    kind
-        What such stations are called, in the plural: ``OSTs``.
-    kinds
-        For each kind of station the share of the time in which the busiest one of them was busy.
-    seconds
-        That the phase took, all its repetitions together: from the first open to the last close.
-    waits
-        What the ranks waited for, longest first.
-    """
-
-    phase: str
-    sentence: str
+    phase: str  # of which all repetitions are looked at together
+    sentence: str  # for a person
+    # station, busy: the station that bound it, or the busiest, and the share of the time in which
+    # it was busy
     station: str
     busy: float
+    # wait, share: what the ranks waited for longest, and the share of the time
     wait: str
     share: float
-    binds: bool = False
-    kind: str = ""
+    binds: bool = False  # whether the station, or its peers in turn, bound it
+    kind: str = ""  # what such stations are called, in the plural: ``OSTs``
+    # for each kind of station the share of the time in which the busiest one of them was busy
     kinds: dict[str, float] = field(default_factory=dict)
+    # how long the phase took, all its repetitions together: from the first open to the last close
     seconds: float = 0.0
-    waits: tuple[Waited, ...] = ()
+    waits: tuple[Waited, ...] = ()  # what the ranks waited for, longest first
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What is kept of a run.
+    """What is kept of a run."""
 
-    Attributes
-    ----------
-    phases
-        The rows of its table, in order.
-    library
-        What MPI-IO had to tell, in order.
-    bounds
-        What bound its phases.
-    stats
-        What the locks and page caches did, counted, by name; sizes in bytes.
-    waits
-        Seconds that a rank waited on average, by cause, in lower case.
-    notes
-        What the user should know: a sentence each.
-    simulated
-        Seconds of the whole run.
-    osts
-        OSTs that hold any file.
-    troubles
-        What went wrong, a sentence each: bytes that found no room, or that were lost.
-    """
-
-    phases: tuple[Phase, ...]
-    library: tuple[Library, ...]
-    bounds: tuple[Bound, ...]
-    stats: dict[str, int]
-    waits: dict[str, float]
-    notes: tuple[str, ...]
-    simulated: float
-    osts: int = 0
+    phases: tuple[Phase, ...]  # the rows of its table, in order
+    library: tuple[Library, ...]  # what MPI-IO had to tell, in order
+    bounds: tuple[Bound, ...]  # what bound its phases
+    stats: dict[str, int]  # what the locks and page caches did, counted, by name; sizes in bytes
+    waits: dict[str, float]  # seconds that a rank waited on average, by cause, in lower case
+    notes: tuple[str, ...]  # what the user should know: a sentence each
+    simulated: float  # seconds of the whole run
+    osts: int = 0  # OSTs that hold any file
+    # what went wrong, a sentence each: bytes that found no room, or that were lost
     troubles: tuple[str, ...] = ()
 
     def to_json(self) -> str:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.telling.answer import Answer, Block, Section
 from sim.telling.cells import written
 from sim.telling.drawing import drawn

@@ -16,7 +16,7 @@ from sim.results.pictures.scene import Scene, scene_of
 from sim.results.run_text import job_line
 from sim.run.result import Result
 from sim.run.simulate import simulate
-from sim.serving.limits import bulk_rpcs
+from sim.serving.question_limits import bulk_rpcs
 from sim.serving.worker import Desk
 from sim.serving.workers import Workers
 from sim.studies.case import Case

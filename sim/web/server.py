@@ -15,7 +15,7 @@ import panel as pn
 from bokeh.server.server import Server
 
 from sim.config.errors import InputError
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.worker import Worker
 from sim.serving.workers import Workers
 from sim.web.explorer import Explorer

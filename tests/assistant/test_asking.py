@@ -14,7 +14,7 @@ from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import machine_of
 from sim.config.sealed import seal
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
 
 JOB = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": {"ior": "-w -b 1m -t 1m"}}

@@ -6,8 +6,7 @@ import pytest
 
 from sim import Result, Scenario, simulate
 from sim.findings.bottlenecks import PLURALS, Load, busiest, loads
-from sim.findings.causes import next_step
-from sim.findings.waits import Wait
+from sim.findings.waits import Wait, next_step
 from sim.plane.stations import StationKind
 
 

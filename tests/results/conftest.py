@@ -6,7 +6,7 @@ import pytest
 
 from sim import JobsResult, Result, Scenario, simulate, simulate_jobs
 from sim.config.jobs import JobsScenario
-from sim.results.exports.pages import page_of
+from sim.results.exports.html_file import page_of
 from sim.telling.answer import Answer
 
 IOR = {"ior": "-w -r -C -e -b 4m -t 1m -i 2"}

@@ -14,7 +14,7 @@ from sim.config.scenario import Workload, load_scenario
 from sim.config.units import parse_rate
 from sim.findings.critical_path import critical_paths
 from sim.findings.waits import waits
-from sim.results.exports.pages import page_of, write
+from sim.results.exports.html_file import page_of, write
 from sim.results.pictures.album import pictures_of
 from sim.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
 from sim.telling.cells import written

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sim.config.errors import FailureError, InputError
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
 from sim.serving.workers import Workers
 

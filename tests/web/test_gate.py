@@ -12,7 +12,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HT
 from tornado.websocket import websocket_connect
 
 from sim.config.errors import InputError
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.workers import Workers
 from sim.web.server import Serving, check, make_server
 

@@ -15,7 +15,7 @@ from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.units import SHORT_SIZES
 from sim.results.programs.ior_report import ior_rows
-from sim.serving.limits import Limits, bulk_rpcs
+from sim.serving.question_limits import Limits, bulk_rpcs
 from sim.serving.worker import Desk
 from sim.studies.case import Case
 from sim.web.outcome import Outcome

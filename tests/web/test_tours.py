@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sim.config.scenario import machine_of
-from sim.serving.limits import Limits
+from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
 from sim.web.outcome import Outcome
 from sim.web.running import run

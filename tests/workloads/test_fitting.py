@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sim.config.errors import InputError
 from sim.engine.randomness import stream
 from sim.results.fit_text import format_skeleton
-from sim.workloads.fitting.distributions import fit_sizes
 from sim.workloads.fitting.proposal import propose
+from sim.workloads.fitting.transfers import fit_sizes
 from sim.workloads.kernels.draws import draw
 from sim.workloads.skeleton.kernel import read_kernel
 from sim.workloads.trace import ListedTrace, TraceFile, TraceOp, make_block

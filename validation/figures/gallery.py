@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sim.archive.files import replacing
+from sim.archive.whole_files import replacing
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.studies.processes import Failure

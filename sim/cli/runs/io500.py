@@ -125,7 +125,7 @@ def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
 
 def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     """Run it; write its files and print the rest. Phases that have ended outlive an interrupt."""
-    from sim.archive.files import make_folder
+    from sim.archive.whole_files import make_folder
     from sim.cli.runs.running import check_keep, check_view, tell_result, with_displays
     from sim.results.programs.io500_output import OPTION
     from sim.run.simulate import simulate
@@ -163,7 +163,7 @@ def _progress(workload: Io500) -> Iterator[Progress]:
 
 def _keep_finished(workload: Io500, scenario: Scenario) -> None:
     """Write the files of the phases that have ended, marked as not valid."""
-    from sim.archive.files import write_whole
+    from sim.archive.whole_files import write_whole
     from sim.results.programs.io500_output import result_files
 
     outcome = workload.outcome(scenario.nodes * scenario.ppn)

@@ -34,7 +34,7 @@ found, and how good it is, stands above the skeleton as comments.
 @options.recorded
 def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
     """Print the skeleton that resembles a job, or write it."""
-    from sim.archive.files import check_writable, write_whole
+    from sim.archive.whole_files import check_writable, write_whole
     from sim.config.errors import InputError
     from sim.results.fit_text import format_fit, format_skeleton
     from sim.workloads.fitting.proposal import kernel_name, propose

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sim.archive.files import check_writable, make_folder, write_whole
+from sim.archive.whole_files import check_writable, make_folder, write_whole
 from sim.cli.exports import check_exports, write_exports
 from sim.cli.options import Keep, View
 from sim.config.errors import InputError

@@ -44,11 +44,11 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
     """
     from pathlib import Path
 
-    from sim.archive.files import check_writable, replacing, write_whole
+    from sim.archive.whole_files import check_writable, replacing, write_whole
     from sim.results.progress import ProgressBar
     from sim.workloads.replay.kernel import open_trace
     from sim.workloads.replay.side_table import side_table_text
-    from sim.workloads.replay.table import check_table_name, write_table
+    from sim.workloads.replay.trace_table import check_table_name, write_table
     from topology.text import format_count
 
     beside = f"{target}.files.yaml"

@@ -55,7 +55,7 @@ def mcp(
         raise FailureError(
             "the package mcp is not installed; right would be: pip install 'xc40io[mcp]'"
         ) from error
-    from sim.serving.limits import Limits
+    from sim.serving.question_limits import Limits
 
     if sys.stdin.isatty():
         click.echo("xc40io: waiting for a client's messages on standard input", err=True)

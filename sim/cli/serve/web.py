@@ -94,7 +94,7 @@ def web(
         raise FailureError(
             "the package panel is not installed; right would be: pip install 'xc40io[web]'"
         ) from error
-    from sim.serving.limits import Limits
+    from sim.serving.question_limits import Limits
     from validation.published import published_points
 
     drawn = token == _NEW

@@ -153,7 +153,7 @@ def sensitivity(
     It shows which parameters the measurements cannot see, and which ones only one of them sees:
     neither should be fitted to them. Runs that have finished are remembered.
     """
-    from sim.archive.files import check_writable, write_whole
+    from sim.archive.whole_files import check_writable, write_whole
     from validation.claim_trial import subject_of
     from validation.sensitivity import measure_sensitivity
     from validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
@@ -250,7 +250,7 @@ def _simulator(
 
 
 def _check_writable(paths: Iterable[Path]) -> None:
-    from sim.archive.files import check_writable
+    from sim.archive.whole_files import check_writable
 
     for path in sorted(set(paths)):
         check_writable(path, "--write")
@@ -258,7 +258,7 @@ def _check_writable(paths: Iterable[Path]) -> None:
 
 def _write(values: dict[Path, dict[str, NewValue]]) -> None:
     """Write machine files; none of them unless all can be."""
-    from sim.archive.files import write_whole
+    from sim.archive.whole_files import write_whole
     from validation.machine_edit import edited_machine
 
     texts = {path: edited_machine(path, changed) for path, changed in values.items()}

@@ -139,7 +139,7 @@ def _earlier(against: str | None) -> dict[str, Result]:
 
 def _check_places(figures: str | None, html: str | None) -> None:
     """Raise InputError unless there is a place for the files: asked before a long run."""
-    from sim.archive.files import check_writable, make_folder
+    from sim.archive.whole_files import check_writable, make_folder
 
     if html is not None:
         check_writable(html, "--html")

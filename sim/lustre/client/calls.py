@@ -4,6 +4,9 @@ A call is a serial loop over stripe chunks (Lustre 2.7 lov_io.c, lov_io_rw_iter_
 cl_io_loop): for each part of the call that lies in one stripe, and so in one object, the client
 gets one extent lock, moves the bytes, and releases the lock, before it turns to the next.
 
+Writers of one file on one node exclude each other where their bytes overlap: this is the range lock
+of Lustre 2.7 (LU-1669, llite/range_lock.c). Programs that hold a group lock answer for themselves.
+
 A buffered write goes through the page cache (``writes``), and so does a buffered read (``reads``).
 *Direct* I/O (O_DIRECT) hands the whole chunk to the OSC and waits for it: synchronous, chunk by
 chunk (Lustre 2.7 rw26.c, ll_direct_IO_26). The states of a call are in ``states``.
@@ -15,7 +18,7 @@ from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
-from sim.lustre.client.ranges import leave_range, take_range
+from sim.engine.queue import clear, join
 from sim.lustre.client.readahead import Readahead, note_order
 from sim.lustre.client.reads import read_chunk
 from sim.lustre.client.states import (
@@ -33,15 +36,15 @@ from sim.lustre.locks import MODE_PR, MODE_PW
 from sim.lustre.osc.obds import Osc
 from sim.lustre.osc.rpcs import submit
 from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
+from sim.node.nodes import enter_call
 from sim.node.page_cache import PageCache, go_to_inode, go_to_osc_object
 from sim.node.pages import expect_cached
-from sim.node.system_calls import enter_call
 from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, Files, chunk_of_call, object_count
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, charge_reply
+from sim.plane.programs import Programs, charge, charge_reply, wake_all
 from sim.plane.registry import before_program, performs
 from sim.plane.site import Site
 
@@ -236,3 +239,55 @@ def _end_call(cache: PageCache, program_id: int, now: float) -> float:
     end_call(cache.programs, program_id, now)
     program.phase = BETWEEN_CALLS
     return GO_ON
+
+
+@outlined
+def take_range(cache: PageCache, program_id: int, now: float) -> bool:
+    """Take the range of bytes of a write; if another write has some of them, wait and say False."""
+    program = cache.programs.rows[program_id]
+    inode = cache.inodes[program.inode]
+    start = start_of_call(cache.programs, program_id)
+    if program.group == 0 and _others_write(cache.programs, inode.writers, start, program.length):
+        program.since = now
+        join(inode.range_waiters, cache.programs.rows, program_id)
+        return False
+    program.writer_next = inode.writers
+    inode.writers = program_id
+    return True
+
+
+@outlined
+def leave_range(cache: PageCache, program_id: int, now: float) -> None:
+    """Give up the range of bytes of a write; wake all who wait for one, to try again."""
+    _leave_writers(cache, program_id)
+    inode = cache.inodes[cache.programs.rows[program_id].inode]
+    wake_all(cache.programs, inode.range_waiters.head, now)
+    clear(inode.range_waiters)
+
+
+@outlined
+def _others_write(programs: Programs, writers: int, start: int, length: int) -> bool:
+    """Tell whether a program of a list has a call under way that overlaps a range of bytes."""
+    while writers >= 0:
+        other = programs.rows[writers]
+        operation = programs.operations[other.op]
+        other_start = operation.offset + other.call * operation.stride
+        if other_start < start + length and start < other_start + operation.length:
+            return True
+        writers = other.writer_next
+    return False
+
+
+@outlined
+def _leave_writers(cache: PageCache, program_id: int) -> None:
+    """Take a program out of its inode's list of writers."""
+    programs = cache.programs.rows
+    inode = cache.inodes[programs[program_id].inode]
+    after = programs[program_id].writer_next
+    if inode.writers == program_id:
+        inode.writers = after
+        return
+    previous = inode.writers
+    while programs[previous].writer_next != program_id:
+        previous = programs[previous].writer_next
+    programs[previous].writer_next = after

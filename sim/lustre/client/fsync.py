@@ -1,8 +1,13 @@
-"""fsync (Lustre 2.7 llite/file.c, ll_fsync).
+"""fsync of a file, and sync of many.
 
-The client writes back all dirty pages of the file on this node; takes the inode mutex, so that
-ranks of one node go one after another; sends an MDS_SYNC; then an OST_SYNC to every stripe object,
-dirty or not, all at once; and goes on when the last has replied.
+In an *fsync* (Lustre 2.7 llite/file.c, ll_fsync) the client writes back all dirty pages of the file
+on this node; takes the inode mutex, so that ranks of one node go one after another; sends an
+MDS_SYNC; then an OST_SYNC to every stripe object, dirty or not, all at once; and goes on when the
+last has replied.
+
+In a *sync* Linux has every file system write back its dirty pages and then calls its ``sync_fs``,
+which a client of Lustre 2.7 does not have (llite/super25.c, lustre_super_operations): nobody asks
+the servers to commit, so that a sync without dirty pages costs nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from sim.lustre.osc.rpcs import pump
 from sim.lustre.osc.urgency import raise_urgency
 from sim.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
 from sim.node.osc_extents import URGENT
-from sim.node.page_cache import find_osc_object, inode_of
+from sim.node.page_cache import find_inode, find_osc_object, inode_of
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE
@@ -36,6 +41,11 @@ _FLUSHED = 1  # nothing of the file is dirty: takes the mutex -> _HAS_MUTEX
 _HAS_MUTEX = 2  # asks the MDS -> _MDS_SYNCED
 _MDS_SYNCED = 3  # asks every stripe object's OST -> _OSTS_SYNCED
 _OSTS_SYNCED = 4  # passes the mutex on: done -> _REACHED
+
+# States of a program in a sync; ``call`` counts the files that it has begun to write back, and
+# beyond these those that it has found clean.
+_TURNS_TO_FILE = 0  # begins to write back the next file, or looks if it is clean -> _WAITED, done
+_WAITED = 1  # the file is clean -> _TURNS_TO_FILE
 
 
 @performs(Mds, Op.FSYNC, on=Backend.LUSTRE)
@@ -111,3 +121,37 @@ def begin_write_back(osc: Osc, file_id: int, node: int, now: float) -> None:
         if osc_object_id >= 0 and osc.cache.osc_objects[osc_object_id].unsent > 0:
             raise_urgency(osc, osc_object_id, 0, _END_OF_OBJECT, URGENT)
             pump(osc, obd_of(osc, osc_object_id), now)
+
+
+@performs(Mds, Op.WRITE_OUT, on=Backend.LUSTRE)
+@outlined
+def write_out(mds: Mds, program_id: int, now: float) -> float:
+    """Take a sync on to its next state."""
+    program = mds.programs.rows[program_id]
+    operation = mds.programs.operations[program.op]
+    if program.phase == _WAITED:
+        charge(mds.programs, program_id, _FLUSH, now)
+        program.phase = _TURNS_TO_FILE
+        program.call += 1
+        return GO_ON
+    if program.call < operation.count:
+        file_id = operation.file + program.call
+        if not may_pump(mds.osc, object_count(mds.files, file_id)):
+            return FULL
+        begin_write_back(mds.osc, file_id, program.node, now)
+        program.call += 1
+        return GO_ON
+    if program.call == 2 * operation.count:
+        program.call = 0
+        program.op += 1
+        return GO_ON
+    file_id = operation.file + program.call - operation.count
+    inode_id = find_inode(mds.cache, file_id, program.node)
+    if inode_id < 0 or mds.cache.inodes[inode_id].outstanding == 0:
+        program.call += 1
+        return GO_ON
+    program.inode = inode_id
+    program.since = now
+    program.phase = _WAITED
+    await_write_back(mds.osc, program_id)
+    return GONE

@@ -14,7 +14,7 @@ from __future__ import annotations
 from sim.engine.compiled import outlined
 from sim.engine.component import Component
 from sim.engine.page import PAGE
-from sim.lustre.client.pages import ask_for_pages
+from sim.lustre.client.page_requests import ask_for_pages
 from sim.lustre.client.states import PIECE_WANTED
 from sim.lustre.ldlm import covering
 from sim.lustre.locks import MODE_PR

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sim.engine.compiled import outlined
 from sim.engine.page import PAGE
-from sim.lustre.client.pages import are_gone, ask_for_pages
+from sim.lustre.client.page_requests import are_gone, ask_for_pages
 from sim.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
 from sim.lustre.client.states import (
     CHUNK_WANTED,
@@ -18,10 +18,10 @@ from sim.lustre.client.states import (
     PIECE_WANTED,
 )
 from sim.lustre.osc.obds import Osc, may_read
-from sim.node.copying import copy_pages
+from sim.node.nodes import copy_pages
 from sim.node.osc_extents import extent_end, piece_of
-from sim.node.readers import wait_for_pages
-from sim.node.tree import READ_TURNS, enter_tree, leave_tree
+from sim.node.page_cache import READ_TURNS, enter_tree, leave_tree
+from sim.node.pages import wait_for_pages
 from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.events import FULL, GO_ON, GONE

@@ -1,6 +1,6 @@
 """Buffered writes: a chunk goes into the page cache an RPC's worth at a time.
 
-Pages of which the chunk has only a part are read first (``partial_pages``). Then, for each piece,
+Pages of which the chunk has only a part are read first (``page_requests``). Then, for each piece,
 the program waits for room among the OSC's dirty pages, copies at the pace of its core, and marks
 the pages dirty. Every page enters the one tree of cached pages of the file, one after another under
 its lock: many ranks of a node write one file slower than as many files.
@@ -13,14 +13,14 @@ from sim.engine.page import PAGE
 from sim.engine.prefetch import prefetch
 from sim.engine.queue import join
 from sim.lustre.brw import charge_queue
-from sim.lustre.client.partial_pages import ask_for_partial_page
+from sim.lustre.client.page_requests import ask_for_partial_page
 from sim.lustre.client.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
 from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
 from sim.lustre.osc.obds import Osc, may_read, obd_of
 from sim.lustre.osc.rpcs import pump
-from sim.node.copying import copy_pages
+from sim.node.nodes import copy_pages
 from sim.node.osc_extents import piece_of
-from sim.node.tree import WRITE_TURNS, enter_tree, leave_tree
+from sim.node.page_cache import WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.causes import Cause
 from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.programs import charge

@@ -42,8 +42,7 @@ from sim.node.osc_extents import (
     write_extent,
 )
 from sim.node.page_cache import PageCache, list_osc_object, unlist_osc_object
-from sim.node.pages import add_cached
-from sim.node.readers import served_readers
+from sim.node.pages import add_cached, served_readers
 from sim.plane.causes import Cause
 from sim.plane.events import BRW, GONE
 from sim.plane.programs import charge, wake

@@ -12,7 +12,7 @@ from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
-from sim.archive.files import write_whole
+from sim.archive.whole_files import write_whole
 from sim.results.animation.score import score_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.run.jobs import JobsResult

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.engine.types import Indices, Integers
 from sim.plane.library_calls import ALONE, LibraryOp
 from sim.plane.operations import Op
-from sim.workloads.darshan.counters import Numbers
+from sim.workloads.darshan.module_counters import Numbers
 
 LAYER_CALL = np.dtype(
     [

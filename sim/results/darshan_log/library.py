@@ -14,8 +14,8 @@ import numpy as np
 
 from sim.config.errors import FailureError
 from sim.results.darshan_log.records import Records
-from sim.workloads.darshan.counters import Numbers
 from sim.workloads.darshan.log import Layout, need_libdarshan
+from sim.workloads.darshan.module_counters import Numbers
 
 
 class Mount(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.counters import BIN_LOW, BIN_NAMES, SHARED
+from sim.workloads.darshan.module_counters import BIN_LOW, BIN_NAMES, SHARED
 
 Mask = npt.NDArray[np.bool_]
 Values = npt.NDArray[Any]

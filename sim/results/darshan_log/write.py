@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.archive.files import replacing
+from sim.archive.whole_files import replacing
 from sim.config.errors import InputError
 from sim.config.job_form import HINTS
 from sim.config.machine import Machine
@@ -22,8 +22,8 @@ from sim.results.darshan_log.modules import mpiio_records, posix_records
 from sim.results.programs.surroundings import EPOCH
 from sim.run.recording import Recording
 from sim.run.result import Result
-from sim.workloads.darshan.counters import Numbers
 from sim.workloads.darshan.log import Layout
+from sim.workloads.darshan.module_counters import Numbers
 
 BEGIN = int(EPOCH.replace(tzinfo=UTC).timestamp())
 """When the simulation began, in seconds since 1970: on the day that IOR's output names. A run has

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.archive.files import replacing
+from sim.archive.whole_files import replacing
 from sim.config.errors import InputError, naming
 from sim.config.units import KIB
 from sim.engine.types import Floats

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.archive.files import replacing
+from sim.archive.whole_files import replacing
 from sim.engine.types import Indices
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
 from sim.results.pictures.gantt import draw_gantt, gantt_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.config.units import format_seconds
 from sim.engine.types import Integers
-from sim.findings.causes import AT_WORDS
+from sim.findings.waits import AT_WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.clock import Clock
 from sim.results.pictures.ranks import CAUSE_LINE, OTHER_CAUSES, SHOWN, name_causes, rank_shares_of

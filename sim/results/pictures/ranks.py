@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.engine.types import Floats
-from sim.findings.causes import WORDS
+from sim.findings.waits import WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.scene import setup_of
 from sim.run.result import Result

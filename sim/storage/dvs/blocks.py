@@ -17,7 +17,7 @@ from sim.plane.events import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES
 from sim.plane.programs import charge, wake
 from sim.plane.registry import on_message
 from sim.plane.stations import MESSAGE_KINDS
-from sim.storage.dvs.tables import Dvs
+from sim.storage.dvs.mounts import Dvs
 
 _DVS, _STORE, _TRANSFER = int(Cause.DVS), int(Cause.STORE), int(Cause.TRANSFER)
 

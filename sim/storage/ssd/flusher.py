@@ -17,9 +17,8 @@ from sim.plane.files import Backend
 from sim.plane.operations import Op
 from sim.plane.programs import charge_ahead, charge_to, wake_into
 from sim.plane.registry import on_event, performs
+from sim.storage.ssd.contents import PIECE, count_dirty, lose, wake_synced
 from sim.storage.ssd.device import Ssds, device_io
-from sim.storage.ssd.dirty import PIECE, count_dirty, wake_synced
-from sim.storage.ssd.loss import lose
 
 _FLUSH, _SYNC, _SSD = int(Cause.FLUSH), int(Cause.SYNC), int(Cause.SSD)
 

@@ -99,24 +99,12 @@ _FIRST = (
 
 
 class Hardware(NamedTuple):
-    """A value of a machine as something that is bought.
+    """A value of a machine as something that is bought."""
 
-    Attributes
-    ----------
-    path
-        Of the value.
-    words
-        What one more is called, or what it is of.
-    unit
-        What a gain is given for: ``OST``, ``GB/s``; empty for what is not bought by units.
-    scale
-        The value of one unit: 10^9 for rates in bytes/s.
-    """
-
-    path: str
-    words: str
-    unit: str
-    scale: float
+    path: str  # of the value
+    words: str  # what one more is called, or what it is of
+    unit: str  # what a gain is given for: ``OST``, ``GB/s``; empty for what is not bought by units
+    scale: float  # the value of one unit: 10^9 for rates in bytes/s
 
 
 def hardware_of(path: str, machine: Machine) -> Hardware:

@@ -13,8 +13,7 @@ from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.config.workload_mix import MixJob, WorkloadMix
 from sim.findings.bottlenecks import SATURATED
-from sim.findings.causes import WORDS
-from sim.findings.waits import Wait
+from sim.findings.waits import WORDS, Wait
 from sim.plane.causes import Cause
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
@@ -27,34 +26,19 @@ _WORDS = {cause.name.lower(): words for cause, words in WORDS.items()}
 
 
 class Setting(NamedTuple):
-    """The machine and conditions that the jobs of a mix run on.
-
-    Attributes
-    ----------
-    machine
-        The machine.
-    faults
-        What happens to it, beside the faults of the jobs' own scenarios.
-    """
+    """The machine and conditions that the jobs of a mix run on."""
 
     machine: Machine
+    # what happens to it, beside the faults of the jobs' own scenarios
     faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True)
 class JobRuns:
-    """The result of a job of a mix on one machine.
+    """The result of a job of a mix on one machine."""
 
-    Attributes
-    ----------
-    records
-        Its runs, one a seed.
-    together
-        Whether it is several jobs at the same time.
-    """
-
-    records: tuple[RunRecord, ...]
-    together: bool = False
+    records: tuple[RunRecord, ...]  # its runs, one a seed
+    together: bool = False  # whether it is several jobs at the same time
 
     @cached_property
     def bytes(self) -> int:

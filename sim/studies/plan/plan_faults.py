@@ -37,39 +37,19 @@ _NUMBERED = re.compile(r".*\d")
 
 
 class FailedParts(NamedTuple):
-    """The result of the mix with one number of failed parts.
+    """The result of the mix with one number of failed parts."""
 
-    Attributes
-    ----------
-    number
-        Of failed parts.
-    rate
-        Bytes/s of the mix; None if it could not run.
-    runs
-        What each job came to.
-    reason
-        Why it could not run.
-    """
-
-    number: int
-    rate: float | None
-    runs: tuple[JobRuns, ...]
-    reason: str
+    number: int  # of failed parts
+    rate: float | None  # bytes/s of the mix; None if it could not run
+    runs: tuple[JobRuns, ...]  # what each job came to
+    reason: str  # why it could not run
 
 
 class FaultCurve(NamedTuple):
-    """The throughput against failed parts of one kind.
+    """The throughput against failed parts of one kind."""
 
-    Attributes
-    ----------
-    fault
-        What happens to each, without a number: ``OST slow 5``.
-    points
-        By the number of parts, ascending.
-    """
-
-    fault: str
-    points: tuple[FailedParts, ...]
+    fault: str  # what happens to each, without a number: ``OST slow 5``
+    points: tuple[FailedParts, ...]  # by the number of parts, ascending
 
 
 @dataclass(frozen=True)

@@ -46,61 +46,32 @@ _STEPS = (0.5, 0.7, 0.9, 1.1, 1.3)
 
 
 class Range(NamedTuple):
-    """A value of the hardware that is varied.
+    """A value of the hardware that is varied."""
 
-    Attributes
-    ----------
-    path
-        Of the value.
-    low, high
-        In the units of the machine: bytes/s, seconds, counts.
-    """
-
-    path: str
+    path: str  # of the value
+    # low, high: in the units of the machine: bytes/s, seconds, counts
     low: float
     high: float
 
 
 class Effect(NamedTuple):
-    """What one value does to the throughput of the mix, over its range.
+    """What one value does to the throughput of the mix, over its range."""
 
-    Attributes
-    ----------
-    range
-        The value, and between which bounds.
-    mean
-        Morris' mu, bytes/s: more than 0 where more of it makes the mix faster.
-    size
-        Morris' mu*, bytes/s: the mean of the absolute effects.
-    spread
-        Morris' sigma, bytes/s: large where it depends on other values how much it does.
-    error
-        Half of the 95 % interval of the size, by resampling; bytes/s.
-    """
-
-    range: Range
-    mean: float
-    size: float
-    spread: float
-    error: float
+    range: Range  # the value, and between which bounds
+    mean: float  # Morris' mu, bytes/s: more than 0 where more of it makes the mix faster
+    size: float  # Morris' mu*, bytes/s: the mean of the absolute effects
+    spread: float  # Morris' sigma, bytes/s: large where it depends on other values how much it does
+    error: float  # half of the 95 % interval of the size, by resampling; bytes/s
 
 
 class Share(NamedTuple):
-    """Which part of the variance of the throughput a value has.
+    """Which part of the variance of the throughput a value has."""
 
-    Attributes
-    ----------
-    path
-        Of the value.
-    first, first_error
-        By itself, 0 to 1, and half of its 95 % interval.
-    total, total_error
-        The same with all that it does together with others.
-    """
-
-    path: str
+    path: str  # of the value
+    # first, first_error: by itself, 0 to 1, and half of its 95 % interval
     first: float
     first_error: float
+    # total, total_error: the same with all that it does together with others
     total: float
     total_error: float
 
@@ -220,15 +191,7 @@ def sensitivity(
 
 
 class _Study:
-    """Runs a mix at points of a space of values.
-
-    Parameters
-    ----------
-    mix
-        The mix.
-    simulations
-        What runs it.
-    """
+    """Runs a mix at points of a space of values."""
 
     def __init__(self, mix: WorkloadMix, simulations: Simulations) -> None:
         self._mix, self._simulations = mix, simulations

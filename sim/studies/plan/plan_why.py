@@ -19,21 +19,11 @@ WORTH_A_WORD = 0.03
 
 
 class Felt(NamedTuple):
-    """The effect of a change on one job.
+    """The effect of a change on one job."""
 
-    Attributes
-    ----------
-    job
-        Its name.
-    ratio
-        How many times as fast it is.
-    said
-        Why.
-    """
-
-    job: str
-    ratio: Ratio
-    said: str
+    job: str  # its name
+    ratio: Ratio  # how many times as fast it is
+    said: str  # why
 
     @property
     def changed(self) -> bool:

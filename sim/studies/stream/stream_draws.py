@@ -17,7 +17,7 @@ from sim.run.streaming.outcome import StreamOutcome, StreamResult
 from sim.run.streaming.stream import Stream
 from sim.run.submission import Allocation
 from sim.studies.processes import Failure, each
-from sim.workloads.job_records.record import JobRecord
+from sim.workloads.job_records.job_record import JobRecord
 from sim.workloads.job_records.stream_jobs import recorded_jobs
 
 _JOBS_OF_A_PART = 64

@@ -239,13 +239,7 @@ def _outcome(given: Scenario | Failure, ended: Iterator[Ended]) -> Ended:
 def _scenarios(
     scenario: Scenario, axes: Sequence[Axis], combinations: Sequence[Mapping[str, Any]]
 ) -> list[Scenario | Failure]:
-    """Return the scenario of each combination, or why it cannot be run.
-
-    Raises
-    ------
-    InputError
-        If none can be run that has some value.
-    """
+    """Return the scenario of each combination, or why not; refuse a value that none can have."""
     if isinstance(scenario.machine, str):  # read once, not for each
         scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
     made = [_scenario(scenario, values) for values in combinations]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sim.archive.files import make_folder, replacing, write_whole
+from sim.archive.whole_files import make_folder, replacing, write_whole
 from sim.config.errors import FailureError
 from sim.studies.axes import Axis
 from sim.studies.sweep.points import Point

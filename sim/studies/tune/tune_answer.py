@@ -20,7 +20,7 @@ from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound
 from sim.studies.tune.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
 from sim.studies.tune.knobs import Setting
-from sim.studies.tune.proposal import proposal_of
+from sim.studies.tune.lines_to_paste import proposal_of
 from sim.studies.tune.tune_plot import tuning_figure
 from sim.studies.tune.tuning import RunnerUp, Trial, Tuning
 from sim.telling.answer import (

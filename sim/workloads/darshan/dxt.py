@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from sim.engine.types import Integers
-from sim.workloads.darshan.counters import DIRECTIONS, Direction, Numbers
+from sim.workloads.darshan.call_pattern import even_sizes
+from sim.workloads.darshan.call_rows import Rows, Sessions, deal, make_rows, spread
 from sim.workloads.darshan.log import Dxt
-from sim.workloads.darshan.pattern import even_sizes
-from sim.workloads.darshan.rows import Rows, Sessions, deal, make_rows, spread
+from sim.workloads.darshan.module_counters import DIRECTIONS, Direction, Numbers
 from sim.workloads.trace import TraceOp
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT, StripeRequest
 from sim.config.units import format_bytes
-from sim.workloads.darshan.counters import (
+from sim.workloads.darshan.log import DarshanLog, Layout
+from sim.workloads.darshan.module_counters import (
     SHARED,
     Counters,
     Direction,
@@ -22,7 +23,6 @@ from sim.workloads.darshan.counters import (
     counted,
     mpi_counted,
 )
-from sim.workloads.darshan.log import DarshanLog, Layout
 from sim.workloads.darshan.place import LUSTRE, mount_of
 from topology.text import format_count
 

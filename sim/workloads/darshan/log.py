@@ -23,7 +23,7 @@ from sim.config.errors import InputError
 from sim.config.files import check_is_file
 from sim.config.kept import kept
 from sim.engine.types import Integers
-from sim.workloads.darshan.counters import Counters, Numbers
+from sim.workloads.darshan.module_counters import Counters, Numbers
 from topology.text import format_count
 
 MAGIC = 6567223

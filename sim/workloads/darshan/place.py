@@ -13,9 +13,9 @@ import numpy as np
 from sim.config.errors import InputError
 from sim.config.machine import DEFAULT_MACHINE, Machine, load_machine, shipped_machines
 from sim.engine.types import Integers
-from sim.workloads.darshan.counters import SHARED
 from sim.workloads.darshan.facts import Facts
 from sim.workloads.darshan.log import DarshanLog
+from sim.workloads.darshan.module_counters import SHARED
 from topology.text import format_count
 
 LUSTRE = "lustre"

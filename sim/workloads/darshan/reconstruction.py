@@ -18,17 +18,8 @@ from sim.config.errors import InputError
 from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
 from sim.engine.types import Integers
-from sim.workloads.darshan.counters import (
-    DIRECTIONS,
-    SHARED,
-    Counted,
-    Counters,
-    Direction,
-    MpiCounted,
-    active_ranks,
-    counted,
-    mpi_counted,
-)
+from sim.workloads.darshan.call_pattern import sizes_of
+from sim.workloads.darshan.call_rows import Rows, join, merge, sorted_by_rank
 from sim.workloads.darshan.dxt import Segments, mark_collective, missing, rest_of
 from sim.workloads.darshan.facts import Facts
 from sim.workloads.darshan.inference import (
@@ -39,11 +30,20 @@ from sim.workloads.darshan.inference import (
     unbuffered_directions,
 )
 from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.mpiio import MpiFileCalls
-from sim.workloads.darshan.pattern import sizes_of
+from sim.workloads.darshan.module_counters import (
+    DIRECTIONS,
+    SHARED,
+    Counted,
+    Counters,
+    Direction,
+    MpiCounted,
+    active_ranks,
+    counted,
+    mpi_counted,
+)
+from sim.workloads.darshan.mpi_file_calls import MpiFileCalls
 from sim.workloads.darshan.place import where_it_ran
-from sim.workloads.darshan.posix import posix_rows, rows_around
-from sim.workloads.darshan.rows import Rows, join, merge, sorted_by_rank
+from sim.workloads.darshan.posix_rows import posix_rows, rows_around
 from sim.workloads.trace import ListedTrace, TraceFile, TraceOp, take_rows
 
 MOST_ROWS = 60_000_000

@@ -13,8 +13,8 @@ import numpy as np
 
 from sim.config.lustre import Lustre
 from sim.config.units import format_rate
-from sim.workloads.darshan.counters import SHARED, Counters, Direction
 from sim.workloads.darshan.log import DarshanLog
+from sim.workloads.darshan.module_counters import SHARED, Counters, Direction
 from topology.text import format_count
 
 Kind = Literal["OST", "OSS"]

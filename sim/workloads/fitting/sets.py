@@ -26,27 +26,13 @@ DATA = (TraceOp.READ, TraceOp.WRITE)
 
 @dataclass(frozen=True, eq=False)
 class FileUse:
-    """What was done to a set of files.
+    """What was done to a set of files."""
 
-    Attributes
-    ----------
-    name
-        Of the files, with ``#`` for the numbers in which they differ.
-    files
-        The files.
-    rows
-        What was done to them, in the order of the ranks and of time.
-    index
-        int64 (rows,): which of the files.
-    ranks
-        How many ranks the job has.
-    """
-
-    name: str
+    name: str  # of the files, with ``#`` for the numbers in which they differ
     files: list[TraceFile]
-    rows: TraceBlock
-    index: Integers
-    ranks: int
+    rows: TraceBlock  # what was done to them, in the order of the ranks and of time
+    index: Integers  # int64 (rows,): which of the files
+    ranks: int  # how many ranks the job has
 
     def count(self, op: TraceOp) -> int:
         """Return how often ranks did one thing."""

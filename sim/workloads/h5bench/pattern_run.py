@@ -20,7 +20,7 @@ from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
 from sim.plane.batch import Batch
 from sim.workloads.h5bench.benchmarks import ELEMENT, PARTICLE, VARIABLES, Pattern, PatternTimes
-from sim.workloads.h5bench.files import OpenFile, Written
+from sim.workloads.h5bench.open_file import OpenFile, Written
 from sim.workloads.job import Job, Waiting
 from sim.workloads.job_results import Figure
 

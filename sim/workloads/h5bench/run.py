@@ -16,7 +16,7 @@ from sim.workloads.h5bench.benchmarks import (
     StressTimes,
 )
 from sim.workloads.h5bench.configuration import Configuration
-from sim.workloads.h5bench.files import OpenFile, Written
+from sim.workloads.h5bench.open_file import OpenFile, Written
 from sim.workloads.h5bench.pattern_run import run_pattern
 from sim.workloads.h5bench.stress_run import run_stress
 from sim.workloads.job import Job

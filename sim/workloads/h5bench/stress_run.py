@@ -16,7 +16,7 @@ from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
 from sim.plane.batch import Batch
 from sim.workloads.h5bench.benchmarks import DOUBLE, Stress, StressTimes
-from sim.workloads.h5bench.files import OpenFile
+from sim.workloads.h5bench.open_file import OpenFile
 from sim.workloads.job import Job, Waiting
 
 _Move: TypeAlias = Callable[[Batch, Dataset, Hyperslab], None]

@@ -168,19 +168,10 @@ class Io500Run:
     def _scale(
         self, name: str, settling: Settling, most: int, asked: int, room: int, took: float
     ) -> float:
-        """Return how many times as long a whole phase is.
+        """Return how many times as long a whole phase is as what took ``took`` seconds.
 
-        Parameters
-        ----------
-        name
-            Of the phase.
-        settling
-            What has ended it, if anything has.
-        most, asked, room
-            What the fastest rank has done by then, what is asked of a rank, and what there was room
-            for.
-        took
-            Seconds until then.
+        ``most`` is what the fastest rank has done by then, ``asked`` what is asked of a rank, and
+        ``room`` what there was room for.
         """
         if settling.stopped is not None:
             return min(self._settings.stonewall / settling.stopped, asked / most)

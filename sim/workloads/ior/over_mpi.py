@@ -19,9 +19,8 @@ from sim.plane.batch import Batch, Transfers, refer_from
 from sim.plane.operations import ON_FILES, Op
 from sim.workloads.ior.backend import Backend, Task, add_calls
 from sim.workloads.ior.files import Contents, IorHints
-from sim.workloads.ior.hdf5 import Hdf5Backend
+from sim.workloads.ior.library_backends import Hdf5Backend, NcmpiBackend
 from sim.workloads.ior.mpiio import MpiioBackend, MpiSetting
-from sim.workloads.ior.ncmpi import NcmpiBackend
 
 _BACKENDS: dict[str, Callable[[MpiSetting], Backend]] = {
     "MPIIO": MpiioBackend,

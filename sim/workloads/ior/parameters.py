@@ -154,7 +154,7 @@ class IorTest:
     """One IOR test, with IOR's defaults; sizes in bytes, times in seconds.
 
     Each field has the option that sets it. ``write``, ``read`` and the two checks are all false
-    until something asks for them; :func:`~sim.workloads.ior.rules.checked` then turns "nothing
+    until something asks for them; :func:`~sim.workloads.ior.checks.checked` then turns "nothing
     asked for" into write and read, as IOR does.
     """
 

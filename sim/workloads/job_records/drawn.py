@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from sim.config.files import explain, find, read_mapping
 from sim.config.jobs import as_tuple
+from sim.config.model import Model
 from sim.config.provenance import Provenance
+
+Kind = TypeVar("Kind", bound=Model)
 
 _Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 
@@ -71,10 +75,25 @@ class Drawn(Provenance):
         return self.values[-1]
 
 
-def floats(value: Any) -> Any:
+def load_drawn(folder: str, name_or_path: str, kind: type[Kind]) -> Kind:
+    """Read what values are drawn from: a file of a folder of ``configs`` by its name, or any file.
+
+    Raises
+    ------
+    InputError
+        If there is none of this name, or a field is wrong.
+    """
+    path = find(folder, name_or_path)
+    try:
+        return kind.model_validate(_floats(read_mapping(path)))
+    except ValidationError as error:
+        raise explain(error, str(path), kind) from error
+
+
+def _floats(value: Any) -> Any:
     """Return whole numbers of a YAML file as floats: the model is strict."""
     if isinstance(value, list | tuple):
-        return [floats(one) for one in value]
+        return [_floats(one) for one in value]
     if isinstance(value, dict):
-        return {name: floats(one) for name, one in value.items()}
+        return {name: _floats(one) for name, one in value.items()}
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
-from sim.config.files import explain, find, read_mapping
 from sim.config.jobs import as_tuple
 from sim.config.model import Model
 from sim.config.provenance import Provenance
 from sim.engine.randomness import stream
-from sim.workloads.job_records.drawn import Drawn, floats
-from sim.workloads.job_records.record import JobRecord, Layout
+from sim.workloads.job_records.drawn import Drawn, load_drawn
+from sim.workloads.job_records.job_record import JobRecord, Layout
 
 
 class LayoutClass(Model):
@@ -91,11 +90,7 @@ def load_habits(name_or_path: str) -> Habits:
     InputError
         If there are none of this name, or a field is wrong.
     """
-    path = find("habits", name_or_path)
-    try:
-        return Habits.model_validate(floats(read_mapping(path)))
-    except ValidationError as error:
-        raise explain(error, str(path), Habits) from error
+    return load_drawn("habits", name_or_path, Habits)
 
 
 def completed(record: JobRecord, habits: Habits, seed: int, draw: int) -> JobRecord:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
-from sim.config.files import explain, find, read_mapping
 from sim.config.jobs import as_tuple
 from sim.config.model import Model
 from sim.config.provenance import Provenance
 from sim.config.stream import PopulationRequest
 from sim.engine.randomness import stream
-from sim.workloads.job_records.drawn import Drawn, floats
-from sim.workloads.job_records.record import JobRecord
+from sim.workloads.job_records.drawn import Drawn, load_drawn
+from sim.workloads.job_records.job_record import JobRecord
 
 
 class TimeClass(Model):
@@ -81,11 +80,7 @@ def load_population(name_or_path: str) -> Population:
     InputError
         If there is none of this name, or a field is wrong.
     """
-    path = find("populations", name_or_path)
-    try:
-        return Population.model_validate(floats(read_mapping(path)))
-    except ValidationError as error:
-        raise explain(error, str(path), Population) from error
+    return load_drawn("populations", name_or_path, Population)
 
 
 def draw_population(asked: PopulationRequest, seed: int) -> list[JobRecord]:

@@ -9,28 +9,18 @@ from sim.config.scenario import Workload
 from sim.config.stream import StreamJob, StreamScenario
 from sim.config.striping import StripeRequest
 from sim.workloads.job_records.habits import completed, load_habits
+from sim.workloads.job_records.job_record import JobRecord
+from sim.workloads.job_records.job_table import read_job_table
 from sim.workloads.job_records.population import draw_population
-from sim.workloads.job_records.record import JobRecord
-from sim.workloads.job_records.table import read_job_table
 from topology.text import format_count
 
 
 class RecordedJobs(NamedTuple):
-    """The jobs of a stream that come from records.
+    """The jobs of a stream that come from records."""
 
-    Attributes
-    ----------
-    jobs
-        As the stream runs them.
-    records
-        What was known of each.
-    notes
-        What the user should know: a sentence each.
-    """
-
-    jobs: tuple[StreamJob, ...]
-    records: tuple[JobRecord, ...]
-    notes: tuple[str, ...]
+    jobs: tuple[StreamJob, ...]  # as the stream runs them
+    records: tuple[JobRecord, ...]  # what was known of each
+    notes: tuple[str, ...]  # what the user should know: a sentence each
 
 
 def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:

@@ -18,8 +18,8 @@ from sim.config.scenario import Scenario
 from sim.config.units import Bytes, Count, Seconds, Size, format_bytes
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
-from sim.libraries.adios import VARIABLE_ENTRY, Method, Posix, Variables, Writers
 from sim.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
+from sim.libraries.adios_output import VARIABLE_ENTRY, Method, Posix, Variables, Writers
 from sim.mpi.stats import Timer
 from sim.plane.operations import Op
 from sim.workloads.job_results import Figure
@@ -215,13 +215,7 @@ class AdiosKernel(Kernel):
 
 
 def _listed(text: str, osts: int) -> frozenset[int]:
-    """Read a list of OSTs, of so many: ``3,7-9``.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read a list of OSTs, of so many: ``3,7-9``; raise InputError if it is none."""
     found: set[int] = set()
     for part in filter(None, text.replace(" ", "").split(",")):
         match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part)

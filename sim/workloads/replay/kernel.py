@@ -66,7 +66,7 @@ def open_trace(
             "or a Darshan log (.darshan)"
         )
     check_no_facts(recorded, path)
-    from sim.workloads.replay.table import TableTrace  # with it comes PyArrow
+    from sim.workloads.replay.trace_table import TableTrace  # with it comes PyArrow
 
     return TableTrace(path, None if files is None else read_side_table(files), progress)
 

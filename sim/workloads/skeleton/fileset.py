@@ -13,9 +13,9 @@ from sim.mpi.accesses import Accesses, runs_of
 from sim.plane.operations import Op
 from sim.workloads.job import Job
 from sim.workloads.listing import add_reading
-from sim.workloads.skeleton.model import Files, Listing, Move, OnFile, Open, Phase
-from sim.workloads.skeleton.places import Places, Sharing, place
+from sim.workloads.skeleton.patterns import Places, Sharing, place
 from sim.workloads.skeleton.scope import Scope
+from sim.workloads.skeleton.skeleton_file import Files, Listing, Move, OnFile, Open, Phase
 
 if TYPE_CHECKING:
     import numpy.typing as npt

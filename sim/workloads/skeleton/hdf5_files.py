@@ -12,9 +12,9 @@ from sim.config.errors import InputError
 from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from sim.libraries.hdf5_objects import Group
 from sim.libraries.selections import Hyperslab
-from sim.workloads.skeleton.model import MakeDataset, MakeGroup, Move, Phase
 from sim.workloads.skeleton.mpi_files import MpiFiles
-from sim.workloads.skeleton.places import Places
+from sim.workloads.skeleton.patterns import Places
+from sim.workloads.skeleton.skeleton_file import MakeDataset, MakeGroup, Move, Phase
 
 if TYPE_CHECKING:
     from sim.engine.types import Integers

@@ -14,8 +14,8 @@ from sim.config.machine import Machine
 from sim.config.model import Model
 from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernels.kernel import Kernel, Natural, check_capacity
-from sim.workloads.skeleton.checks import check
-from sim.workloads.skeleton.model import Move, Parameter, Preset, Skeleton, word
+from sim.workloads.skeleton.consistency import check
+from sim.workloads.skeleton.skeleton_file import Move, Parameter, Preset, Skeleton, word
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -62,7 +62,7 @@ class SkeletonKernel(Kernel):
 
     def _count(self, scope: Scope) -> tuple[int, int]:
         """Return the bytes that are read and that are written."""
-        from sim.workloads.skeleton.walk import walk
+        from sim.workloads.skeleton.scope import walk
 
         moved = {"read": 0, "write": 0}
         for step in walk(self.skeleton.phases, scope, "phases"):

@@ -15,8 +15,8 @@ from sim.mpi.stats import AccessCounts, MpiRecord
 from sim.plane.operations import Op
 from sim.workloads.kernels.shared_file import mpi_file
 from sim.workloads.skeleton.fileset import FileGroups
-from sim.workloads.skeleton.model import Move, Open, Phase
-from sim.workloads.skeleton.places import Places
+from sim.workloads.skeleton.patterns import Places
+from sim.workloads.skeleton.skeleton_file import Move, Open, Phase
 
 if TYPE_CHECKING:
     from sim.config.striping import StripeRequest

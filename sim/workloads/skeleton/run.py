@@ -16,10 +16,9 @@ from sim.plane.operations import Op
 from sim.workloads.job import LAST_MARK, Job, Waiting
 from sim.workloads.skeleton.fileset import FileGroups, PosixFiles
 from sim.workloads.skeleton.hdf5_files import Hdf5Files
-from sim.workloads.skeleton.model import Compute, Files, Share, Skeleton
 from sim.workloads.skeleton.mpi_files import MpiFiles
-from sim.workloads.skeleton.scope import Scope
-from sim.workloads.skeleton.walk import Step, walk
+from sim.workloads.skeleton.scope import Scope, Step, walk
+from sim.workloads.skeleton.skeleton_file import Compute, Files, Share, Skeleton
 
 _KINDS: dict[str, type[FileGroups]] = {"posix": PosixFiles, "mpiio": MpiFiles, "hdf5": Hdf5Files}
 _MOST_ROWS = 400

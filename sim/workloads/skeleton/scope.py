@@ -1,9 +1,9 @@
-"""What the names in a skeleton's expressions stand for in one job."""
+"""What the names in a skeleton's expressions stand for in one job, and the order of its phases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,17 @@ from sim.config.errors import InputError, naming
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Integers
 from sim.workloads.kernels.draws import draw
-from sim.workloads.skeleton.model import Draw, Skeleton
+from sim.workloads.skeleton.skeleton_file import Draw, Phase, Skeleton
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from sim.config.expressions import Expression
 
+
 _MOST = 2**62
+
+_MOST_STEPS = 100_000
 
 
 class Scope(dict[str, Any]):
@@ -172,3 +175,58 @@ def _same(values: npt.NDArray[Any], expression: Expression) -> Any:
     if (values != values[0]).any():
         raise InputError(f"{expression} must be the same for all ranks")
     return values[0]
+
+
+class Step(NamedTuple):
+    """A phase whose turn it is."""
+
+    phase: Phase  # what is to be done
+    label: str  # the present value of the outermost counter; ``-`` outside all loops
+    row: str  # what the table calls it
+
+
+def walk(phases: list[Phase], scope: Scope, where: str) -> Iterator[Step]:
+    """Return the phases in the order in which they come.
+
+    The scope keeps the place and the counters.
+
+    Raises
+    ------
+    InputError
+        If there are too many.
+    """
+    for number, step in enumerate(_walk(phases, scope, where, None)):
+        if number >= _MOST_STEPS:
+            raise InputError(
+                f"{where}: more than {_MOST_STEPS:,} phases, loops counted out; right would be "
+                "fewer, with more calls in each"
+            )
+        yield step
+
+
+def _walk(
+    phases: list[Phase], scope: Scope, where: str, whole: tuple[str, str] | None
+) -> Iterator[Step]:
+    """Return phases; ``whole`` is the label and the row of the loop that is one row as a whole."""
+    for index, phase in enumerate(phases):
+        path = f"{where}.{index}"
+        with naming(path):
+            chosen = scope.holds(phase.when)
+        if not chosen:
+            continue
+        label = next((str(value) for value in scope.counters.values()), "-")
+        if phase.repeat is None:
+            name = phase.row or f"{phase.verb} {getattr(phase.what, 'file', '')}".strip()
+            scope.where = f"{path}.{phase.verb}"
+            yield Step(phase, *(whole or (label, name)))
+            continue
+        with naming(f"{path}.repeat"):
+            times = scope.one(phase.repeat.times)
+        counter = phase.repeat.counter
+        inner = whole or (None if phase.row is None else (label, phase.row))
+        for turn in range(times):
+            if counter is not None:
+                scope.count(counter, turn)
+            yield from _walk(phase.repeat.phases, scope, f"{path}.repeat.phases", inner)
+        if counter is not None:
+            scope.stop(counter)

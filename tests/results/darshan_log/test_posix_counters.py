@@ -16,8 +16,8 @@ from sim.results.darshan_log.layers import LAYER_CALL, STAT
 from sim.results.darshan_log.library import JobHead, Mount, log_file
 from sim.results.darshan_log.modules import mpiio_records, posix_records
 from sim.results.darshan_log.records import Records
-from sim.workloads.darshan.counters import SHARED
 from sim.workloads.darshan.log import read_log
+from sim.workloads.darshan.module_counters import SHARED
 
 STRIPE = 1 << 20
 ALIGNMENT = np.full(3, STRIPE)

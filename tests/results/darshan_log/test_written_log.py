@@ -24,10 +24,10 @@ from sim.run.jobs import simulate_jobs
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.studies.record import record_of
-from sim.workloads.darshan.counters import SHARED
+from sim.workloads.darshan.call_rows import Sessions, make_rows
 from sim.workloads.darshan.dxt import between_pauses
 from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.rows import Sessions, make_rows
+from sim.workloads.darshan.module_counters import SHARED
 from sim.workloads.trace import TraceOp
 
 MIB = 2**20

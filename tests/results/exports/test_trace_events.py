@@ -19,8 +19,8 @@ from trace_checks import check_trace
 from sim import Scenario, simulate
 from sim.config.errors import InputError
 from sim.plane.operations import Op
-from sim.results.exports.trace import sampling
-from sim.results.exports.trace.file import write_trace
+from sim.results.exports.trace import trace_file
+from sim.results.exports.trace.trace_file import write_trace
 
 
 def trace_of(name: str, folder: Path) -> dict[str, Any]:
@@ -130,9 +130,9 @@ def test_counters_reach_the_most_that_were_in_flight(tmp_path: Path):
 
 
 def test_a_large_run_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sampling, "_OF_RANKS", 100)
-    monkeypatch.setattr(sampling, "_OF_RPCS", 80)
-    monkeypatch.setattr(sampling, "_OF_REQUESTS", 20)
+    monkeypatch.setattr(trace_file, "_OF_RANKS", 100)
+    monkeypatch.setattr(trace_file, "_OF_RPCS", 80)
+    monkeypatch.setattr(trace_file, "_OF_REQUESTS", 20)
     document = trace_of("own files", tmp_path)
     check_trace(document)
     said = document["otherData"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sim import Result, Scenario, simulate
-from sim.findings.causes import AT_WORDS
+from sim.findings.waits import AT_WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.gantt import draw_gantt, gantt_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sim import Result
-from sim.findings.causes import WORDS
+from sim.findings.waits import WORDS
 from sim.plane.causes import Cause
 from sim.results.pictures.ranks import SHOWN, draw_ranks, rank_shares_of
 

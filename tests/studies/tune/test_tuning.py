@@ -12,7 +12,7 @@ from sim.studies.simulations import Simulations
 from sim.studies.store import Store
 from sim.studies.tune.job_knobs import BY_DEFAULT, knobs_of
 from sim.studies.tune.job_nature import nature_of
-from sim.studies.tune.proposal import proposal_of
+from sim.studies.tune.lines_to_paste import proposal_of
 from sim.studies.tune.search import Budget
 from sim.studies.tune.tune_answer import tuning_answer
 from sim.studies.tune.tuning import Tuner

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.workloads.darshan.counters import SHARED, Counters
-from sim.workloads.darshan.posix import rows_around
-from sim.workloads.darshan.rows import Rows, join, make_rows, sorted_by_rank, syncs_after
+from sim.workloads.darshan.call_rows import Rows, join, make_rows, sorted_by_rank, syncs_after
+from sim.workloads.darshan.module_counters import SHARED, Counters
+from sim.workloads.darshan.posix_rows import rows_around
 from sim.workloads.trace import TraceOp, take_rows
 
 RANKS = 3

@@ -13,8 +13,8 @@ from sim.config.files import shipped
 from sim.config.stream import PopulationRequest, checked_stream
 from sim.workloads.job_records.drawn import Drawn
 from sim.workloads.job_records.habits import completed, load_habits
+from sim.workloads.job_records.job_record import JobRecord
 from sim.workloads.job_records.population import draw_population, load_population
-from sim.workloads.job_records.record import JobRecord
 from sim.workloads.job_records.stream_jobs import recorded_jobs
 
 SOURCE = {"source": "a test", "firm": "assumed"}

@@ -17,7 +17,7 @@ from sim.workloads.replay.intake import take_in
 from sim.workloads.replay.kernel import open_trace
 from sim.workloads.replay.side_table import side_table_text
 from sim.workloads.replay.summary import summarise
-from sim.workloads.replay.table import write_table
+from sim.workloads.replay.trace_table import write_table
 from sim.workloads.trace import (
     ListedTrace,
     Trace,

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.archive.files import make_folder, write_whole
+from sim.archive.whole_files import make_folder, write_whole
 from sim.findings.servers import NAMES, counts_by_name, end_of, to_mds
 from sim.lustre.requests import OST_SYNC, PUNCH
 from sim.plane.operations import Op
 from sim.plane.recorder import Records
 from sim.results.exports.machine_view import NOBODY, MachineView, parts_by, view_of
-from sim.results.exports.proc.brw_stats import brw_stats_text
-from sim.results.exports.proc.client_stats import extents_stats_text, rpc_stats_text
-from sim.results.exports.proc.counters import (
+from sim.results.exports.proc.stats_texts import (
     Counters,
+    brw_stats_text,
     count_bytes,
     count_names,
+    extents_stats_text,
     job_stats_text,
+    rpc_stats_text,
     stats_text,
 )
 from sim.results.exports.targets import (

@@ -1,0 +1,224 @@
+"""ADIOS 1: what ranks do to write one output, and the method POSIX.
+
+``adios_open`` opens files, ``adios_write`` only copies data into a buffer of the rank, and
+``adios_close`` does all the rest. With POSIX every rank writes a subfile of its own, and rank 0 an
+index of everything into one more. The order of the steps is that of ADIOS 1.13
+(src/write/adios_posix.c).
+
+The index of the BP format says what is where; it is written behind the data and once more for all.
+Every rank describes its own part, a *process group*: one entry for the group and one for each
+variable. The entries of a variable from many ranks are merged into one list of *characteristics*,
+one set for each process group (ADIOS developer's manual, "BP file format").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from sim.config.mpi import Mpi
+from sim.config.striping import StripeRequest
+from sim.config.units import MIB
+from sim.engine.types import Integers
+from sim.mpi.communicator import Collectives, Communicator
+from sim.mpi.stats import Timer
+from sim.plane.batch import Batch
+from sim.plane.operations import Op
+
+if TYPE_CHECKING:
+    from sim.machine.filesystem import FileSet, FileSystem
+
+
+GROUP_ENTRY = 39
+"""Bytes of the entry of a process group: names, rank, time step, where it begins."""
+
+_SET = 1 + 4  # how many characteristics follow, and in how many bytes
+_PLACES = 2 * (1 + 8) + 2 * (1 + 4)  # offset and payload; number of the subfile and of the step
+_DIMENSIONS = 1 + 1 + 2 + 3 * 24  # of an array in three dimensions: local, global, offset
+_STATISTICS = 1 + 4 + 1 + 4 + 4 * 8  # which there are; count, minimum, maximum, sum, squares
+
+VARIABLE_ENTRY = _SET + _PLACES + _DIMENSIONS + _STATISTICS
+"""Bytes that an array of doubles in three dimensions takes for each process group."""
+
+_PUT_PIECES, _MERGE_PIECES = 23, 3
+
+FOOTER = 28
+"""Bytes at the end of a file: where the three parts of the index begin, and the version."""
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The variables that a rank writes in a step.
+
+    What they cost is measured with ADIOS 2.12, 383,760 variables and one core of a Xeon of 2023:
+    1.34 us each to be put, into the data and the index, and 0.15 us for its entry of the index to
+    be merged with others. A piece of a list takes 58 ns there (``mpi.piece_time``).
+    """
+
+    # how many there are; what is written of one variable for several steps of a simulation counts
+    # as many times
+    count: int
+    entry: int = VARIABLE_ENTRY  # bytes of each in the index
+
+    @property
+    def put_pieces(self) -> int:
+        """As many pieces of a list take as long as putting all variables into a buffer."""
+        return _PUT_PIECES * self.count
+
+    @property
+    def merge_pieces(self) -> int:
+        """As many pieces of a list take as long as merging the entries of a process group."""
+        return _MERGE_PIECES * (1 + self.count)
+
+    def index_size(self, groups: int) -> int:
+        """Return the bytes of an index of so many process groups."""
+        return groups * (GROUP_ENTRY + self.count * self.entry)
+
+
+DEFAULT_STRIPING = StripeRequest(count=1, size=MIB)
+"""Striping of the subfiles of MPI_AGGREGATE unless told otherwise, and of the global index."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Writers:
+    """Who writes, where and what."""
+
+    filesystem: FileSystem  # where the files are
+    osts: int  # OSTs of the file system
+    world: Communicator  # all ranks
+    mpi: Mpi  # the MPI library
+    striping: StripeRequest  # of the subfiles, as far as somebody asks for it
+    variables: Variables  # what each rank writes; it makes up the index
+    # the factor by which the buffer of a rank grows whenever it is full; None if it is as large as
+    # need be from the start
+    buffer_growth: float | None = None
+    meetings: Callable[[int], Integers]  # makes so many new meetings: returns their numbers, int64
+
+    @cached_property
+    def costs(self) -> Collectives:
+        """What collectives of all ranks cost."""
+        return Collectives(self.mpi, self.world.nodes, self.world.size)
+
+    @property
+    def entry(self) -> int:
+        """Bytes of the index of one rank's data."""
+        return self.variables.index_size(1)
+
+    def meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
+        """Add a collective of all ranks."""
+        world = self.world
+        meeting, count = world.meeting, world.size
+        batch.add(
+            Op.MEET, world.owners, meeting=meeting, members=count, seconds=seconds, timer=timer
+        )
+
+    def fill_buffers(self, batch: Batch, size: Integers) -> None:
+        """Copy what every rank writes into its buffer: ``adios_write``.
+
+        A buffer that grows by a factor g, and is moved each time, is copied 1 / (g - 1) times in
+        all (ADIOS 2, BPBase::ResizeBuffer, where g is BufferGrowthFactor).
+        """
+        copies = 1.0 + (0.0 if self.buffer_growth is None else 1 / (self.buffer_growth - 1))
+        puts = self.variables.put_pieces * self.mpi.piece_time
+        seconds = copies * size / self.mpi.copy_rate + puts
+        batch.add(Op.WORK, self.world.owners, seconds=seconds)
+
+    def merge_time(self, groups: int) -> float:
+        """Return the seconds in which a rank merges the indices of so many process groups."""
+        return groups * self.variables.merge_pieces * self.mpi.piece_time
+
+    def write_global_index(self, batch: Batch, file: int, gathering: float) -> None:
+        """Gather the indices at rank 0, in so many seconds, and write the global one."""
+        ranks, first = self.world.size, self.world.owners[:1]
+        length = self.variables.index_size(ranks) + FOOTER
+        seconds = gathering + self.merge_time(ranks)
+        batch.add(Op.WORK, first, seconds=seconds, timer=Timer.AGGREGATE)
+        write_once(
+            batch, first, np.array([file]), np.array([0]), np.array([length]), Timer.METADATA
+        )
+
+
+class Method(Protocol):
+    """A way of ADIOS to write an output. The next one begins when the last one has ended."""
+
+    def begin(self) -> dict[str, FileSet]:
+        """Make the files of a new output; return them by name."""
+
+    def helped(self) -> Integers | None:
+        """Return the ranks that need a helper thread: int64; None if there are none."""
+
+    def open(self, batch: Batch) -> None:
+        """Add ``adios_open`` to a batch in which rank r has position r."""
+
+    def write(self, batch: Batch, size: Integers) -> None:
+        """Add ``adios_write``, in which each rank writes ``size`` bytes: int64 (ranks,)."""
+
+    def close(self, batch: Batch, size: Integers) -> None:
+        """Add ``adios_close``."""
+
+
+class Posix:
+    """The method POSIX: a subfile for each rank."""
+
+    def __init__(self, writers: Writers) -> None:
+        self._writers = writers
+
+    def begin(self) -> dict[str, FileSet]:
+        """Make the files of a new output; return them by name."""
+        filesystem, striping = self._writers.filesystem, self._writers.striping
+        self._index = filesystem.allocate(1, striping)
+        self._files = filesystem.allocate(self._writers.world.size, striping)
+        return {"bp": self._index, "bp.dir/bp": self._files}
+
+    def helped(self) -> Integers | None:
+        """Return no ranks: nobody needs a helper thread."""
+        return None
+
+    @property
+    def _file(self) -> Integers:
+        return self._files.first + np.arange(self._writers.world.size)
+
+    def open(self, batch: Batch) -> None:
+        """Rank 0 makes the directory; all create their files in it."""
+        writers, every = self._writers, self._writers.world.owners
+        batch.add(Op.STAT, every, file=self._file, timer=Timer.OPEN)
+        batch.add(Op.MKDIR, every[:1], file=self._index.first, timer=Timer.OPEN)
+        writers.meet(batch, writers.costs.barrier(), Timer.OPEN)
+        batch.add(Op.CREATE, every, file=self._file, timer=Timer.OPEN)
+        batch.add(Op.CREATE, every[:1], file=self._index.first, timer=Timer.OPEN)
+
+    def write(self, batch: Batch, size: Integers) -> None:
+        """Copy what is written into buffers."""
+        self._writers.fill_buffers(batch, size)
+
+    def close(self, batch: Batch, size: Integers) -> None:
+        """All write their data and their index; rank 0 gathers and writes the index of all."""
+        writers, every = self._writers, self._writers.world.owners
+        entry = np.full_like(size, writers.entry + FOOTER)
+        write_once(batch, every, self._file, np.zeros_like(size), size, Timer.RAW_WRITE)
+        write_once(batch, every, self._file, size, entry, Timer.RAW_WRITE)
+        writers.meet(batch, writers.costs.gather(4), Timer.AGGREGATE)
+        gathering = writers.costs.gatherv(int(entry[1:].sum()))
+        writers.write_global_index(batch, self._index.first, gathering)
+        batch.add(Op.CLOSE, every[:1], file=self._index.first)
+        batch.add(Op.CLOSE, every, file=self._file)
+
+
+def write_once(
+    batch: Batch, owner: Integers, file: Integers, offset: Integers, length: Integers, timer: Timer
+) -> None:
+    """Add one write of each program."""
+    batch.add(
+        Op.WRITE,
+        owner,
+        file=file,
+        offset=offset,
+        length=length,
+        stride=length,
+        count=1,
+        timer=timer,
+    )
