@@ -16,7 +16,15 @@ from sim.config.scenario import Scenario
 from sim.config.units import MIB, format_rate, format_seconds
 from sim.telling.answer import Column, Columns, To, Unit
 from sim.telling.units import ANY, FLAG, RECORD, WORDS
-from sim.trust.how_sure import NINE_OF_TEN, Expected, Interval, expected, interval
+from sim.trust.differences import differences
+from sim.trust.how_sure import (
+    NINE_OF_TEN,
+    Expected,
+    Interval,
+    chance_better,
+    expected,
+    interval,
+)
 from sim.trust.run_kind import METADATA, run_kind
 from sim.workloads.catalogue import workload_of
 
@@ -78,11 +86,28 @@ class Sureness:
         return None
 
 
+def chance_faster(ratio: float, before: object, after: object) -> float | None:
+    """Return the chance that what was simulated ``ratio`` times as fast really is faster.
+
+    ``before`` and ``after``: the scenarios. In what runs of several jobs differ is not looked into:
+    they are given the errors of all ratios.
+    """
+    if is_exact() or ratio <= 0.0:
+        return None
+    things: list[str] = []
+    if isinstance(before, Scenario) and isinstance(after, Scenario):
+        try:
+            things = differences(before, after)
+        except InputError:  # the file of a kernel has gone
+            return None
+    return chance_better(ratio, things)
+
+
 def span(found: Interval, write: Callable[[float], str]) -> str:
     """Write an interval: ``36 to 62 GB/s``, with the unit once where both bounds have the same."""
     low, high = write(found.low), write(found.high)
-    number, _, unit = low.rpartition(" ")
-    return f"{number if unit == high.rpartition(' ')[2] and number else low} to {high}"
+    number, _, unit = low.partition(" ")
+    return f"{number if unit == high.partition(' ')[2] else low} to {high}"
 
 
 def two_figures(value: float) -> float:
@@ -95,9 +120,14 @@ def mebibytes(rate: float) -> str:
     return f"{two_figures(rate / MIB):,g} MiB/s"
 
 
+def gigabytes(rate: float) -> str:
+    """Write a rate with two figures where the head of the column says the unit, GB/s."""
+    return f"{two_figures(rate / 1e9):,g}"
+
+
 def rate(value: float) -> str:
     """Write a rate with two figures: ``36 GB/s``."""
-    return format_rate(value, _FIGURES)
+    return format_rate(two_figures(value), _FIGURES)
 
 
 def per_second(value: float) -> str:
@@ -107,7 +137,7 @@ def per_second(value: float) -> str:
 
 def seconds(value: float) -> str:
     """Write a time with two figures."""
-    return format_seconds(value, _FIGURES)
+    return format_seconds(two_figures(value), _FIGURES)
 
 
 def real_words(found: Interval, write: Callable[[float], str]) -> str:

@@ -81,6 +81,7 @@ class PhaseOutcome(BaseModel):
     name: str  # ``write`` or ``read``
     seconds: float  # simulated
     bytes: int  # that all ranks moved
+    real: str = ""  # where nine of ten real runs would lie, in words
     verdict: str = ""  # what bound it, and what to try first; empty where nothing is known
     next_step: str = ""
     waits: list[WaitShare] = []  # longest first; the shares add up to 1

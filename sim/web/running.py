@@ -21,6 +21,7 @@ from sim.serving.worker import Desk
 from sim.serving.workers import Workers
 from sim.studies.case import Case
 from sim.studies.measurement import Measurement, measured
+from sim.trust.sureness import Sureness, rate, real_words
 from sim.web.outcome import Animation, HeatMap, Outcome, PhaseOutcome, WaitShare, family_of
 from sim.web.settings import Settings, bytes_of
 from sim.web.translation import scenario_of
@@ -180,10 +181,10 @@ def warm() -> None:
 
 def outcome_of(result: Result) -> Outcome:
     """Return what the page shows of a run."""
-    found = measured({"": result})
+    found, sureness = measured({"": result}), Sureness(result.scenario)
     return Outcome(
         setup=job_line(result),
-        phases=[_phase(phase.name, one) for phase, one in found.phases.items()],
+        phases=[_phase(phase.name, one, sureness) for phase, one in found.phases.items()],
         osts=len(result.allocation.all_osts),
         heat=_heat(scene_of(result)),
         notes=list(result.notes),
@@ -195,10 +196,11 @@ def outcome_of(result: Result) -> Outcome:
     )
 
 
-def _phase(name: str, one: Measurement) -> PhaseOutcome:
-    load = one.load
+def _phase(name: str, one: Measurement, sureness: Sureness) -> PhaseOutcome:
+    load, interval = one.load, sureness.interval(name, one.bytes / one.seconds)
+    real = "" if interval is None else real_words(interval, rate)
     if load is None:
-        return PhaseOutcome(name=name, seconds=one.seconds, bytes=one.bytes)
+        return PhaseOutcome(name=name, seconds=one.seconds, bytes=one.bytes, real=real)
     waits = [
         WaitShare(family=family_of(wait.cause), words=wait.words, share=wait.share)
         for wait in load.waits
@@ -207,6 +209,7 @@ def _phase(name: str, one: Measurement) -> PhaseOutcome:
         name=name,
         seconds=one.seconds,
         bytes=one.bytes,
+        real=real,
         verdict=load.sentence(),
         next_step=load.next_step,
         waits=waits,

@@ -34,7 +34,8 @@ def cards(rows: Mapping[Row, PhaseOutcome]) -> str:
     told = [
         f'<div class="card"><div class="name">{escape(row_title(row))}</div>'
         f'<div class="value">{phase.bandwidth / GB:,.4g} GB/s</div>'
-        f'<div class="name">{escape(format_seconds(phase.seconds, 4))} simulated</div></div>'
+        f'<div class="name">{escape(format_seconds(phase.seconds, 4))} simulated</div>'
+        f'<div class="name">{escape(phase.real)}</div></div>'
         for row, phase in rows.items()
     ]
     return f'<div class="cards">{"".join(told)}</div>'

@@ -17,6 +17,7 @@ from sim.run.result import Result
 from sim.studies.case import Case
 from sim.studies.measurement import Measured, measured
 from sim.studies.ratio import Ratio
+from sim.trust.how_sure import Interval
 
 AS_IT_IS = "as it is"
 """What the run is called that a what-if stands beside."""
@@ -105,6 +106,8 @@ class PhaseOfSide:
     waits: tuple[Wait, ...]  # of a rank on average, longest first; the mean of all seeds
     osts: int = 0  # OSTs that hold any file of the job, with the first seed
     name: str = ""  # of the side
+    real: Interval | None = None  # nine of ten real rates, or seconds
+    chance: float | None = None  # that it really is faster than on the first side
     said: str = ""  # sentences: what bound it, and why it differs from the first side
 
     @property

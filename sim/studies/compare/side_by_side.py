@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sim.config.errors import InputError
@@ -40,6 +41,14 @@ from sim.telling.units import (
     SECONDS,
     SHARE,
     WORDS,
+)
+from sim.trust.sureness import (
+    Sureness,
+    chance_column,
+    chance_faster,
+    gigabytes,
+    real_columns,
+    span,
 )
 
 if TYPE_CHECKING:
@@ -116,6 +125,14 @@ SIDES = (
     Column("rate", GIGABYTES, head="GB/s", to=To.PEOPLE | To.JSON, least=8),
     Column("bandwidth", GIGABYTES, lambda one: one.rate, to=To.PANDAS),
     Column(
+        "real",
+        WORDS,
+        lambda one: span(one.real, gigabytes) if one.real is not None and one.rate else None,
+        head="real GB/s",
+        to=To.PEOPLE,
+        optional=True,
+    ),
+    Column(
         "times_as_fast",
         RECORD,
         lambda one: one.ratio,
@@ -130,6 +147,10 @@ SIDES = (
         to=To.PEOPLE,
     ),
     Column("times_as_fast", FACTOR, _of("ratio", "value"), to=To.PANDAS),
+    chance_column(
+        attrgetter("chance"), "That it really is faster than the first run.", head="chance"
+    ),
+    *real_columns(attrgetter("real"), ANY),
     Column("low", FACTOR, _of("ratio", "low"), to=To.PANDAS, help="Bound of the 95 % interval."),
     Column("high", FACTOR, _of("ratio", "high"), to=To.PANDAS, help="The upper one."),
     Column(
@@ -285,7 +306,7 @@ def _phases(
             for side in runs
         ]
         of_sides = [
-            _phase(place, sides[place].name, of_side, measured[0])
+            _sure(_phase(place, sides[place].name, of_side, measured[0]), phase, sides)
             for place, of_side in enumerate(measured)
             if of_side
         ]
@@ -304,6 +325,16 @@ def _phase(
     first = runs[0]
     waits = _mean_waits(runs)
     return PhaseOfSide(place, seconds, first.bytes, ratio, first.load, waits, first.osts, name)
+
+
+def _sure(one: PhaseOfSide, phase: Phase, sides: Sequence[Side]) -> PhaseOfSide:
+    """Add how sure the figures of a phase are; of several jobs only which side is faster."""
+    first, own = sides[0].scenario, sides[one.side].scenario
+    real = None
+    if isinstance(own, Scenario):
+        real = Sureness(own).interval(phase.name, one.rate or one.mean)
+    chance = None if one.ratio is None else chance_faster(one.ratio.value, first, own)
+    return replace(one, real=real, chance=chance)
 
 
 def _ratio(base: Sequence[Measurement], runs: Sequence[Measurement]) -> Ratio:

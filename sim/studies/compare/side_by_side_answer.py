@@ -26,8 +26,13 @@ from sim.telling.answer import (
 )
 from sim.telling.sheet import PALETTE
 from sim.telling.units import ANY, FACTOR, FLAG, ROWS, WORDS
+from sim.trust.sureness import is_exact
 from topology.text import format_count
 
+_CHANCE = (
+    "Real GB/s: where nine of ten real runs would lie. Chance: that it really is faster, by how "
+    "far simulated ratios of such runs were from measured ones."
+)
 _MOST = len(PALETTE)  # kinds of phases that are drawn
 
 _RUNS = (
@@ -81,6 +86,12 @@ def side_by_side_answer(found: SideBySide, command: str = "") -> Answer:
 
 def method(found: SideBySide) -> str:
     """Say how the ratios were found, and how sure they are."""
+    chance = "" if is_exact() else f" {_CHANCE}"
+    return f"{_ratios(found)}{chance}"
+
+
+def _ratios(found: SideBySide) -> str:
+    """Say how the ratios were found."""
     seeds = found.seeds[0]
     first = _first(found)
     if any(len({one.bytes for one in sides}) > 1 for sides in found.phases.values()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from sim.studies.processes import Failure, each
 from sim.telling.answer import Column, Table, To, Unit
 from sim.telling.data import frame
 from sim.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
+from sim.trust.sureness import chance_column, chance_faster
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +62,7 @@ class Tried:
     kind: Kind | None = None  # who can change it; nobody where it is a part that costs nothing
     key: str = ""  # what programs call the part that costs nothing; empty for a change
     kin: str = ""  # key of the part that it is one piece of: a station among its peers, one rank
+    chance: float | None = None  # that a change really makes it faster; None for a part
 
     @property
     def helps(self) -> bool:
@@ -163,6 +166,7 @@ TRIED = (
     ),
     Column("seconds", _SECONDS, head="the phase takes", help="All its repetitions together."),
     Column("gain", _TIMES, head="times as fast"),
+    chance_column(attrgetter("chance"), "That a change really makes it faster.", head="chance"),
     Column("kind", WORDS, to=To.JSON, help="Who can change it; null for a part."),
     Column("key", WORDS, to=To.JSON, help="What programs call a part; empty for a change."),
     Column("kin", WORDS, to=To.JSON, help="Key of the part that it is one piece of."),
@@ -225,8 +229,8 @@ def explain(
             load,
             paths.get(phase),
             base[phase],
-            without=_best(trials, ended, base, phase, changes=False),
-            changed=_best(trials, ended, base, phase, changes=True),
+            without=_best(trials, ended, base, phase, changes=False, scenario=scenario),
+            changed=_best(trials, ended, base, phase, changes=True, scenario=scenario),
         )
         for phase, load in told
     )
@@ -392,6 +396,7 @@ def _best(
     phase: Phase,
     *,
     changes: bool,
+    scenario: Scenario | JobsScenario,
 ) -> tuple[Tried, ...]:
     """Return the results of trials for one kind of phase, the largest gain first."""
     tried = [
@@ -403,6 +408,7 @@ def _best(
             kind=trial.kind,
             key=trial.key,
             kin=trial.kin,
+            chance=_chance(trial, scenario, base[phase] / ended[name][phase]),
         )
         for name, trial in trials.items()
         if (trial.kind is not None) == changes and ended.get(name, {}).get(phase, 0.0) > 0.0
@@ -411,6 +417,11 @@ def _best(
     for one in [one for one in tried if one.kin]:
         _before_its_kind(tried, one, base[phase])
     return tuple(tried)
+
+
+def _chance(trial: _Trial, scenario: Scenario | JobsScenario, gain: float) -> float | None:
+    """Return the chance that a change really makes a run faster; a part that is gone is none."""
+    return None if trial.kind is None else chance_faster(gain, scenario, trial.case.scenario)
 
 
 def _happened(one: Tried) -> bool:

@@ -44,6 +44,7 @@ from sim.telling.answer import (
 from sim.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
 from sim.telling.text import wrapped
 from sim.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
+from sim.trust.sureness import chance_words, is_exact
 from topology.text import format_count
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ _WAITS = 4
 _LEAST = 0.01  # share of the time of a wait that is told
 _HANGING = 15  # where the words of the second line about a run begin
 _NO_CHANGE = 0.015
+_SURE = " How sure a change is: the chance that it helps in reality, too."
 
 _PHASES = (
     *PLACE,
@@ -137,7 +139,7 @@ def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[str]
         yield ""
     yield from _wrapped(
         f"{explanation.runs + 1} runs were made. A part is to blame, and a change helps, if the "
-        f"phase is {WORTH_SAYING} times as fast."
+        f"phase is {WORTH_SAYING} times as fast.{'' if is_exact() else _SURE}"
     )
     for words, reason in explanation.refused:
         yield from _wrapped(f"Could not be tried: {words}: {reason}")
@@ -190,7 +192,8 @@ def _runs(tried: Sequence[Tried]) -> Iterator[str]:
     for one in tried[:_SHOWN]:
         typed = f"  ({one.typed})" if one.typed else ""
         gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
-        line = f"    {gain:>9}  {one.tried} {one.words}{typed}"
+        sure = "" if one.chance is None or not one.helps else f"  ({chance_words(one.chance)} sure)"
+        line = f"    {gain:>9}  {one.tried} {one.words}{typed}{sure}"
         yield from _wrapped(line, then=" " * _HANGING)
 
 
@@ -246,7 +249,7 @@ def _tables(phase: PhaseExplanation) -> list[Block]:
         Table(_columns(head, also), partial(list, tried), title=title, most=len(tried))
         for head, title, tried, also in (
             ("without", "Without a part of the path", phase.without, ()),
-            ("with", "With a change", phase.changed, ("typed", "who")),
+            ("with", "With a change", phase.changed, ("typed", "who", "chance_better")),
         )
         if tried
     ]

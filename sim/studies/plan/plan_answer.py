@@ -43,6 +43,8 @@ from sim.telling.answer import (
 )
 from sim.telling.text import wrapped
 from sim.telling.units import ANY, WORDS
+from sim.trust.how_sure import chance_better
+from sim.trust.sureness import chance_words, is_exact
 from topology.text import format_count
 
 _MB = 1e6
@@ -159,14 +161,21 @@ def plan_setup(plan: Plan) -> str:
 def configurations_table(plan: Plan) -> Table:
     """Return the throughput of the mix and of each job, and the cost, by configuration."""
     jobs = [job.name for job in plan.mix.jobs]
-    heads = ["configuration", "mix", "times as fast", *jobs]
+    chances = ["chance"] if any(_chance(each) is not None for each in plan.configurations) else []
+    heads = ["configuration", "mix", "times as fast", *chances, *jobs]
     words = [0]
     if plan.costs:
         currency = plan.mix.currency or "units"
         heads += [f"cost ({currency})", f"{currency} per GB/s", "front"]
         words.append(len(heads) - 1)
-    rows = [_row(plan, each) for each in plan.configurations if each.rate is not None]
+    rows = [
+        _row(plan, each, chances=bool(chances))
+        for each in plan.configurations
+        if each.rate is not None
+    ]
     note = "GB/s: 10^9 bytes a second."
+    if chances:
+        note += " Chance: that it really is faster, by the errors of such ratios."
     if plan.costs:
         note += (
             " Cost: beyond the machine as it is; empty where a change has none. *: no other is as "
@@ -177,10 +186,12 @@ def configurations_table(plan: Plan) -> Table:
     )
 
 
-def _row(plan: Plan, each: Configuration) -> list[str]:
+def _row(plan: Plan, each: Configuration, *, chances: bool) -> list[str]:
     assert each.rate is not None
     rates = (f"{runs.rate / GB:,.4g}" for runs in each.runs)
-    row = [each.words, f"{each.rate / GB:,.4g}", ratio_words(each.ratio), *rates]
+    chance = _chance(each)
+    told = ["" if chance is None else chance_words(chance)] if chances else []
+    row = [each.words, f"{each.rate / GB:,.4g}", ratio_words(each.ratio), *told, *rates]
     if plan.costs:
         gained = (each.rate - (plan.present.rate or 0.0)) / GB
         cost = "" if each.cost is None else f"{each.cost:,.0f}"
@@ -408,6 +419,7 @@ def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
         "values": dict(each.values),
         "bandwidth": each.rate,
         "times_as_fast": None if each.ratio is None else each.ratio._asdict(),
+        **_chance_document(each),
         "cost": each.cost,
         "efficient": each.efficient,
         "failure": each.reason or None,
@@ -416,6 +428,18 @@ def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
             for job, runs in zip(plan.mix.jobs, each.runs, strict=False)
         },
     }
+
+
+def _chance(each: Configuration) -> float | None:
+    """Return the chance that a configuration really is faster than the machine as it is."""
+    if each.ratio is None or is_exact():
+        return None
+    return chance_better(each.ratio.value, ["settings of the machine"])
+
+
+def _chance_document(each: Configuration) -> dict[str, float]:
+    chance = _chance(each)
+    return {} if chance is None else {"chance_better": chance}
 
 
 def _job_document(runs: JobRuns, said: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from sim.studies.sweep.crossings import Race, race_of
 from sim.studies.sweep.points import Point, Shown
 from sim.studies.sweep.sweep import Sweep
 from sim.studies.sweep.sweep_plot import check_plot, sweep_figure
+from sim.studies.variation import varied
 from sim.telling.answer import (
     Answer,
     Block,
@@ -32,6 +33,7 @@ from sim.telling.answer import (
     plain_table,
 )
 from sim.telling.units import ANY, ROWS, WORDS
+from sim.trust.sureness import Sureness, is_exact, real_words, two_figures
 
 _WIDEST = 12
 """Columns of values that fit side by side."""
@@ -40,26 +42,39 @@ _TOLD = ("bandwidth", "seconds", "bytes", "station")
 _VARIED = "Each run is the scenario below with other values of {}."
 
 
-def _phases(point: Point) -> dict[str, Any]:
+def _points_document(done: Sweep) -> list[dict[str, Any]]:
+    """Return the JSON of the points."""
+    return [{"values": dict(one.values), "phases": _phases(done, one)} for one in done.points]
+
+
+def _phases(done: Sweep, point: Point) -> dict[str, Any]:
     """Return the JSON of the phases of a point: a figure for each seed."""
     names = dict.fromkeys(name for totals in point.totals for name in totals)
 
     def by_seed(phase: str, told: str) -> list[Any]:
         return [getattr(of[phase], told) if phase in of else None for of in point.totals]
 
-    return {phase: {told: by_seed(phase, told) for told in _TOLD} for phase in names}
+    found: dict[str, Any] = {
+        phase: {told: by_seed(phase, told) for told in _TOLD} for phase in names
+    }
+    if names and not is_exact():
+        sureness = Sureness(varied(done.scenario, point.values))
+        for phase, told in found.items():
+            real = [sureness.interval(phase, rate) for rate in told["bandwidth"]]
+            told["real"] = [None if one is None else one._asdict() for one in real]
+    return found
 
 
 POINTS = (
     Column("values", ANY),
-    Column("phases", ANY, _phases, help="For each seed; bytes/s, seconds, bytes."),
+    Column("phases", ANY, help="For each seed; bytes/s, seconds, bytes."),
 )
 
 SWEEP = (
     Column("axes", ROWS, inner=(Column("path", WORDS), Column("values", ANY))),
     Column("sampled", ANY),
     Column("seeds", ANY),
-    Column("points", ROWS, inner=POINTS),
+    Column("points", ROWS, _points_document, inner=POINTS),
     Column(
         "failures",
         ROWS,
@@ -245,9 +260,16 @@ def fastest(done: Sweep) -> Iterator[str]:
         found = [(median(values), point) for point, values in measured if values]
         if shown.unit != "s" and len(found) > 1:
             rate, point = max(found, key=lambda pair: pair[0])
-            yield f"Fastest {shown.phase}: {_digits(rate)} {shown.unit} with {point.words}."
+            real = Sureness(varied(done.scenario, point.values)).interval(shown.phase, rate)
+            told = "" if real is None else f" ({real_words(real, partial(_two, shown.unit))})"
+            figure = f"{_digits(rate)} {shown.unit}"
+            yield f"Fastest {shown.phase}: {figure}{told} with {point.words}."
     for race in races(done):
         yield from race.words()
+
+
+def _two(unit: str, rate: float) -> str:
+    return f"{two_figures(rate):,g} {unit}"
 
 
 def not_run(done: Sweep) -> Iterator[str]:

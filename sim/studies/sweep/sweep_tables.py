@@ -10,11 +10,14 @@ import numpy as np
 
 from sim.archive.whole_files import make_folder, replacing, write_whole
 from sim.config.errors import FailureError
+from sim.config.scenario import Scenario
 from sim.studies.axes import Axis
 from sim.studies.sweep.points import Point
+from sim.studies.variation import varied
 from sim.telling.answer import Column, Table, Unit
 from sim.telling.data import frame
 from sim.telling.units import ANY, NUMBER, RATE, SECONDS, WORDS
+from sim.trust.sureness import Sureness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +48,8 @@ class Swept(Protocol):
     """What the tables are made of; :class:`Sweep` describes it all."""
 
     @property
+    def scenario(self) -> Scenario: ...  # noqa: D102
+    @property
     def axes(self) -> tuple[Axis, ...]: ...  # noqa: D102
     @property
     def seeds(self) -> tuple[int, ...]: ...  # noqa: D102
@@ -61,12 +66,15 @@ def to_pandas(done: Swept) -> pd.DataFrame:
 
     A column for each axis, with plain numbers where the values are numbers or sizes (in bytes);
     ``seed``, ``phase``, ``bandwidth`` (bytes/s), ``seconds``, ``bytes``, ``busy`` (0 to 1),
-    ``station``, ``wait``, and ``failure``, which is empty where there is none.
+    ``station``, ``wait``, ``real_low`` and ``real_high`` (bytes/s: where nine of ten real runs
+    would lie), and ``failure``, which is empty where there is none.
     """
     columns = (
         *(Column(axis.path, ANY) for axis in done.axes),
         *(Column("seed", NUMBER), Column("phase", WORDS)),
         *_TOTALS,
+        Column("real_low", RATE),
+        Column("real_high", RATE),
         Column("failure", WORDS),
     )
     return frame(Table(columns, lambda: list(_rows(done))))
@@ -76,13 +84,20 @@ def _rows(done: Swept) -> Iterator[dict[str, Any]]:
     plain = {axis.path: dict(zip(axis.labels, _plain(axis), strict=True)) for axis in done.axes}
     for point in done.points:
         place = {path: plain[path][str(value)] for path, value in point.values.items()}
+        sureness = Sureness(varied(done.scenario, point.values)) if any(point.totals) else None
         for seed, ended, totals in zip(done.seeds, point.ended, point.totals, strict=True):
             for phase, total in totals.items():
                 told = {column.name: column.value(total) for column in _TOTALS}
-                yield {**place, "seed": seed, "phase": phase, **told, "failure": ""}
+                real = None if sureness is None else sureness.interval(phase, total.bandwidth)
+                bounds = {
+                    f"real_{name}": None if real is None else getattr(real, name)
+                    for name in ("low", "high")
+                }
+                yield {**place, "seed": seed, "phase": phase, **told, **bounds, "failure": ""}
             if not totals:
                 failure = getattr(ended, "reason", "")
-                yield {**place, "seed": seed, "phase": "", **_NOTHING, "failure": failure}
+                empty = {**_NOTHING, "real_low": None, "real_high": None}
+                yield {**place, "seed": seed, "phase": "", **empty, "failure": failure}
 
 
 def to_xarray(done: Swept) -> xr.Dataset:

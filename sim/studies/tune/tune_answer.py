@@ -38,8 +38,10 @@ from sim.telling.answer import (
     plain_table,
 )
 from sim.telling.units import ANY, ROWS
+from sim.trust.how_sure import LIKELY, NINE_OF_TEN, Interval
 from sim.trust.model_error import ModelError, model_error_of
 from sim.trust.run_kind import run_kind
+from sim.trust.sureness import Sureness, chance_faster, chance_words, real_words, seconds, span
 from topology.text import format_count
 
 _WIDTH = 100
@@ -64,7 +66,7 @@ TUNING = (
     Column("seeds", ANY),
     Column("knobs", ROWS, lambda of: of.space.knobs, inner=_KNOBS),
     Column("already_best", ANY),
-    Column("gain", ANY, lambda of: _ratio(of.gain)),
+    Column("gain", ANY, lambda of: _ratio(of.gain) | _chance_of(of)),
     Column("best", ANY, lambda of: _trial(of, of.best)),
     Column("present", ANY, lambda of: _trial(of, of.present)),
     Column("runners_up", ANY, lambda of: list(_runners_up(of))),
@@ -80,7 +82,7 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
     """Return the answer on a search; with a `command`, as typed, also the parts of a page."""
     scenario = found.present.scenario
     machine = machine_of(scenario)
-    seconds = {"now": found.present, "best": found.best}
+    trials = {"now": found.present, "best": found.best}
     again: list[Block] = []
     if command is not None:
         again = [Listing("Command", command, typed=True), *complete_parts(scenario, machine)]
@@ -89,7 +91,7 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
         setup=f"Simulated on {machine.name}, seeds {found.seeds[0]} to {found.seeds[-1]}",
         cards=[
             Card("as fast as now", f"{found.gain.value:.3g} times"),
-            *(Card(name, format_seconds(one.mean, 4)) for name, one in seconds.items()),
+            *(_card(found, name, one) for name, one in trials.items()),
         ],
         blocks=[
             *_blocks(title, found),
@@ -100,10 +102,20 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
     )
 
 
+def _card(found: Tuning, name: str, trial: Trial) -> Card:
+    real = real_seconds(found, trial)
+    return Card(
+        name,
+        format_seconds(trial.mean, 4),
+        "" if real is None else real_words(real, seconds),
+    )
+
+
 def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     """Yield what text has line by line, then the same for a page."""
     searched, failures, bound = list(_searched(found)), list(_failures(found)), list(_bound(found))
-    gain, trust, importance, table = _gain(found), _trust(found), _importance(found), _table(found)
+    trust = " ".join(filter(None, (_trust(found), _sureness(found))))
+    gain, importance, table = _gain(found), _importance(found), _table(found)
     first, *paste = _paste(found)
     told: list[Block] = [
         *(_lines(title, *searched), _lines(gain), Listing("", "\n".join([first, *paste]))),
@@ -311,6 +323,16 @@ def _trust(found: Tuning) -> str:
     return said
 
 
+def _sureness(found: Tuning) -> str:
+    """Say where real runs would lie, and how likely the gain is a real one."""
+    real, chance = real_seconds(found, found.best), gain_chance(found)
+    said = "" if real is None else f"Real runs with the best: {span(real, seconds)}, {NINE_OF_TEN}."
+    if chance is not None:
+        helps = "" if chance >= LIKELY else ": the gain is within the model's error on such ratios"
+        said += f" Chance that it really is faster than now: {chance_words(chance)}{helps}."
+    return said.strip()
+
+
 def _off(logarithm: float) -> str:
     """Write how far two rates are apart: in per cent, or as a factor where that is far."""
     times = exp(logarithm)
@@ -322,12 +344,17 @@ def within_error(found: Tuning, error: ModelError) -> bool:
     return abs(log(found.gain.value)) < error.median
 
 
-def main_error(found: Tuning) -> tuple[str, ModelError | None]:
-    """Return the kind of run of the phase that takes longest now, and the model's error for it."""
+def longest_phase(found: Tuning) -> str:
+    """Return the phase that takes longest now, of those whose time is minimised."""
     scenario = found.present.scenario
     phases = phase_seconds(found.present.records[0], replay=replays(scenario))
     counting = {name: took for name, took in phases.items() if counted(name, found.objective)}
-    longest = max(counting, key=lambda name: counting[name])
+    return max(counting, key=lambda name: counting[name])
+
+
+def main_error(found: Tuning) -> tuple[str, ModelError | None]:
+    """Return the kind of run of the phase that takes longest now, and the model's error for it."""
+    scenario, longest = found.present.scenario, longest_phase(found)
     return run_kind(scenario, longest), model_error_of(scenario, longest)
 
 
@@ -349,6 +376,23 @@ def _failures(found: Tuning) -> Iterator[str]:
 
 def _ratio(ratio: Ratio) -> dict[str, Any]:
     return {"times": ratio.value, "low": ratio.low, "high": ratio.high}
+
+
+def gain_chance(found: Tuning) -> float | None:
+    """Return the chance that the best setting really is faster than the present one."""
+    if found.best is found.present:
+        return None
+    return chance_faster(found.gain.value, found.present.scenario, found.best.scenario)
+
+
+def _chance_of(found: Tuning) -> dict[str, float]:
+    chance = gain_chance(found)
+    return {} if chance is None else {"chance_better": chance}
+
+
+def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
+    """Return where nine of ten real runs with a setting would lie, by the phase that is longest."""
+    return Sureness(trial.scenario).interval(longest_phase(found), trial.mean)
 
 
 def _runners_up(found: Tuning) -> Iterator[dict[str, Any]]:
