@@ -96,9 +96,8 @@ def explanation_answer(
     of_run = _page_of(run)
     more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
     values = Values("explanation", _VALUES, explanation)
-    return replace(
-        of_run, blocks=[text, *_sections(explanation, named, command), *more], values=values
-    )
+    told = [text, *_sections(explanation, named, command), *more]
+    return replace(of_run, blocks=told, values=values, table=explanation.table)
 
 
 def _page_of(run: Result | JobsResult | None) -> Answer:

@@ -10,7 +10,6 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +31,6 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.data import csv_text
 from sim.telling.units import ANY, BYTES, NUMBER, ROWS, SECONDS, WORDS
 from topology.text import format_count
 
@@ -136,13 +134,8 @@ def stream_answer(draws: Draws, command: str) -> Answer:
         setup=_setup(draws),
         blocks=[*_blocks(draws), Section("again", "To run it again", [again], on="page")],
         values=Values("stream", STREAM, draws),
-        version=version("xc40io"),
+        table=Table(JOBS, lambda: _rows(draws, draws.first.jobs)),
     )
-
-
-def stream_csv(draws: Draws) -> str:
-    """Return a row for each job as CSV; empty where something is not known."""
-    return csv_text(Table(JOBS, lambda: _rows(draws, draws.first.jobs)))
 
 
 def _blocks(draws: Draws) -> Iterator[Block]:

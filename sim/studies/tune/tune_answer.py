@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -96,7 +95,7 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
             Section("again", "To run it again", again, on="page"),
         ],
         values=Values("tuning", (Column("title", ANY, lambda _: title), *TUNING), found),
-        version=version("xc40io"),
+        table=found.table,
     )
 
 
