@@ -134,7 +134,7 @@ def plain_table(
 
 @dataclass(frozen=True)
 class Text:
-    """A few sentences."""
+    """A few sentences; several lines of them stay lines, each with its indent."""
 
     text: str
 
