@@ -63,6 +63,4 @@ def explain(
     answer = explanation_answer(explanation, command)
     # Made once, and only if somebody wants it:
     shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))
-    return findings_of(answer, lambda: explanation.to_pandas().to_csv(index=False))._replace(
-        pictures=lambda: pictures(shown().blocks), page=shown
-    )
+    return findings_of(answer)._replace(pictures=lambda: pictures(shown().blocks), page=shown)

@@ -138,7 +138,7 @@ def swept(
         )
     )
     title = title_of(scenario)
-    told = findings_of(sweep_answer(title, done), lambda: done.to_pandas().to_csv(index=False))
+    told = findings_of(sweep_answer(title, done))
 
     def files() -> Iterable[Path]:
         from sim.telling.data import json_text

@@ -142,8 +142,7 @@ def _findings(scenario: Scenario, found: Tuning) -> Findings:
     from sim.studies.tune.tune_answer import tuning_answer
 
     title = f"Tune {title_of(scenario)}"
-    told = findings_of(tuning_answer(title, found), lambda: found.to_pandas().to_csv(index=False))
-    return told._replace(
+    return findings_of(tuning_answer(title, found))._replace(
         page=lambda: tuning_answer(title, found, typed_command()),
         status=0 if found.finished else INTERRUPTED,
     )

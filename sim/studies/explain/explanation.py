@@ -134,10 +134,14 @@ class Explanation(NamedTuple):
             return self.results[""]
         return simulate_jobs(self.scenario, alone=False, record=True)
 
+    @property
+    def table(self) -> Table:
+        """A row for each phase of each run."""
+        return Table((*PLACE, Column("runs", ROWS, inner=TRIED)), lambda: self.phases)
+
     def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each phase of each run: docs/python.md."""
-        columns = *PLACE, Column("runs", ROWS, inner=TRIED)
-        return frame(Table(columns, lambda: self.phases))
+        """Return its table: docs/python.md."""
+        return frame(self.table)
 
 
 _SECONDS = Unit("s", float, lambda seconds: format_seconds(seconds, 4))

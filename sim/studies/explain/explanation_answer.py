@@ -42,7 +42,6 @@ from sim.telling.answer import (
     Values,
 )
 from sim.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
-from sim.telling.text import wrapped
 from sim.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
 from topology.text import format_count
 
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 _SHOWN = 5  # runs of each kind that are told in text and drawn
 _WAITS = 4
 _LEAST = 0.01  # share of the time of a wait that is told
-_HANGING = 15  # where the words of the second line about a run begin
 _NO_CHANGE = 0.015
 
 _PHASES = (
@@ -92,13 +90,12 @@ def explanation_answer(
     ``run`` is what it is about (:meth:`Explanation.recorded_run`), for a page that shows it, too.
     """
     named = titles([one.phase for one in explanation.phases])
-    text = Section("", "", [Listing("", "\n".join(_text(explanation, named)))], on="text")
+    text = Section("", "", list(_text(explanation, named)), on="text")
     of_run = _page_of(run)
     more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
     values = Values("explanation", _VALUES, explanation)
-    return replace(
-        of_run, blocks=[text, *_sections(explanation, named, command), *more], values=values
-    )
+    told = [text, *_sections(explanation, named, command), *more]
+    return replace(of_run, blocks=told, values=values, table=explanation.table)
 
 
 def _page_of(run: Result | JobsResult | None) -> Answer:
@@ -130,21 +127,16 @@ def _sections(
     yield Section("command", "How this was found out", again, on="page")
 
 
-def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[str]:
-    """Yield the lines of the text."""
+def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
+    """Yield what text tells: of each kind of phase, and of all."""
     for one in explanation.phases:
-        yield from _lines(one, named[one.phase])
-        yield ""
-    yield from _wrapped(
+        yield Text("\n".join(_lines(one, named[one.phase])))
+    how = (
         f"{explanation.runs + 1} runs were made. A part is to blame, and a change helps, if the "
         f"phase is {WORTH_SAYING} times as fast."
     )
-    for words, reason in explanation.refused:
-        yield from _wrapped(f"Could not be tried: {words}: {reason}")
-
-
-def _wrapped(said: str, first: str = "", then: str = "  ") -> list[str]:
-    return wrapped(said, first, then, break_words=True)
+    refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)
+    yield Text("\n".join([how, *refused]))
 
 
 def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:
@@ -154,12 +146,10 @@ def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:
 
 def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
     """Yield what text tells of a phase."""
-    took = f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
-    yield from _wrapped(took)
-    for said in (_path(phase), verdict(phase), beside(phase)):
-        yield from _wrapped(said, "  ", "    ")
+    yield f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
+    yield from (f"  {said}" for said in (_path(phase), verdict(phase), beside(phase)) if said)
     yield from _runs(phase.without)
-    yield from _wrapped(advice(phase), "  ", "    ")
+    yield f"  {advice(phase)}"
     for kind in Kind:
         tried = [one for one in phase.changed if one.kind == kind]
         if tried:
@@ -190,8 +180,7 @@ def _runs(tried: Sequence[Tried]) -> Iterator[str]:
     for one in tried[:_SHOWN]:
         typed = f"  ({one.typed})" if one.typed else ""
         gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
-        line = f"    {gain:>9}  {one.tried} {one.words}{typed}"
-        yield from _wrapped(line, then=" " * _HANGING)
+        yield f"    {gain:>9}  {one.tried} {one.words}{typed}"
 
 
 def verdict(phase: PhaseExplanation) -> str:

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -38,10 +37,10 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
+from sim.telling.text import hanging
 from sim.telling.units import ANY, ROWS
 from topology.text import format_count
 
-_WIDTH = 100
 _FEW = "; so few say little"
 _FAR = 1.5
 _LITTLE = 0.005
@@ -95,7 +94,7 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
             Section("again", "To run it again", again, on="page"),
         ],
         values=Values("tuning", (Column("title", ANY, lambda _: title), *TUNING), found),
-        version=version("xc40io"),
+        table=found.table,
     )
 
 
@@ -105,9 +104,8 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     gain, trust, importance, table = _gain(found), _trust(found), _importance(found), _table(found)
     first, *paste = _paste(found)
     told: list[Block] = [
-        *(_lines(title, *searched), _lines(gain), Listing("", "\n".join([first, *paste]))),
-        *(table, _lines(importance), Listing("", "\n".join(_bound_lines(found)))),
-        *(_lines(trust), _lines(*failures)),
+        *(_lines(title, *searched), Text(gain), Listing("", "\n".join([first, *paste]))),
+        *(table, Text(importance), _lines(*_bound_lines(found)), Text(trust), _lines(*failures)),
     ]
     yield Section("", "", told, on="text")
     pasted = Listing(first.rstrip(":"), textwrap.dedent("\n".join(paste)))
@@ -121,14 +119,8 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     yield Section("why", "What binds now, and with the best", why, on="page")
 
 
-def _lines(*sentences: str) -> Listing:
-    return Listing("", "\n".join(map(_wrapped, sentences)))
-
-
-def _wrapped(text: str, indent: str = "") -> str:
-    """Return text in lines that fit; the later ones stand a little to the right."""
-    later = indent if indent.endswith("# ") or not indent else indent + "  "
-    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=later)
+def _lines(*sentences: str) -> Text:
+    return Text("\n".join(sentences))
 
 
 def _searched(found: Tuning) -> Iterator[str]:
@@ -189,7 +181,8 @@ def _paste(found: Tuning) -> Iterator[str]:
     proposal = proposal_of(found.space, found.best)
     yield "To paste:" if not found.already_best else "To paste, though nothing has to change:"
     yield from (f"  {line}" for line in proposal.lines)
-    yield from (_wrapped(remark, "  # ") for remark in proposal.remarks)
+    for remark in proposal.remarks:
+        yield from hanging(f"  # {remark}")
 
 
 def _table(found: Tuning) -> Table:
@@ -279,13 +272,13 @@ def _bound_lines(found: Tuning) -> Iterator[str]:
     for one in _bindings(found):
         phase = one.phase.capitalize()
         if found.best is found.present:
-            yield _wrapped(f"{phase}: {one.before}")
+            yield f"{phase}: {one.before}"
             continue
         yield f"{phase}:"
-        yield _wrapped(f"now: {one.before}", "  ")
-        yield _wrapped(f"best: {one.after}", "  ")
+        yield f"  now: {one.before}"
+        yield f"  best: {one.after}"
         if one.why:
-            yield _wrapped(one.why, "  ")
+            yield f"  {one.why}"
 
 
 def _trust(found: Tuning) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
@@ -31,6 +31,9 @@ from sim.studies.tune.job_nature import (
 from sim.studies.tune.knobs import Setting
 from sim.studies.tune.search import BATCH, Budget, Search
 from sim.studies.tune.space import Limit, Space, parse_limits
+from sim.telling.answer import Column, Table
+from sim.telling.data import frame
+from sim.telling.units import NUMBER, SECONDS, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,24 +137,32 @@ class Tuning:
         """The settings that could not be run."""
         return tuple(trial for trial in self.trials if trial.failure)
 
+    @property
+    def table(self) -> Table:
+        """A row for each run: trial, seed, the knobs, seconds, why not."""
+        columns = (
+            *(Column("trial", NUMBER), Column("seed", NUMBER)),
+            *(Column(knob.name, WORDS) for knob in self.space.knobs),
+            *(Column("seconds", SECONDS), Column("failure", WORDS)),
+        )
+        return Table(columns, lambda: list(self._rows()))
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for number, trial in enumerate(self.trials):
+            setting = {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
+            for seed, seconds in _by_seed(trial, self.seeds):
+                run = {"seconds": seconds, "failure": trial.failure}
+                yield {"trial": number, "seed": seed, **setting, **run}
+
     def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each run: trial, seed, the knobs, seconds, why not."""
-        import pandas as pd
-
-        rows = [
-            {"trial": number, "seed": seed}
-            | {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
-            | {"seconds": seconds, "failure": trial.failure}
-            for number, trial in enumerate(self.trials)
-            for seed, seconds in _by_seed(trial, self.seeds)
-        ]
-        return pd.DataFrame(rows)
+        """Return its table: docs/python.md."""
+        return frame(self.table)
 
 
-def _by_seed(trial: Trial, seeds: Sequence[int]) -> list[tuple[int, float]]:
+def _by_seed(trial: Trial, seeds: Sequence[int]) -> list[tuple[int, float | None]]:
     """Return the seconds of a setting with each seed that it was run with."""
     if trial.failure:
-        return [(seeds[0], float("nan"))]
+        return [(seeds[0], None)]
     return list(zip(seeds, trial.seconds, strict=False))
 
 
