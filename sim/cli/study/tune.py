@@ -97,12 +97,12 @@ def tune(
     """Search, and print what was found."""
     from pathlib import Path
 
+    from sim.studies.advice.job_knobs import read_allowed
+    from sim.studies.advice.space import parse_limits
     from sim.studies.axes import parse_axes
     from sim.studies.simulations import Simulations
     from sim.studies.store import Store
-    from sim.studies.tune.job_knobs import read_allowed
     from sim.studies.tune.search import Budget
-    from sim.studies.tune.space import parse_limits
     from sim.studies.tune.tuning import Tuner
 
     asked: dict[str, Any] = {

@@ -16,6 +16,8 @@ from sim.results.pictures.scene import setup_of, setup_of_jobs
 from sim.results.run_page import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from sim.studies.advice.knobs import Who
+from sim.studies.advice.weighing import LEAST, SEEDS
 from sim.studies.case import Phase, titles
 from sim.studies.explain.explanation import (
     PLACE,
@@ -25,7 +27,6 @@ from sim.studies.explain.explanation import (
     PhaseExplanation,
     Tried,
 )
-from sim.studies.explain.remedies import Kind
 from sim.telling.answer import (
     Answer,
     Block,
@@ -132,8 +133,9 @@ def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text
     for one in explanation.phases:
         yield Text("\n".join(_lines(one, named[one.phase])))
     how = (
-        f"{explanation.runs + 1} runs were made. A part is to blame, and a change helps, if the "
-        f"phase is {WORTH_SAYING} times as fast."
+        f"{explanation.runs + 1} runs were made. A part is to blame if the phase is {WORTH_SAYING} "
+        f"times as fast without it. A change is advised if it helps on {SEEDS} seeds by more than "
+        "chance, helps all I/O together, and by more than the model is usually off."
     )
     refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)
     yield Text("\n".join([how, *refused]))
@@ -150,8 +152,8 @@ def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
     yield from (f"  {said}" for said in (_path(phase), verdict(phase), beside(phase)) if said)
     yield from _runs(phase.without)
     yield f"  {advice(phase)}"
-    for kind in Kind:
-        tried = [one for one in phase.changed if one.kind == kind]
+    for kind in Who:
+        tried = [one for one in phase.changed if one.kind == kind and one.helps]
         if tried:
             yield f"  Changes of {kind.value}:"
             yield from _runs(tried)
@@ -218,15 +220,26 @@ def advice(phase: PhaseExplanation) -> str:
     """Say in one sentence what helps: a setting if one does, else the program or the machine."""
     if not phase.changed:
         return "There is nothing to try that has to do with what the ranks waited for."
-    for kind in Kind:
-        best = next((one for one in phase.changed if one.kind == kind), None)
-        if best is not None and best.helps:
+    for kind in Who:
+        best = next((one for one in phase.changed if one.kind == kind and one.helps), None)
+        if best is not None:
             return f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
-    best = phase.changed[0]
+    best = max(phase.changed, key=lambda one: one.gain)
     return (
-        f"Nothing that can be changed here helps: of {len(phase.changed)} changes the best, "
-        f"{best.words}, makes it {best.gain:.2f} times as fast."
+        f"Change nothing: of {len(phase.changed)} changes that were tried none surely helps. The "
+        f"best, {best.words}, makes it {best.gain:.2f} times as fast{_but(best)}."
     )
+
+
+def _but(best: Tried) -> str:
+    """Say why the change that brings most is not advised."""
+    if best.gain < LEAST:
+        return ""
+    if best.weighed is None or best.weighed.whole.value < LEAST:
+        return ", but not all I/O together"
+    if not (best.weighed.gain.clear and best.weighed.whole.clear):
+        return ", no more than chance may do"
+    return ", no more than the model may be off"
 
 
 def _tables(phase: PhaseExplanation) -> list[Block]:
@@ -277,7 +290,7 @@ def _pictures(explanation: Explanation, place: int, name: str) -> Iterator[Pictu
 
 def _groups(phase: PhaseExplanation) -> list[_Group]:
     """Return the bars of a phase: parts of the path, then changes by who can make them."""
-    colours = {Kind.SETTING: WRITE, Kind.PROGRAM: OTHER, Kind.MACHINE: READ}
+    colours = dict.fromkeys(Who, OTHER) | {Who.SETTINGS: WRITE, Who.MACHINE: READ}
     part = "without a part of the path" + (", or another job" if phase.others else "")
     groups = [_Group(part, INK, phase.without[:_SHOWN])]
     for kind, colour in colours.items():
@@ -297,7 +310,7 @@ def _gains_figure(
         f"What would help: {name}, {format_seconds(phase.seconds, 3)} as it is",
         setup,
         "Each bar is a run that was made: how many times as fast the phase is then. A part "
-        f"is to blame, and a change helps, beyond the dotted line: {WORTH_SAYING:g} times as fast. "
+        f"is to blame beyond the dotted line: {WORTH_SAYING:g} times as fast. "
         f"At most {_SHOWN} of each kind, the best.",
     )
     words = [

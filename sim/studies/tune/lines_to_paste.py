@@ -10,9 +10,9 @@ from typing import NamedTuple
 from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
 from sim.config.units import SHORT_SIZES
-from sim.studies.tune.job_nature import replays
-from sim.studies.tune.knobs import Turner, striping_of
-from sim.studies.tune.space import Space
+from sim.studies.advice.job_nature import replays
+from sim.studies.advice.knobs import Who, striping_of
+from sim.studies.advice.space import Space
 from sim.studies.tune.tuning import Trial
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
@@ -102,7 +102,7 @@ def _by_hand(space: Space, trial: Trial) -> Iterator[str]:
     kernel = trial.scenario.workload.kernel is not None
     for knob in space.knobs:
         value = trial.setting.get(knob.name)
-        unsaid = (kernel and knob.turner is Turner.PROGRAM) or knob.turner is Turner.ANYBODY
+        unsaid = (kernel and knob.who is Who.PROGRAM) or knob.who is Who.ANYBODY
         if unsaid and value not in (None, knob.present):
             yield f"By hand: {knob.words}: {knob.label(value)}."
 

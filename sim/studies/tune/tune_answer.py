@@ -13,13 +13,14 @@ from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
 from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
+from sim.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
+from sim.studies.advice.knobs import Setting
+from sim.studies.advice.weighing import LEAST
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.model_error import ModelError, model_error_of, run_kind
 from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound
-from sim.studies.tune.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
-from sim.studies.tune.knobs import Setting
 from sim.studies.tune.lines_to_paste import proposal_of
 from sim.studies.tune.tune_plot import tuning_figure
 from sim.studies.tune.tuning import RunnerUp, Trial, Tuning
@@ -49,7 +50,7 @@ _LITTLE = 0.005
 _KNOBS = (
     Column("name", ANY),
     Column("words", ANY),
-    Column("turner", ANY, lambda knob: str(knob.turner)),
+    Column("turner", ANY, lambda knob: str(knob.who)),
     Column("choices", ANY, lambda knob: [knob.label(value) for value in knob.values]),
 )
 
@@ -61,7 +62,8 @@ TUNING = (
     Column("exhaustive", ANY, help="Whether all settings were tried."),
     Column("seeds", ANY),
     Column("knobs", ROWS, lambda of: of.space.knobs, inner=_KNOBS),
-    Column("already_best", ANY),
+    Column("already_best", ANY, help="Whether nothing has to change."),
+    Column("chance", ANY, help="That a real run is faster, too."),
     Column("gain", ANY, lambda of: _ratio(of.gain)),
     Column("best", ANY, lambda of: _trial(of, of.best)),
     Column("present", ANY, lambda of: _trial(of, of.present)),
@@ -102,14 +104,14 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     """Yield what text has line by line, then the same for a page."""
     searched, failures, bound = list(_searched(found)), list(_failures(found)), list(_bound(found))
     gain, trust, importance, table = _gain(found), _trust(found), _importance(found), _table(found)
-    first, *paste = _paste(found)
+    paste = list(_paste(found))
     told: list[Block] = [
-        *(_lines(title, *searched), Text(gain), Listing("", "\n".join([first, *paste]))),
+        *(_lines(title, *searched), Text(gain), Listing("", "\n".join(paste))),
         *(table, Text(importance), _lines(*_bound_lines(found)), Text(trust), _lines(*failures)),
     ]
     yield Section("", "", told, on="text")
-    pasted = Listing(first.rstrip(":"), textwrap.dedent("\n".join(paste)))
-    yield Section("answer", "What to set", [Text(gain), pasted, Text(trust)], on="page")
+    pasted = [Listing("To paste", textwrap.dedent("\n".join(paste[1:])))] if paste else []
+    yield Section("answer", "What to set", [Text(gain), *pasted, Text(trust)], on="page")
     picture = Picture("landscape", partial(tuning_figure, title, found))
     yield Section("pictures", "Picture", [picture])
     settings = replace(table, title="The best, those behind it, and the present ones")
@@ -132,7 +134,8 @@ def _searched(found: Tuning) -> Iterator[str]:
     )
     yield (
         f"Tried {way}, in {format_count(found.simulated + found.recalled, 'run')}; the best with "
-        f"{format_count(len(found.best.seconds), 'seed')}. Turned: "
+        f"{format_count(len(found.best.seconds), 'seed')}, and with as many others to confirm it. "
+        "Turned: "
         f"{', '.join(knob.name for knob in found.space.knobs)}."
     )
     yield f"Minimised: {minimised(found)}."
@@ -153,19 +156,29 @@ def minimised(found: Tuning) -> str:
 
 
 def _gain(found: Tuning) -> str:
-    """Say what the best setting brings."""
+    """Say what the best setting brings, and whether to change anything at all."""
     now, then = (format_seconds(trial.mean, 4) for trial in (found.present, found.best))
     if found.best is found.present:
-        return (
-            f"The present settings are already the best that was found: {now}. Nothing that was "
-            "tried is faster."
-        )
+        return f"Change nothing: {now} now, and nothing that was tried takes surely less."
     if found.already_best:
         return (
-            f"The present settings are already as good as the best: {now} now, {then} with the "
-            f"best of the others; that is {_times(found.gain)} as fast, no more than chance may do."
+            f"Change nothing: {now} now; the best of the others is {_times(found.gain)} as "
+            f"fast{_but(found)}."
         )
-    return f"{_times(found.gain)} as fast as now: {then} in place of {now}."
+    return (
+        f"{_times(found.gain)} as fast as now: {then} in place of {now}. A real run is faster, "
+        f"too, with {100 * found.chance:.0f} % probability."
+    )
+
+
+def _but(found: Tuning) -> str:
+    """Say why the best setting is not worth a change."""
+    gain = found.gain
+    if gain.value < LEAST:
+        return ""
+    if gain.low is not None and not gain.clear:
+        return ", no more than chance may do"
+    return f", and a real run only with {100 * found.chance:.0f} % probability"
 
 
 def _times(ratio: Ratio) -> str:
@@ -177,9 +190,11 @@ def _times(ratio: Ratio) -> str:
 
 
 def _paste(found: Tuning) -> Iterator[str]:
-    """Yield the lines to paste, below what they are."""
+    """Yield the lines to paste, below what they are; nothing where nothing has to change."""
+    if found.already_best:
+        return
     proposal = proposal_of(found.space, found.best)
-    yield "To paste:" if not found.already_best else "To paste, though nothing has to change:"
+    yield "To paste:"
     yield from (f"  {line}" for line in proposal.lines)
     for remark in proposal.remarks:
         yield from hanging(f"  # {remark}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,14 +13,8 @@ from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.engine.processors import processors
-from sim.studies.axes import Axis, axis_of, parse_values
-from sim.studies.processes import Failure
-from sim.studies.ratio import Ratio, paired
-from sim.studies.record import RunRecord
-from sim.studies.simulations import Ended, Progress, Simulations
-from sim.studies.store import Store
-from sim.studies.tune.job_knobs import knobs_of, read_allowed
-from sim.studies.tune.job_nature import (
+from sim.studies.advice.job_knobs import knobs_of, read_allowed
+from sim.studies.advice.job_nature import (
     OBJECTIVES,
     Objective,
     bytes_of_record,
@@ -28,9 +22,16 @@ from sim.studies.tune.job_nature import (
     replays,
     seconds_of_record,
 )
-from sim.studies.tune.knobs import Setting
+from sim.studies.advice.knobs import Setting
+from sim.studies.advice.space import Limit, Space, parse_limits
+from sim.studies.advice.weighing import LEAST, SURE, chance_better, ranked
+from sim.studies.axes import Axis, axis_of, parse_values
+from sim.studies.processes import Failure
+from sim.studies.ratio import Ratio, paired
+from sim.studies.record import RunRecord
+from sim.studies.simulations import Ended, Progress, Simulations
+from sim.studies.store import Store
 from sim.studies.tune.search import BATCH, Budget, Search
-from sim.studies.tune.space import Limit, Space, parse_limits
 from sim.telling.answer import Column, Table
 from sim.telling.data import frame
 from sim.telling.units import NUMBER, SECONDS, WORDS
@@ -88,6 +89,8 @@ class Tuning:
     simulated: int  # runs
     recalled: int  # runs that had been simulated before
     notes: tuple[str, ...]  # what the user should know: a sentence each
+    confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # seconds now and with the
+    # best, with seeds that took no part in the search; None if it was interrupted before
 
     @property
     def present(self) -> Trial:
@@ -107,22 +110,33 @@ class Tuning:
 
     @property
     def best(self) -> Trial:
-        """The best setting."""
-        return _best(self.trials)
+        """The best setting; of those that are as good, the one with the least to change."""
+        return _best(self.trials, self.space)
 
     @property
     def gain(self) -> Ratio:
-        """How many times as fast the job's I/O is with the best setting as it is now."""
+        """How many times as fast the job's I/O is with the best setting as it is now.
+
+        From seeds that took no part in the search: what is best of many is so by luck, too.
+        """
+        if self.confirmed is not None:
+            return paired(*self.confirmed)
         return _compared(self.present, self.best)
 
     @property
+    def chance(self) -> float:
+        """How likely a real run is to be faster with the best setting."""
+        return chance_better(self.gain.value)
+
+    @property
     def already_best(self) -> bool:
-        """Whether nothing that was tried is surely faster than the present setting."""
+        """Whether nothing has to change: nothing that was tried is surely, and really, faster."""
         gain = self.gain
         return (
             self.best is self.present
-            or gain.value <= 1.0
+            or gain.value < LEAST
             or (gain.low is not None and not gain.clear)
+            or self.chance < SURE
         )
 
     @property
@@ -171,14 +185,17 @@ def _level(trial: Trial, seeds: int) -> float:
     return sum(map(log, trial.seconds[:seeds])) / seeds
 
 
-def _best(trials: Iterable[Trial]) -> Trial:
-    """Return the best of the settings with most seeds; only settings near the best get many."""
+def _best(trials: Iterable[Trial], space: Space) -> Trial:
+    """Return the best of the settings with most seeds; only settings near the best get many.
+
+    Of those that take as long, the one with the least to change.
+    """
     ran = [trial for trial in trials if trial.seconds]
     most = max(len(trial.seconds) for trial in ran)
-    return min(
-        (trial for trial in ran if len(trial.seconds) == most),
-        key=lambda trial: _level(trial, most),
-    )
+    racing = [trial for trial in ran if len(trial.seconds) == most]
+    return ranked(
+        racing, lambda trial: exp(-_level(trial, most)), lambda trial: space.effort(trial.setting)
+    )[0]
 
 
 def _compared(before: Trial, after: Trial) -> Ratio:
@@ -215,6 +232,7 @@ class Tuner:
         self._search: Search | None = None
         self._exhaustive = False
         self._finished = False
+        self._confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     @property
     def begun(self) -> bool:
@@ -233,6 +251,8 @@ class Tuner:
         self._begin()
         self._explore(began)
         self._race()
+        self._simplify()
+        self._confirm()
         self._finished = True
         return self.found()
 
@@ -252,6 +272,7 @@ class Tuner:
             simulated=self._simulations.simulated,
             recalled=self._simulations.recalled,
             notes=tuple(self._simulations.notes),
+            confirmed=self._confirmed,
         )
 
     def _begin(self) -> None:
@@ -325,6 +346,62 @@ class Tuner:
                 place = next(at for at, other in enumerate(self._trials) if other is trial)
                 self._trials[place] = self._with(trial, one)
 
+    def _simplify(self) -> None:
+        """Turn back each knob of the best setting that brings nothing, one after another."""
+        assert self._space is not None
+        while True:
+            best = _best(self._trials, self._space)
+            simpler = [
+                Trial(setting, scenario)
+                for setting in self._space.simpler(best.setting)
+                if not self._known(setting, len(best.seconds))
+                and (scenario := self._space.scenario(setting)) is not None
+            ]
+            for trial in simpler:
+                self._run_all(trial, len(best.seconds))
+            if not simpler or _best(self._trials, self._space) is best:
+                return
+
+    def _known(self, setting: Setting, seeds: int) -> bool:
+        """Tell whether a setting was run with so many seeds, or cannot be run."""
+        assert self._space is not None
+        key = self._space.key(setting)
+        return any(
+            self._space.key(trial.setting) == key and (trial.failure or len(trial.seconds) >= seeds)
+            for trial in self._trials
+        )
+
+    def _run_all(self, trial: Trial, seeds: int) -> None:
+        """Run a setting with the first seeds, and add it to what was tried."""
+        runs = [trial.scenario.model_copy(update={"seed": seed}) for seed in self._seeds[:seeds]]
+        for ended in self._simulations.run(runs):
+            trial = self._with(trial, ended)
+        assert self._space is not None
+        key = self._space.key(trial.setting)
+        others = [one for one in self._trials if self._space.key(one.setting) != key]
+        self._trials[:] = [*others, trial]
+
+    def _confirm(self) -> None:
+        """Run the best setting, and the present one, with seeds that took no part so far."""
+        assert self._space is not None
+        best, present = _best(self._trials, self._space), self._trials[0]
+        if best is present:
+            return
+        seeds = range(self._seeds[-1] + 1, self._seeds[-1] + 1 + len(self._seeds))
+        runs = [
+            trial.scenario.model_copy(update={"seed": seed})
+            for trial in (present, best)
+            for seed in seeds
+        ]
+        ended = self._simulations.run(runs)
+        known = len(present.seconds), len(best.seconds)
+        for one in ended[: len(seeds)]:
+            present = self._with(present, one)
+        for one in ended[len(seeds) :]:
+            best = self._with(best, one)
+        if present.seconds and best.seconds:
+            self._confirmed = present.seconds[known[0] :], best.seconds[known[1] :]
+
     def _with(self, trial: Trial, ended: Ended) -> Trial:
         """Return a setting with the result of one more run."""
         usual = self._trials[0] if self._trials else trial
@@ -372,10 +449,10 @@ def tune(
     scenario
         The job as it is now.
     allow
-        Names of knobs that may be turned, or ``all``: :data:`sim.studies.tune.job_knobs.NAMES`.
+        Names of knobs that may be turned, or ``all``: :data:`sim.studies.advice.job_knobs.NAMES`.
         What neither program nor batch script has to be changed for, unless given.
     at_most
-        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.tune.space.LIMITS`.
+        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.advice.space.LIMITS`.
     over
         Values of fields by path, in place of the choices of a knob, or as a knob more:
         ``{"striping.count": [8, 16], "nodes": "64..256"}``.
