@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from documents import ROOT, blocks
 
 from sim.cli.app import cli
 
@@ -99,3 +100,11 @@ def test_what_cannot_be_is_told_in_a_sentence(words, message):
     done = typed("run", *words)
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_the_page_shows_what_is_told_on_stderr(tmp_path: Path):
+    page = blocks((ROOT / "docs" / "job-scripts.md").read_text(encoding="utf-8"))
+    (script,) = (block for block in page if block.words == "checkpoint.sbatch")
+    shown = next(block for block in page if block.language == "text")
+    (tmp_path / "checkpoint.sbatch").write_text("\n".join(script.lines) + "\n")
+    assert typed("run", "checkpoint.sbatch", "--print").stderr.splitlines() == list(shown.lines)
