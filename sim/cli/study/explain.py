@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
 
-The run is a scenario, by its name or the path of its file; a Darshan log or a trace table, which is
-replayed; a result that --save has kept, whose scenario is run again; or a command line behind a
-double dash, IOR's options or mdtest and its options. It is simulated as it is, then without each
-part of the path that may be to blame (a part that costs nothing), and with each change that may
-help: other striping, hints, nodes, hardware. Of several jobs also without each other job.
+The run is a scenario, by its name or the path of its file; a job script; a Darshan log or a trace
+table, which is replayed; a result that --save has kept, whose scenario is run again; or a command
+line behind a double dash, IOR's options or mdtest and its options. It is simulated as it is, then
+without each part of the path that may be to blame (a part that costs nothing), and with each change
+that may help: other striping, hints, nodes, hardware. Of several jobs also without each other job.
 
 \b
   xc40io explain theta-lock-contention

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sim.studies.tune.tuning import Tuner, Tuning
 
 _HELP = """\
-Search for the settings with which the I/O of a job takes the least time: of a scenario, an IOR
-command line, a Darshan log, or a result that --save has kept.
+Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
+script, an IOR command line, a Darshan log, or a result that --save has kept.
 
 \b
   xc40io tune theta-headline
