@@ -38,10 +38,13 @@ if TYPE_CHECKING:
     from sim.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
     from sim.studies.sweep.sweep import Sweep, sweep
     from sim.studies.tune.tuning import Tuning, tune
+    from sim.workloads.job_script.files import load_job_script
+    from sim.workloads.job_script.script import JobScript
 
 __all__ = [
     "Explanation",
     "InputError",
+    "JobScript",
     "JobsResult",
     "JobsScenario",
     "Machine",
@@ -63,6 +66,7 @@ __all__ = [
     "ior_report",
     "ior_rows",
     "load",
+    "load_job_script",
     "load_jobs",
     "load_machine",
     "load_mix",
@@ -79,6 +83,7 @@ __all__ = [
 _HOMES = {
     "Explanation": "sim.studies.explain.explanation",
     "InputError": "sim.config.errors",
+    "JobScript": "sim.workloads.job_script.script",
     "JobsResult": "sim.run.jobs",
     "JobsScenario": "sim.config.jobs",
     "Machine": "sim.config.machine",
@@ -100,6 +105,7 @@ _HOMES = {
     "ior_report": "sim.results.programs.ior_report",
     "ior_rows": "sim.results.programs.ior_report",
     "load": "sim.results.saved",
+    "load_job_script": "sim.workloads.job_script.files",
     "load_jobs": "sim.config.jobs",
     "load_machine": "sim.config.machine",
     "load_mix": "sim.config.workload_mix",

@@ -16,8 +16,8 @@ from typing import Any
 import click
 from documents import ROOT
 
-from sim.assistant.catalogue import TOOLS
 from sim.assistant.questions import AboutARun
+from sim.assistant.tools import TOOLS
 from sim.cli.serve.mcp import mcp
 from sim.config.errors import InputError
 from sim.serving.question_limits import Limits

@@ -1,4 +1,4 @@
-"""What the tools answer: each figure with its unit.
+"""What the tools answer: each figure with its unit, and under which name studies have it.
 
 Rates are payload: bytes of the program by seconds. Nothing here depends on the computer that the
 simulation ran on, so the same question has the same answer, bit for bit.
@@ -6,9 +6,14 @@ simulation ran on, so the same question has the same answer, bit for bit.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
+
+from sim.telling.answer import Answer
+from sim.telling.data import document_of
+from sim.telling.text import text_of
 
 SHARE = "Share of the time of the phase, 0 to 1."
 _JOB = "Of which job; empty where there is only one."
@@ -16,12 +21,35 @@ _PART = "Place of the test in an IOR command or script, from 0."
 _PHASE = "What was done: write, read, or a phase of a kernel."
 _SECONDS = "Simulated seconds, all repetitions together."
 _TIMES = "How many times as fast the phase is."
+_MOST = 8
+"""Runs that are told of a kind of phase, waits, and parts of its critical path."""
+
+_WORTH_TELLING = 0.005  # share of the time of a wait
+
+
+def _but(change: Callable[[Any], Any]) -> BeforeValidator:
+    """Return what changes a value of a study before it stands in an answer."""
+    return BeforeValidator(change)
+
+
+def _part(name: str) -> BeforeValidator:
+    """Return what takes one value out of a record of a study; none where there is no record."""
+    return _but(lambda record: record and record.get(name))
+
+
+_First = _but(lambda rows: rows[:_MOST])
+_Longest = _but(lambda waits: [one for one in waits[:_MOST] if one["share"] >= _WORTH_TELLING])
 
 
 class Summarised(BaseModel):
     """What all answers have in common."""
 
     summary: str = Field(description="The answer in sentences and tables, for a person.")
+
+    @classmethod
+    def of(cls, answer: Answer, **others: Any) -> Self:
+        """Return what an answer of a study tells; ``others``: what its values do not have."""
+        return cls.model_validate({"summary": text_of(answer), **document_of(answer), **others})
 
 
 class Wait(BaseModel):
@@ -45,7 +73,9 @@ class PhaseOfRun(BaseModel):
     )
     verdict: str = Field(description="Which part of the machine bound it, or what did instead.")
     next_step: str = Field(description="What to try first against the longest wait.")
-    waits: list[Wait] = Field(description="What ranks waited for, longest first.")
+    waits: Annotated[list[Wait], _Longest] = Field(
+        description="What ranks waited for, longest first."
+    )
     osts: int = Field(description="OSTs that hold any file of the job.")
 
 
@@ -68,7 +98,10 @@ class Tried(BaseModel):
     seconds: float = Field(description="What the phase took then. " + _SECONDS)
     gain: float = Field(description=_TIMES)
     helps: bool = Field(description="Whether that is worth saying: 1.1 or more.")
-    who: str = Field(description="Who can change it; empty for a part that costs nothing.")
+    who: Annotated[str, _but(lambda kind: kind or "")] = Field(
+        validation_alias="kind",
+        description="Who can change it; empty for a part that costs nothing.",
+    )
 
 
 class OnPath(BaseModel):
@@ -89,9 +122,15 @@ class PhaseExplained(BaseModel):
     verdict: str = Field(description="Which part is to blame: in one sentence.")
     advice: str = Field(description="What helps most, or that nothing does: in one sentence.")
     beside: str = Field(description="Which other job holds it up; empty where there is one job.")
-    critical_path: list[OnPath] = Field(description="What kept the last rank, longest first.")
-    without: list[Tried] = Field(description="Runs without a part that may be to blame, best first")
-    changed: list[Tried] = Field(description="Runs with a change that may help, best first.")
+    critical_path: Annotated[list[OnPath], _First] = Field(
+        description="What kept the last rank, longest first."
+    )
+    without: Annotated[list[Tried], _First] = Field(
+        description="Runs without a part that may be to blame, best first"
+    )
+    changed: Annotated[list[Tried], _First] = Field(
+        validation_alias="with", description="Runs with a change that may help, best first."
+    )
 
 
 class ExplainAnswer(Summarised):
@@ -99,7 +138,9 @@ class ExplainAnswer(Summarised):
 
     runs: int = Field(description="How many runs were made.")
     phases: list[PhaseExplained] = Field(description="Each kind of phase, in order.")
-    refused: list[str] = Field(description="Changes that could not be tried, with the reason.")
+    refused: Annotated[
+        list[str], _but(lambda rows: [f"{one['change']}: {one['reason']}" for one in rows])
+    ] = Field(description="Changes that could not be tried, with the reason.")
 
 
 class PointOfSweep(BaseModel):
@@ -136,9 +177,18 @@ class SideOfPhase(BaseModel):
     side: str = Field(description="The run: as it is, or the what-if.")
     seconds: list[float] = Field(description="Simulated seconds, one for each seed.")
     bytes: int = Field(description="Read or written by all ranks, in bytes.")
-    times_as_fast: float | None = Field(description="As the first run; null for that one.")
-    low: float | None = Field(description="Lower bound of the 95 % interval; null with one seed.")
-    high: float | None = Field(description="Upper bound of the same.")
+    times_as_fast: Annotated[float | None, _part("value")] = Field(
+        validation_alias="times_as_fast",
+        description="As the first run; null for that one.",
+    )
+    low: Annotated[float | None, _part("low")] = Field(
+        validation_alias="times_as_fast",
+        description="Lower bound of the 95 % interval; null with one seed.",
+    )
+    high: Annotated[float | None, _part("high")] = Field(
+        validation_alias="times_as_fast",
+        description="Upper bound of the same.",
+    )
     said: str = Field(description="What bound it, and why it differs.")
 
 
@@ -147,7 +197,7 @@ class PhaseCompared(BaseModel):
 
     job: str = Field(description=_JOB)
     part: int = Field(description=_PART)
-    phase: str = Field(description=_PHASE)
+    phase: str = Field(validation_alias="name", description=_PHASE)
     sides: list[SideOfPhase] = Field(description="The runs, the one as it is first.")
 
 
@@ -170,17 +220,37 @@ class TuneAnswer(Summarised):
     """The settings with which a job's I/O takes the least time."""
 
     already_best: bool = Field(description="Whether nothing tried is surely faster than now.")
-    gain: float = Field(description="How many times as fast as now the job's I/O is.")
-    low: float | None = Field(description="Lower bound of the 95 % interval; null with one seed.")
-    high: float | None = Field(description="Upper bound of the same.")
-    gain_within_error: bool | None = Field(
-        description="Whether the gain is smaller than the simulator's own error for such runs; "
-        "null where that was not measured."
+    gain: Annotated[float, _part("times")] = Field(
+        validation_alias="gain",
+        description="How many times as fast as now the job's I/O is.",
     )
-    setstripe: str = Field(description="Line to paste: lfs setstripe; may be empty.")
-    hints: str = Field(description="Line to paste: MPICH_MPIIO_HINTS; may be empty.")
-    start: str = Field(description="Line to paste: how the job is started.")
-    remarks: list[str] = Field(description="What the lines leave open.")
+    low: Annotated[float | None, _part("low")] = Field(
+        validation_alias="gain",
+        description="Lower bound of the 95 % interval; null with one seed.",
+    )
+    high: Annotated[float | None, _part("high")] = Field(
+        validation_alias="gain", description="Upper bound of the same."
+    )
+    gain_within_error: Annotated[bool | None, _part("gain_within")] = Field(
+        validation_alias="model_error",
+        description="Whether the gain is smaller than the simulator's own error for such runs; "
+        "null where that was not measured.",
+    )
+    setstripe: Annotated[str, _part("setstripe")] = Field(
+        validation_alias="proposal",
+        description="Line to paste: lfs setstripe; may be empty.",
+    )
+    hints: Annotated[str, _part("hints")] = Field(
+        validation_alias="proposal",
+        description="Line to paste: MPICH_MPIIO_HINTS; may be empty.",
+    )
+    start: Annotated[str, _part("start")] = Field(
+        validation_alias="proposal",
+        description="Line to paste: how the job is started.",
+    )
+    remarks: Annotated[list[str], _part("remarks")] = Field(
+        validation_alias="proposal", description="What the lines leave open."
+    )
     best: Tuned = Field(description="The best setting.")
     present: Tuned = Field(description="The setting as it is now.")
     runners_up: list[Tuned] = Field(description="The settings behind the best, nearest first.")

@@ -50,16 +50,16 @@ class Findings(NamedTuple):
     status: int = 0  # of the exit
 
 
-def findings_of(answer: Answer, table: Callable[[], str]) -> Findings:
-    """Return an answer in all its forms; `table` is what --csv writes."""
-    from sim.telling.data import document_of
+def findings_of(answer: Answer) -> Findings:
+    """Return an answer in all its forms."""
+    from sim.telling.data import csv_text, document_of
     from sim.telling.drawing import pictures
     from sim.telling.text import text_of
 
     return Findings(
         text=lambda: text_of(answer),
         document=lambda: document_of(answer),
-        table=table,
+        table=lambda: csv_text(answer.table) if answer.table else "",
         pictures=lambda: pictures(answer.blocks),
         page=lambda: answer,
         status=1 if answer.failed else 0,

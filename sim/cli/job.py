@@ -15,7 +15,7 @@ import click
 from sim.cli.exports import Command
 from sim.cli.options import Whole
 from sim.config.errors import InputError, naming
-from sim.config.job_form import HELP, HINTS, JOB, Policy, Takes, in_scenario, option_of
+from sim.config.job_form import HELP, HINTS, JOB, LOOKED_AT, Policy, Takes, in_scenario, option_of
 
 if TYPE_CHECKING:
     from sim.config.faults import Fault
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _POLICIES: tuple[str, ...] = get_args(Policy)
 _OF_TARGET = ("target", "bb_capacity", "bb_access", "lose_ssd")
 _READ_ALONE = (*_OF_TARGET, "placement", "faults", "hints", "environment")
-_LOOKED_AT = ("MPICH_MPIIO_", "ROMIO_", "IOR_HINT__")
 
 
 def job_option(name: str, nodes: int | None = None) -> Callable[[Command], Command]:
@@ -119,6 +118,32 @@ def describe(
     )
 
 
+def typed_options(context: click.Context, job: Mapping[str, Any]) -> set[str]:
+    """Return the options of a job that were typed, by their names."""
+    typed = click.core.ParameterSource.COMMANDLINE
+    return {option for option in job if context.get_parameter_source(option) == typed}
+
+
+def refuse_beside(
+    context: click.Context, name: str, job: Mapping[str, Any], allowed: set[str], right: str
+) -> None:
+    """Raise InputError if an option of a job was typed that a scenario says itself.
+
+    ``allowed`` are those that may stand beside one; ``right`` says what would be.
+    """
+    given = typed_options(context, job) - allowed
+    for option in job:
+        if option in given:
+            raise InputError(
+                f"{context.info_name} {name} with {_dashed(option)}: what describes the job stands "
+                f"in the scenario; right would be {right}"
+            )
+
+
+def _dashed(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
 def _read(name: str, typed: Any) -> Any:
     """Read a size or a rate; name the option if it is none."""
     from sim.config.units import parse_bytes, parse_rate
@@ -198,7 +223,7 @@ def inherited() -> dict[str, str]:
 
     A launcher hands it on to the job.
     """
-    return {name: value for name, value in os.environ.items() if name.startswith(_LOOKED_AT)}
+    return {name: value for name, value in os.environ.items() if name.startswith(LOOKED_AT)}
 
 
 def variables_of(

@@ -140,5 +140,4 @@ def side_by_side(sides: Sequence[Side], study: Study) -> Findings:
             told_apart(sides), repeat=study.repeat, jobs=study.processes, progress=progress
         )
     )
-    answer = side_by_side_answer(found, typed_command())
-    return findings_of(answer, lambda: found.to_pandas().to_csv(index=False))
+    return findings_of(side_by_side_answer(found, typed_command()))

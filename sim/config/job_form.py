@@ -18,6 +18,9 @@ from sim.config.paths import nested
 HINTS = "MPICH_MPIIO_HINTS"
 """The environment variable that hints for MPI-IO stand in."""
 
+LOOKED_AT = ("MPICH_MPIIO_", "ROMIO_", "IOR_HINT__")
+"""How the environment variables begin that MPI-IO looks at."""
+
 Policy = Literal["contiguous", "random", "spread"]
 Binding = Literal["cores", "none"]
 TargetKind = Literal["lustre", "ssd", "bb", "home"]

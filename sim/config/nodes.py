@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,11 @@ from sim.config.kept import kept
 from sim.config.model import Model
 from sim.config.units import Count, Few, Rate, Seconds, Size
 from sim.engine.page import PAGE
+
+Launcher = Literal["aprun", "srun"]
+
+LAUNCHER: Launcher = "aprun"
+"""What starts ranks where a machine file does not say: ALPS was Cray's own."""
 
 
 @kept(before={"read_page_time": 0.0, "node_hit_rate": lambda fields: fields["node_copy_rate"]})
@@ -23,6 +28,8 @@ class Nodes(Model):
     names
         What one of them is called, by which a Darshan log of the machine is known: any figures may
         stand for its figures. None if nobody says.
+    launcher
+        What starts the ranks of a job: ``aprun`` (ALPS) or ``srun`` (Slurm). None if nobody says.
     cores, memory, numa_nodes
         Of one compute node; memory in bytes, and in how many parts (NUMA nodes) the kernel keeps
         it.
@@ -70,6 +77,7 @@ class Nodes(Model):
 
     count: Count
     names: str | None = None
+    launcher: Launcher | None = None
     cores: Few
     threads_per_core: Few = 4
     memory: Annotated[Size, Field(ge=16 * PAGE)]

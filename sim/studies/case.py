@@ -166,6 +166,17 @@ class Case:
         updates = {"jobs": jobs, "changes": changed.changes}
         return replace(self, scenario=self.scenario.model_copy(update=updates))
 
+    def with_seed(self, more: int) -> Case:
+        """Return the case with the seed that comes so many after its own; of each job, too."""
+        scenario = self.scenario
+        update: dict[str, Any] = {"seed": scenario.seed + more}
+        if isinstance(scenario, JobsScenario):
+            update["jobs"] = tuple(
+                job if job.seed is None else job.model_copy(update={"seed": job.seed + more})
+                for job in scenario.jobs
+            )
+        return replace(self, scenario=scenario.model_copy(update=update))
+
     def without_jobs(self, names: frozenset[str], results: Mapping[str, Result]) -> Case:
         """Return the case without some jobs; the others get what they got in its run."""
         allocations = {name: result.allocation for name, result in results.items()}

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import Flag
-from functools import cached_property
+from functools import cached_property, partial
+from importlib.metadata import version
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -133,7 +134,7 @@ def plain_table(
 
 @dataclass(frozen=True)
 class Text:
-    """A few sentences."""
+    """A few sentences; several lines of them stay lines, each with its indent."""
 
     text: str
 
@@ -235,8 +236,9 @@ class Answer:
     blocks: Sequence[Block]
     _: KW_ONLY
     values: Values | None = None
+    table: Table | None = None  # of pandas, and what --csv writes
     description: str = ""
     cards: Sequence[Card] = ()
     whence: Mapping[str, Any] = field(default_factory=dict)  # command, seeds: no values
-    version: str = ""  # of xc40io
+    version: str = field(default_factory=partial(version, "xc40io"))  # of xc40io, which made it
     failed: bool = False  # exit status 1: bytes were lost, a point could not be run

@@ -97,10 +97,15 @@ def _flat(columns: Columns, rows: Any) -> Iterator[list[Any]]:
 
 
 def csv_text(table: Table) -> str:
-    """Return a table as CSV: the columns that pandas has; empty where a value is None."""
+    """Return a table as CSV: the columns that pandas has; empty where a value is none."""
     told = list(_told(table.columns))
+    exact = [float if column.unit.type is float else None for column in told]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in told])
-    writer.writerows(_flat(table.columns, table.rows))
+    for row in _flat(table.columns, records(table.rows)):
+        writer.writerow(
+            value if kind is None or value is None else kind(value)
+            for value, kind in zip(row, exact, strict=True)
+        )
     return text.getvalue()

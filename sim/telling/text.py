@@ -38,12 +38,10 @@ def blocks_text(blocks: Sequence[Block]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def wrapped(
-    sentences: str, first: str = "", then: str = "", *, break_words: bool = False
-) -> list[str]:
+def wrapped(sentences: str, first: str = "", then: str = "") -> list[str]:
     """Return sentences as lines; a number and its percent sign stay together.
 
-    ``break_words``: also words that are longer than a line, such as hints for MPI-IO.
+    Only words that are longer than a line, such as hints for MPI-IO, are broken.
     """
     kept = sentences.replace(" %", "\u00a0%")
     lines = textwrap.wrap(
@@ -52,9 +50,22 @@ def wrapped(
         initial_indent=first,
         subsequent_indent=then,
         break_on_hyphens=False,
-        break_long_words=break_words,
     )
     return [line.replace("\u00a0%", " %") for line in lines]
+
+
+def hanging(line: str) -> list[str]:
+    """Return a line as lines: what has no room follows two further to the right.
+
+    It begins with ``#`` where the line does; of a row, a figure and two spaces before its words,
+    it follows below these words.
+    """
+    told = line.lstrip()
+    indent = " " * (len(line) - len(told))
+    figure, gap, _ = told.partition("  ")
+    if told.startswith("#"):
+        return wrapped(line, then=f"{indent}#   ")
+    return wrapped(line, then=indent + (" " * len(figure) if gap else "") + "  ")
 
 
 def table_lines(table: Table) -> Iterator[str]:
@@ -101,7 +112,10 @@ def _lines(block: Block) -> Iterator[str]:
         case Listing():
             yield from block.text.splitlines()
         case Text(text):
-            yield from wrapped(text)
+            lines = text.splitlines()
+            hangs = len(lines) > 1 or text.startswith("#")
+            for line in lines:
+                yield from hanging(line) if hangs else wrapped(line)
         case Points(points, alert=True):
             yield from map(_said, points)
         case Points(points, title):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
@@ -86,21 +86,17 @@ class Sureness:
         return None
 
 
-def chance_faster(ratio: float, before: object, after: object) -> float | None:
+def chance_faster(ratio: float, before: object, after: object) -> float:
     """Return the chance that what was simulated ``ratio`` times as fast really is faster.
 
-    ``before`` and ``after``: the scenarios. In what runs of several jobs differ is not looked into:
-    they are given the errors of all ratios.
+    ``before`` and ``after``: the scenarios. In what runs of several jobs differ is not looked into,
+    nor a kernel whose file has gone: they are given the errors of all ratios.
     """
-    if is_exact() or ratio <= 0.0:
-        return None
     things: list[str] = []
     if isinstance(before, Scenario) and isinstance(after, Scenario):
-        try:
+        with suppress(InputError):
             things = differences(before, after)
-        except InputError:  # the file of a kernel has gone
-            return None
-    return chance_better(ratio, things)
+    return chance_better(ratio, things) if ratio > 0.0 else 0.0
 
 
 def span(found: Interval, write: Callable[[float], str]) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.assistant.catalogue import TOOLS
-from sim.assistant.subject import scenario_of
+from sim.assistant.answering import scenario_of
+from sim.assistant.tools import TOOLS
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import machine_of

@@ -113,6 +113,20 @@ TRACE = b"""rank,op,file,offset,length,start,end,think,coll,api
 SIDE_TABLE = b"""files:
 - {name: /s/out, stripe_count: 2, stripe_size: 1048576, ranks: [0, 1]}
 """
+JOB = b"""#!/bin/bash
+#SBATCH -N 2 -C knl,quad
+#SBATCH --ntasks-per-node=2 -S 1
+#PBS -l select=2:ncpus=4:mpiprocs=2,walltime=1:00
+#COBALT -n 2 -t 30
+#DW jobdw capacity=20GB access_mode=striped type=scratch
+export MPICH_MPIIO_HINTS="*:cb_nodes=2" DIR=$SCRATCH/out
+lfs setstripe -c 4 -S 1m ${DIR:-here}
+for n in 1 2; do
+  aprun -n $((n * 2)) -N 2 -e A='b c' ./ior -w -b 64k -t 32k -o "$DIR/x" > log 2>&1
+done
+srun --cpu-bind=cores mdtest -n 2 -F -d `pwd`/x
+cat <<EOF
+"""
 SCRIPT = b"""IOR START
   api=POSIX
   testFile=out
@@ -443,6 +457,12 @@ SURFACES: tuple[Surface, ...] = (
     ),
     Surface("faults", faults),
     Surface("hints", hints),
+    Surface(
+        "job scripts",
+        lambda: _one_file(
+            edited_bytes([JOB]), "j.sh", ("run", "j.sh"), ("run", "j.sh:2", "--nodes", "2")
+        ),
+    ),
     Surface(
         "IOR scripts",
         lambda: _one_file(edited_bytes([SCRIPT]), "s.ior", ("ior", *SMALL, "--", "-f", "s.ior")),

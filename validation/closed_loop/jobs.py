@@ -7,15 +7,21 @@ good for a job: stripes, sizes and numbers of nodes are drawn one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sim.config.scenario import Scenario
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario, Workload
 from sim.config.striping import StripeRequest
 from sim.config.units import GIB, KIB, MIB
 from sim.engine.randomness import stream
+from sim.studies.advice.job_nature import REPLAY
+from sim.workloads.darshan.facts import facts_of
+from sim.workloads.darshan.log import read_log
+from sim.workloads.darshan.place import where_it_ran
 
 SEED = 32
 
@@ -65,9 +71,8 @@ def drawn_jobs(seed: int = SEED, logs: Iterable[Path] = ()) -> dict[str, Scenari
         name, scenario = _kernel(draw, number)
         jobs[f"kernel {number:02d}, {name}"] = scenario
     for log in logs:
-        jobs[f"log, {log.name}"] = Scenario(
-            machine="theta", workload={"kernel": {"name": "replay", "trace": str(log)}}
-        )
+        with suppress(InputError):  # it has nothing that could be replayed
+            jobs[f"log, {log.name}"] = _of_log(log)
     return jobs
 
 
@@ -93,7 +98,7 @@ def _ior(draw: Draw) -> tuple[str, Scenario]:
             nodes=nodes,
             ppn=ppn,
             striping=_striping(draw),
-            workload={"ior": words},
+            workload=Workload(ior=tuple(words.split())),
         )
         return layout, scenario
 
@@ -121,9 +126,20 @@ def _kernel(draw: Draw, number: int) -> tuple[str, Scenario]:
         nodes=_one_of(draw, (2, 4, 8)),
         ppn=_one_of(draw, fitting),
         striping=_striping(draw),
-        workload={"kernel": {"name": name}},
+        workload=Workload(kernel={"name": name}),
     )
     return name, scenario
+
+
+def _of_log(path: Path) -> Scenario:
+    """Return the replay of a log, where the log says that it ran; else on Theta."""
+    ran = where_it_ran(read_log(path), facts_of(()), None)
+    return Scenario(
+        machine=ran.place.machine,
+        nodes=ran.shape.nodes,
+        ppn=ran.shape.ppn,
+        workload=Workload(kernel={"name": REPLAY, "trace": str(path)}),
+    )
 
 
 def _machine(draw: Draw) -> tuple[str, int]:

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.engine.randomness import stream
+from sim.studies.advice.job_knobs import knobs_of
+from sim.studies.advice.job_nature import nature_of, replays, seconds_of_record
+from sim.studies.advice.knobs import Setting
+from sim.studies.advice.space import Space
 from sim.studies.explain.explanation import explain
+from sim.studies.processes import Failure, bytes_to_simulate
 from sim.studies.ratio import Ratio, paired
 from sim.studies.simulations import Simulations
-from sim.studies.tune.job_knobs import knobs_of
-from sim.studies.tune.job_nature import nature_of, replays, seconds_of_record
-from sim.studies.tune.knobs import Setting
-from sim.studies.tune.space import Space
 from sim.studies.tune.tuning import tune
 
 SEEDS = 1001, 1002, 1003
@@ -29,6 +30,9 @@ KNOBS = (
 
 HARM = 1.03
 """How many times as long a job takes that advice has harmed, and as fast one that it has helped."""
+
+_BUDGET = 40
+"""Runs of ``tune``."""
 
 _DRAWN = 60
 """Settings that the plain search draws."""
@@ -71,33 +75,40 @@ class JobTrial(NamedTuple):
         return self.searched / max(self.advised, 1.0)
 
 
-def try_advice(job: str, scenario: Scenario, budget: int = 40) -> JobTrial:
-    """Ask for advice on a job, follow each piece of it, and search without any.
+class Subject(NamedTuple):
+    """A job that advice is asked for."""
 
-    Parameters
-    ----------
-    job
-        Its name.
-    scenario
-        The job.
-    budget
-        Runs that ``tune`` may make.
-    """
+    job: str  # its name
+    scenario: Scenario
+
+    def size(self) -> float:
+        """Return about how many bytes a run of it simulates."""
+        return bytes_to_simulate(self.scenario)
+
+
+def try_advice(subject: Subject) -> JobTrial:
+    """Ask for advice on a job, follow each piece of it, and search without any."""
+    job, scenario = subject
     simulations = Simulations()
     explained = explain(scenario, jobs=1)
     remedies = tuple(
-        Judged(one.typed, one.gain, _gain(simulations, scenario, one.scenario))
+        Judged(
+            one.change.words,
+            one.weighed.whole.value,
+            _gain(simulations, scenario, one.change.case.scenario),
+        )
         for one in explained.advice
+        if one.change is not None
+        and one.weighed is not None
+        and isinstance(one.change.case.scenario, Scenario)
     )
-    return JobTrial(
-        job, remedies, _tuned(simulations, scenario, budget), _searched(simulations, scenario)
-    )
+    return JobTrial(job, remedies, _tuned(simulations, scenario), _searched(simulations, scenario))
 
 
-def _tuned(simulations: Simulations, scenario: Scenario, budget: int) -> Judged | None:
+def _tuned(simulations: Simulations, scenario: Scenario) -> Judged | None:
     """Return what ``tune`` advises, judged; None where it advises nothing."""
     try:
-        found = tune(scenario, allow=KNOBS, budget=budget, jobs=1)
+        found = tune(scenario, allow=KNOBS, budget=_BUDGET, jobs=1)
     except InputError:  # nothing can be turned
         return None
     if found.already_best:
@@ -120,14 +131,12 @@ def _ratio(before: Sequence[float], after: Sequence[float]) -> Ratio:
     return paired(before, after) if math.inf not in after else Ratio(0.0)
 
 
-def _seconds(
-    simulations: Simulations, scenario: Scenario, seeds: Sequence[int]
-) -> list[float]:
+def _seconds(simulations: Simulations, scenario: Scenario, seeds: Sequence[int]) -> list[float]:
     """Return the seconds of a job's I/O by seed; without end where it cannot be run."""
     runs = [scenario.model_copy(update={"seed": seed}) for seed in seeds]
     return [
         math.inf
-        if not hasattr(ended, "phases") or ended.troubles
+        if isinstance(ended, Failure) or ended.troubles
         else seconds_of_record(ended, "all", replay=replays(scenario))
         for ended in simulations.run(runs)
     ]
@@ -136,7 +145,7 @@ def _seconds(
 def _searched(simulations: Simulations, scenario: Scenario) -> float:
     """Return how many times as fast the best setting is that is found without any knowledge."""
     (now,) = simulations.run([scenario])
-    if not hasattr(now, "phases"):
+    if isinstance(now, Failure):
         raise InputError(f"the job cannot be run as it is: {now.reason}")
     nature = nature_of(scenario, now)
     space = Space(nature, tuple(knobs_of(nature, KNOBS, ())), ())

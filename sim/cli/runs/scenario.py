@@ -1,23 +1,26 @@
-"""``xc40io run``: a scenario file."""
+"""``xc40io run``: a scenario file, or a job script."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
-from sim.cli.job import job_option
-from sim.cli.options import Whole
+from sim.cli.job import changed, described, refuse_beside, typed_options
 from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
+    from sim.config.jobs import JobsScenario
+    from sim.config.scenario import Scenario
+
+_OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
+"""Options of a job that may stand beside a scenario."""
 
 
-@click.command(short_help="Run a scenario file.")
-@click.argument("name", required=False, metavar="NAME|FILE.yaml")
-@click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
+@click.command(short_help="Run a scenario file, or a job script.")
+@click.argument("name", required=False, metavar="NAME|FILE")
 @click.option(
     "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
 )
@@ -27,34 +30,35 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of several jobs, run each by itself, too, to see what the others cost it.",
 )
-@job_option("hints")
-@job_option("environment")
+@described
 @options.changes
-@job_option("faults")
 @what_if_options
 @options.output
+@click.pass_context
 def run(
+    context: click.Context,
+    /,
     *,
     name: str | None,
-    seed: int | None,
     only_print: bool,
     alone: bool,
-    hints: str | None,
-    environment: tuple[str, ...],
     assignments: tuple[str, ...],
-    faults: tuple[str, ...],
     asked: WhatIfs,
     view: View,
     keep: Keep,
+    **job: Any,
 ) -> None:
     """Run a scenario, by the name of one that comes with xc40io or by the path of a file.
 
+    A batch script for Slurm, PBS or Cobalt is a scenario, too: the first launch of a program that
+    is known, or the second one of job.sh:2. Options of a job count in place of what a script says;
+    beside any other scenario stand --seed, --hints, --env, --fault and --set.
+
     xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
     """
-    from sim.cli.job import changed
     from sim.config.errors import InputError
     from sim.config.files import shipped
-    from sim.config.jobs import JobsScenario, load_jobs
+    from sim.config.jobs import JobsScenario
     from sim.config.scenario import machine_of
 
     if name is None:
@@ -62,19 +66,12 @@ def run(
             f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
             "a file of your own is given by its path, which ends in .yaml"
         )
-    scenario = load_jobs(name)
+    scenario = _scenario(context, name, assignments, job)
     if isinstance(scenario, JobsScenario) and view.mpiio_stats:
         from sim.cli.runs.running import DISPLAYS
 
-        environment += tuple(f"{variable}=1" for variable in DISPLAYS)
-    scenario = changed(
-        scenario,
-        seed=seed,
-        assignments=assignments,
-        hints=hints,
-        environment=environment,
-        faults=faults,
-    )
+        displays = [f"{variable}=1" for variable in DISPLAYS]
+        scenario = changed(scenario, seed=None, assignments=(), hints=None, environment=displays)
     if not only_print and compared(scenario, asked, view, keep):
         return
     if isinstance(scenario, JobsScenario):
@@ -96,3 +93,25 @@ def run(
     from sim.cli.runs.running import run_and_print
 
     run_and_print(scenario, view, keep)
+
+
+def _scenario(
+    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+) -> Scenario | JobsScenario:
+    """Return the scenario that is named, with what was typed beside it."""
+    from sim.cli.job_script import scenario_of_job_script
+    from sim.config.jobs import load_jobs
+    from sim.workloads.job_script.files import is_job_script
+
+    if is_job_script(name):
+        return scenario_of_job_script(context, name, assignments, job)
+    right = "--set, --fault, --seed, --hints or --env"
+    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
+    return changed(
+        load_jobs(name),
+        seed=job["seed"] if "seed" in typed_options(context, job) else None,
+        assignments=assignments,
+        hints=job["hints"],
+        environment=job["environment"],
+        faults=job["faults"],
+    )

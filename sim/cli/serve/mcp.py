@@ -48,7 +48,7 @@ def mcp(
     from sim.engine.processors import processors
 
     try:
-        from sim.assistant.server import serve
+        from sim.assistant.protocol import serve
     except ModuleNotFoundError as error:
         if error.name not in ("anyio", "mcp", "mcp_types"):
             raise

@@ -9,13 +9,12 @@ import click
 
 from sim.cli import options
 from sim.cli.findings import Findings, Study, study_options
-from sim.cli.job import describe, described
+from sim.cli.job import describe, described, typed_options
 from sim.cli.study.subject import (
     is_kept,
     is_log,
     refuse_facts,
     scenario_of_name,
-    typed_options,
     workload_of_words,
 )
 from sim.cli.study.sweep import swept
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
 
 _HELP = """\
 Run several things side by side, with the same seeds: how many times as fast each is as the first,
-what bound each, and why it differs. Named are scenarios, by name or file, logs to be replayed, and
-results that --save has kept; before a command line, machines. --what-if adds the first of them
-with other values.
+what bound each, and why it differs. Named are scenarios, by name or file, job scripts, logs to be
+replayed, and results that --save has kept; before a command line, machines. --what-if adds the
+first of them with other values.
 
 \b
   xc40io compare theta-headline theta-twice-the-osts --repeat 5

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
 
-The run is a scenario, by its name or the path of its file; a Darshan log or a trace table, which is
-replayed; a result that --save has kept, whose scenario is run again; or a command line behind a
-double dash, IOR's options or mdtest and its options. It is simulated as it is, then without each
-part of the path that may be to blame (a part that costs nothing), and with each change that may
-help: other striping, hints, nodes, hardware. Of several jobs also without each other job.
+The run is a scenario, by its name or the path of its file; a job script; a Darshan log or a trace
+table, which is replayed; a result that --save has kept, whose scenario is run again; or a command
+line behind a double dash, IOR's options or mdtest and its options. It is simulated as it is, then
+without each part of the path that may be to blame (a part that costs nothing), and with each change
+that may help: other striping, hints, nodes, hardware. Of several jobs also without each other job.
 
 \b
   xc40io explain theta-lock-contention
@@ -63,6 +63,4 @@ def explain(
     answer = explanation_answer(explanation, command)
     # Made once, and only if somebody wants it:
     shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))
-    return findings_of(answer, lambda: explanation.to_pandas().to_csv(index=False))._replace(
-        pictures=lambda: pictures(shown().blocks), page=shown
-    )
+    return findings_of(answer)._replace(pictures=lambda: pictures(shown().blocks), page=shown)

@@ -118,8 +118,7 @@ def plan(
 
     _check(asked, study)
     made = _run(_mix(name, assignments, seed), asked, study)
-    answer = plan_answer(made.mix, typed_command(), *made[1:])
-    return findings_of(answer, lambda: _table(made))
+    return findings_of(plan_answer(made.mix, typed_command(), *made[1:]))
 
 
 def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
@@ -268,10 +267,3 @@ def _numbers(text: str) -> list[int]:
     if not all(is_count(part) for part in parts):
         raise InputError(f"--failed {text!r}: right would be numbers, as in 0,1,2,4")
     return [int(part) for part in parts]
-
-
-def _table(made: _Studies) -> str:
-    """Return the one table of what was asked for, as CSV."""
-    (found,) = (one for one in made[1:] if one is not None)
-    text: str = found.to_pandas().to_csv(index=False)
-    return text

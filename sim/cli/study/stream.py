@@ -80,7 +80,7 @@ def stream(
     """Run a stream and print what came of it."""
     import time
 
-    from sim.studies.stream.stream_answer import stream_answer, stream_csv
+    from sim.studies.stream.stream_answer import stream_answer
     from sim.studies.stream.stream_draws import run_stream
 
     began = time.perf_counter()
@@ -92,7 +92,7 @@ def stream(
         counted="bytes",
     )
     wall = time.perf_counter() - began
-    told = findings_of(stream_answer(found, typed_command()), lambda: stream_csv(found))
+    told = findings_of(stream_answer(found, typed_command()))
     return told._replace(
         text=lambda: f"{told.text()}# Wall time: {wall:.2f} s\n",
         document=lambda: told.document() | {"wall_seconds": wall},

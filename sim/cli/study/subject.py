@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli.job import describe
+from sim.cli.job import describe, refuse_beside, typed_options
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -18,12 +18,6 @@ _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 
 _FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
 """Options of a job whose defaults a log tells."""
-
-
-def typed_options(context: click.Context, job: dict[str, Any]) -> set[str]:
-    """Return the options of a job that were typed, by their names."""
-    typed = click.core.ParameterSource.COMMANDLINE
-    return {option for option in job if context.get_parameter_source(option) == typed}
 
 
 _MDTEST = "mdtest"
@@ -92,7 +86,7 @@ def scenario_of_name(
     job: dict[str, Any],
     recorded: tuple[str, ...] = (),
 ) -> Scenario | JobsScenario:
-    """Return the scenario that is named: by its name, its file, a log, or a kept result.
+    """Return the scenario that is named: by its name, its file, a job script, a log, a result.
 
     Parameters
     ----------
@@ -113,9 +107,10 @@ def scenario_of_name(
         If there is no such scenario, or an option cannot stand beside it.
     """
     from sim.cli.job import changed
+    from sim.cli.job_script import scenario_of_job_script
     from sim.cli.runs.replay import TABLES, scenario_of_log
-    from sim.config.errors import InputError
     from sim.config.jobs import load_jobs
+    from sim.workloads.job_script.files import is_job_script
 
     given = typed_options(context, job)
     if not is_log(name):
@@ -123,12 +118,10 @@ def scenario_of_name(
     if is_log(name) or name.lower().endswith(TABLES):
         told = dict.fromkeys(_FROM_LOG - given)
         return scenario_of_log(name, assignments, job | told, recorded)
-    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
-        raise InputError(
-            f"{context.info_name} {name} with --{wrong[0].replace('_', '-')}: what describes the "
-            "job stands in the scenario; right would be --set, --fault, --seed, --hints or "
-            "--env, or an IOR command line"
-        )
+    if not is_kept(name) and is_job_script(name):
+        return scenario_of_job_script(context, name, assignments, job)
+    right = "--set, --fault, --seed, --hints or --env, or an IOR command line"
+    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
     return changed(
         _of_result(name) if is_kept(name) else load_jobs(name),
         seed=job["seed"] if "seed" in given else None,

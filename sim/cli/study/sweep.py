@@ -9,9 +9,8 @@ import click
 from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.findings import Findings, Study, findings_of, study_options
-from sim.cli.job import describe, described
+from sim.cli.job import describe, described, refuse_beside, typed_options
 from sim.cli.options import Whole
-from sim.cli.study.subject import typed_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
 _HELP = """\
-Run a scenario, a command line of IOR or mdtest, or a kernel for all combinations of some values.
+Run a scenario, a job script, a command line of IOR or mdtest, or a kernel for all combinations of
+some values.
 
 \b
   xc40io sweep theta-headline --over striping.count=8,16,...,56 --repeat 5
@@ -138,7 +138,7 @@ def swept(
         )
     )
     title = title_of(scenario)
-    told = findings_of(sweep_answer(title, done), lambda: done.to_pandas().to_csv(index=False))
+    told = findings_of(sweep_answer(title, done))
 
     def files() -> Iterable[Path]:
         from sim.telling.data import json_text
@@ -170,9 +170,11 @@ def _scenario(
 ) -> Scenario:
     """Return what is to be varied: a scenario by name, an IOR command line or a kernel."""
     from sim.cli.job import changed
+    from sim.cli.job_script import scenario_of_job_script
     from sim.cli.study.subject import workload_of_words
     from sim.config.errors import InputError
     from sim.config.scenario import Scenario, Workload, load_scenario
+    from sim.workloads.job_script.files import is_job_script
 
     if kernel is not None:
         if arguments:
@@ -187,15 +189,13 @@ def _scenario(
             f"sweep {name} {' '.join(rest)}: right would be one scenario, or a command line "
             "behind a double dash"
         )
-    given = typed_options(context, job)
-    if wrong := [option for option in job if option in given - _OF_A_SCENARIO]:
-        raise InputError(
-            f"sweep {name} with --{wrong[0].replace('_', '-')}: what describes the job stands in "
-            "the scenario; right would be --over, --set, --seed, --hints or --env"
-        )
+    if is_job_script(name):
+        return scenario_of_job_script(context, name, assignments, job)
+    right = "--over, --set, --seed, --hints or --env"
+    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
     scenario = changed(
         load_scenario(name),
-        seed=job["seed"] if "seed" in given else None,
+        seed=job["seed"] if "seed" in typed_options(context, job) else None,
         assignments=assignments,
         hints=job["hints"],
         environment=job["environment"],

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sim.studies.tune.tuning import Tuner, Tuning
 
 _HELP = """\
-Search for the settings with which the I/O of a job takes the least time: of a scenario, an IOR
-command line, a Darshan log, or a result that --save has kept.
+Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
+script, an IOR command line, a Darshan log, or a result that --save has kept.
 
 \b
   xc40io tune theta-headline
@@ -97,12 +97,12 @@ def tune(
     """Search, and print what was found."""
     from pathlib import Path
 
+    from sim.studies.advice.job_knobs import read_allowed
+    from sim.studies.advice.space import parse_limits
     from sim.studies.axes import parse_axes
     from sim.studies.simulations import Simulations
     from sim.studies.store import Store
-    from sim.studies.tune.job_knobs import read_allowed
     from sim.studies.tune.search import Budget
-    from sim.studies.tune.space import parse_limits
     from sim.studies.tune.tuning import Tuner
 
     asked: dict[str, Any] = {
@@ -142,8 +142,7 @@ def _findings(scenario: Scenario, found: Tuning) -> Findings:
     from sim.studies.tune.tune_answer import tuning_answer
 
     title = f"Tune {title_of(scenario)}"
-    told = findings_of(tuning_answer(title, found), lambda: found.to_pandas().to_csv(index=False))
-    return told._replace(
+    return findings_of(tuning_answer(title, found))._replace(
         page=lambda: tuning_answer(title, found, typed_command()),
         status=0 if found.finished else INTERRUPTED,
     )

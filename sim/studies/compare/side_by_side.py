@@ -103,12 +103,14 @@ class SideBySide:
             for phase, sides in self.phases.items()
         ]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each phase of each run: docs/python.md.
+    @property
+    def table(self) -> Table:
+        """A row for each phase of each run; seconds, bytes, bytes/s, ``busy`` from 0 to 1."""
+        return Table(PHASES, lambda: self.rows)
 
-        Seconds, bytes, bytes/s; ``busy`` from 0 to 1. What there is not is NaN, or empty.
-        """
-        return frame(Table(PHASES, lambda: self.rows))
+    def to_pandas(self) -> pd.DataFrame:
+        """Return its table: docs/python.md. What there is not is NaN, or empty."""
+        return frame(self.table)
 
 
 def _of(record: str, name: str) -> Callable[[Any], Any]:

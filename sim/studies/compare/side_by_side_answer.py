@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from sim.config.scenario import Scenario
@@ -79,7 +78,7 @@ def side_by_side_answer(found: SideBySide, command: str = "") -> Answer:
             Section("again", "To run it again", [Listing("Command", command, True)], on="page"),
         ],
         values=values,
-        version=version("xc40io"),
+        table=found.table,
         failed=bool(found.troubles),
     )
 

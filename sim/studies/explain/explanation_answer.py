@@ -16,6 +16,8 @@ from sim.results.pictures.scene import setup_of, setup_of_jobs
 from sim.results.run_page import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
+from sim.studies.advice.knobs import Who
+from sim.studies.advice.weighing import LEAST, SEEDS
 from sim.studies.case import Phase, titles
 from sim.studies.explain.explanation import (
     PLACE,
@@ -25,7 +27,6 @@ from sim.studies.explain.explanation import (
     PhaseExplanation,
     Tried,
 )
-from sim.studies.explain.remedies import Kind
 from sim.telling.answer import (
     Answer,
     Block,
@@ -42,7 +43,6 @@ from sim.telling.answer import (
     Values,
 )
 from sim.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
-from sim.telling.text import wrapped
 from sim.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
 from sim.trust.sureness import chance_words, is_exact
 from topology.text import format_count
@@ -54,9 +54,8 @@ if TYPE_CHECKING:
 _SHOWN = 5  # runs of each kind that are told in text and drawn
 _WAITS = 4
 _LEAST = 0.01  # share of the time of a wait that is told
-_HANGING = 15  # where the words of the second line about a run begin
 _NO_CHANGE = 0.015
-_SURE = " How sure a change is: the chance that it helps in reality, too."
+_SURE = " How sure it is: the chance that it helps in reality, too."
 
 _PHASES = (
     *PLACE,
@@ -94,13 +93,12 @@ def explanation_answer(
     ``run`` is what it is about (:meth:`Explanation.recorded_run`), for a page that shows it, too.
     """
     named = titles([one.phase for one in explanation.phases])
-    text = Section("", "", [Listing("", "\n".join(_text(explanation, named)))], on="text")
+    text = Section("", "", list(_text(explanation, named)), on="text")
     of_run = _page_of(run)
     more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
     values = Values("explanation", _VALUES, explanation)
-    return replace(
-        of_run, blocks=[text, *_sections(explanation, named, command), *more], values=values
-    )
+    told = [text, *_sections(explanation, named, command), *more]
+    return replace(of_run, blocks=told, values=values, table=explanation.table)
 
 
 def _page_of(run: Result | JobsResult | None) -> Answer:
@@ -132,21 +130,18 @@ def _sections(
     yield Section("command", "How this was found out", again, on="page")
 
 
-def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[str]:
-    """Yield the lines of the text."""
+def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
+    """Yield what text tells: of each kind of phase, and of all."""
     for one in explanation.phases:
-        yield from _lines(one, named[one.phase])
-        yield ""
-    yield from _wrapped(
-        f"{explanation.runs + 1} runs were made. A part is to blame, and a change helps, if the "
-        f"phase is {WORTH_SAYING} times as fast.{'' if is_exact() else _SURE}"
+        yield Text("\n".join(_lines(one, named[one.phase])))
+    how = (
+        f"{explanation.runs + 1} runs were made. A part is to blame if the phase is {WORTH_SAYING} "
+        f"times as fast without it. A change is advised if it helps on {SEEDS} seeds by more than "
+        "chance, helps all I/O together, and by more than the model is usually off."
     )
-    for words, reason in explanation.refused:
-        yield from _wrapped(f"Could not be tried: {words}: {reason}")
-
-
-def _wrapped(said: str, first: str = "", then: str = "  ") -> list[str]:
-    return wrapped(said, first, then, break_words=True)
+    how += "" if is_exact() else _SURE
+    refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)
+    yield Text("\n".join([how, *refused]))
 
 
 def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:
@@ -156,14 +151,12 @@ def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:
 
 def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
     """Yield what text tells of a phase."""
-    took = f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
-    yield from _wrapped(took)
-    for said in (_path(phase), verdict(phase), beside(phase)):
-        yield from _wrapped(said, "  ", "    ")
+    yield f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
+    yield from (f"  {said}" for said in (_path(phase), verdict(phase), beside(phase)) if said)
     yield from _runs(phase.without)
-    yield from _wrapped(advice(phase), "  ", "    ")
-    for kind in Kind:
-        tried = [one for one in phase.changed if one.kind == kind]
+    yield f"  {advice(phase)}"
+    for kind in Who:
+        tried = [one for one in phase.changed if one.kind == kind and one.helps]
         if tried:
             yield f"  Changes of {kind.value}:"
             yield from _runs(tried)
@@ -192,9 +185,8 @@ def _runs(tried: Sequence[Tried]) -> Iterator[str]:
     for one in tried[:_SHOWN]:
         typed = f"  ({one.typed})" if one.typed else ""
         gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
-        sure = "" if one.chance is None or not one.helps else f"  ({chance_words(one.chance)} sure)"
-        line = f"    {gain:>9}  {one.tried} {one.words}{typed}{sure}"
-        yield from _wrapped(line, then=" " * _HANGING)
+        sure = "" if is_exact() or one.chance is None else f"  ({chance_words(one.chance)} sure)"
+        yield f"    {gain:>9}  {one.tried} {one.words}{typed}{sure}"
 
 
 def verdict(phase: PhaseExplanation) -> str:
@@ -232,15 +224,26 @@ def advice(phase: PhaseExplanation) -> str:
     """Say in one sentence what helps: a setting if one does, else the program or the machine."""
     if not phase.changed:
         return "There is nothing to try that has to do with what the ranks waited for."
-    for kind in Kind:
-        best = next((one for one in phase.changed if one.kind == kind), None)
-        if best is not None and best.helps:
+    for kind in Who:
+        best = next((one for one in phase.changed if one.kind == kind and one.helps), None)
+        if best is not None:
             return f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
-    best = phase.changed[0]
+    best = max(phase.changed, key=lambda one: one.gain)
     return (
-        f"Nothing that can be changed here helps: of {len(phase.changed)} changes the best, "
-        f"{best.words}, makes it {best.gain:.2f} times as fast."
+        f"Change nothing: of {len(phase.changed)} changes that were tried none surely helps. The "
+        f"best, {best.words}, makes it {best.gain:.2f} times as fast{_but(best)}."
     )
+
+
+def _but(best: Tried) -> str:
+    """Say why the change that brings most is not advised."""
+    if best.gain < LEAST:
+        return ""
+    if best.weighed is None or best.weighed.whole.value < LEAST:
+        return ", but not all I/O together"
+    if not (best.weighed.gain.clear and best.weighed.whole.clear):
+        return ", no more than chance may do"
+    return ", no more than the model may be off"
 
 
 def _tables(phase: PhaseExplanation) -> list[Block]:
@@ -291,7 +294,7 @@ def _pictures(explanation: Explanation, place: int, name: str) -> Iterator[Pictu
 
 def _groups(phase: PhaseExplanation) -> list[_Group]:
     """Return the bars of a phase: parts of the path, then changes by who can make them."""
-    colours = {Kind.SETTING: WRITE, Kind.PROGRAM: OTHER, Kind.MACHINE: READ}
+    colours = dict.fromkeys(Who, OTHER) | {Who.SETTINGS: WRITE, Who.MACHINE: READ}
     part = "without a part of the path" + (", or another job" if phase.others else "")
     groups = [_Group(part, INK, phase.without[:_SHOWN])]
     for kind, colour in colours.items():
@@ -311,7 +314,7 @@ def _gains_figure(
         f"What would help: {name}, {format_seconds(phase.seconds, 3)} as it is",
         setup,
         "Each bar is a run that was made: how many times as fast the phase is then. A part "
-        f"is to blame, and a change helps, beyond the dotted line: {WORTH_SAYING:g} times as fast. "
+        f"is to blame beyond the dotted line: {WORTH_SAYING:g} times as fast. "
         f"At most {_SHOWN} of each kind, the best.",
     )
     words = [

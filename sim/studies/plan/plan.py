@@ -27,6 +27,9 @@ from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
 from sim.studies.simulations import Progress, Simulations
 from sim.studies.store import Store
+from sim.telling.answer import Column, Table, Unit
+from sim.telling.data import frame
+from sim.telling.units import ANY, FACTOR, FLAG, RATE, SECONDS, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,16 +117,35 @@ class Plan:
         """Return the configuration with these values, if it was asked for."""
         return next((each for each in self.configurations if each.values == values), None)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each job on each configuration, and one for the mix.
+    @property
+    def table(self) -> Table:
+        """A row for each job on each configuration, and one for the mix.
 
         A column for each value that was changed, with the number that the machine had; ``job``,
         which is ``mix`` for the mix; ``bandwidth`` (bytes/s), ``seconds``, ``bytes``,
         ``times_as_fast``, ``bound_by``; ``cost``, ``efficient`` and ``failure``.
         """
-        import pandas as pd
+        columns = *(Column(axis.path, ANY) for axis in self.axes), *_TOLD
+        return Table(
+            columns, lambda: [row for each in self.configurations for row in _rows(self, each)]
+        )
 
-        return pd.DataFrame([row for each in self.configurations for row in _rows(self, each)])
+    def to_pandas(self) -> pd.DataFrame:
+        """Return its table: docs/plan.md."""
+        return frame(self.table)
+
+
+_TOLD = (
+    Column("job", WORDS),
+    Column("bandwidth", RATE),
+    Column("times_as_fast", FACTOR),
+    Column("cost", FACTOR),
+    Column("efficient", FLAG),
+    Column("failure", WORDS),
+    Column("seconds", SECONDS),
+    Column("bytes", Unit("bytes", float)),
+    Column("bound_by", WORDS),
+)
 
 
 def plan(
@@ -368,6 +390,7 @@ def _rows(plan: Plan, each: Configuration) -> Iterator[dict[str, Any]]:
         "job": "mix",
         "bandwidth": each.rate,
         "times_as_fast": None if each.rate is None else ratio,
+        **dict.fromkeys(("seconds", "bytes", "bound_by")),
         **costs,
     }
     for job, runs, before in zip(plan.mix.jobs, each.runs, plan.present.runs, strict=False):

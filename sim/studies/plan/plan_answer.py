@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from sim.config.machine import Machine
@@ -81,9 +80,9 @@ def plan_answer(
         setup=_UNITS if plan is None else plan_setup(plan),
         blocks=blocks,
         values=Values("plan", tuple(columns), plan),
+        table=next((made.table for made in (plan, sensitivity, faults) if made is not None), None),
         description=mix.description,
         cards=[] if plan is None else list(_cards(plan)),
-        version=version("xc40io"),
         failed=plan is not None and any(each.reason for each in plan.configurations),
     )
 

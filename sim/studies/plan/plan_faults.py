@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sim.config.errors import InputError, naming
 from sim.config.fault_forms import KINDS
@@ -18,6 +18,9 @@ from sim.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix
 from sim.studies.processes import Failure
 from sim.studies.simulations import Progress, Simulations
 from sim.studies.store import Store
+from sim.telling.answer import Column, Table
+from sim.telling.data import frame
+from sim.telling.units import NUMBER, RATE, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,20 +80,31 @@ class MixFaults:
     recalled: int
     notes: tuple[str, ...]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each job, fault and number of parts; bytes/s."""
-        import pandas as pd
+    @property
+    def table(self) -> Table:
+        """A row for each job, fault and number of parts; bytes/s."""
+        return Table(_TOLD, lambda: list(self._rows()))
 
-        rows = []
+    def _rows(self) -> Iterator[dict[str, Any]]:
         for curve in self.curves:
             for point in curve.points:
                 common = {"fault": curve.fault, "failed": point.number, "failure": point.reason}
-                rows.append({**common, "job": "mix", "bandwidth": point.rate})
-                rows += [
-                    {**common, "job": job.name, "bandwidth": runs.rate}
-                    for job, runs in zip(self.mix.jobs, point.runs, strict=False)
-                ]
-        return pd.DataFrame(rows)
+                yield {**common, "job": "mix", "bandwidth": point.rate}
+                for job, runs in zip(self.mix.jobs, point.runs, strict=False):
+                    yield {**common, "job": job.name, "bandwidth": runs.rate}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return its table: docs/plan.md."""
+        return frame(self.table)
+
+
+_TOLD = (
+    Column("fault", WORDS),
+    Column("failed", NUMBER),
+    Column("failure", WORDS),
+    Column("job", WORDS),
+    Column("bandwidth", RATE),
+)
 
 
 def plan_faults(

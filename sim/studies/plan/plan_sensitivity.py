@@ -24,6 +24,9 @@ from sim.studies.plan.mix_runs import Setting, jobs_of_weights, run_mix, through
 from sim.studies.processes import Failure
 from sim.studies.simulations import Progress, Simulations
 from sim.studies.store import Store
+from sim.telling.answer import Column, Table
+from sim.telling.data import frame
+from sim.telling.units import ANY, FACTOR, RATE, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,19 +111,28 @@ class MixSensitivity:
     recalled: int
     notes: tuple[str, ...]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each value: bytes/s, and parts of the variance."""
-        import pandas as pd
-
-        shares = {share.path: share._asdict() for share in self.shares}
-        return pd.DataFrame(
-            [
-                effect.range._asdict()
-                | {name: getattr(effect, name) for name in ("mean", "size", "spread", "error")}
-                | shares.get(effect.range.path, {})
-                for effect in self.effects
-            ]
+    @property
+    def table(self) -> Table:
+        """A row for each value: bytes/s, and parts of the variance where they are known."""
+        shares = {share.path: share for share in self.shares}
+        nothing = dict.fromkeys(Share._fields)
+        columns = (
+            Column("path", WORDS),
+            *(Column(name, ANY) for name in Range._fields[1:]),
+            *(Column(name, RATE) for name in Effect._fields[1:]),
+            *(Column(name, FACTOR) for name in Share._fields[1:] if shares),
         )
+
+        def row(effect: Effect) -> dict[str, Any]:
+            share = shares.get(effect.range.path)
+            told = effect._asdict() | (nothing if share is None else share._asdict())
+            return told | effect.range._asdict()
+
+        return Table(columns, lambda: list(map(row, self.effects)))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return its table: docs/plan.md."""
+        return frame(self.table)
 
 
 def sensitivity(

@@ -7,10 +7,8 @@ seconds that a rank spent neither computing nor waiting for other ranks, on aver
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +25,16 @@ from sim.telling.answer import (
     Picture,
     Section,
     Table,
+    Text,
     To,
     Unit,
     Values,
     plain_table,
 )
-from sim.telling.data import csv_text
 from sim.telling.units import ANY, BYTES, NUMBER, ROWS, SECONDS, WORDS
 from topology.text import format_count
 
 _MOST_ROWS = 40
-_WIDTH = 100
 
 _POLICIES = {
     "easy": "first come, first served, with EASY backfilling",
@@ -136,32 +133,27 @@ def stream_answer(draws: Draws, command: str) -> Answer:
         setup=_setup(draws),
         blocks=[*_blocks(draws), Section("again", "To run it again", [again], on="page")],
         values=Values("stream", STREAM, draws),
-        version=version("xc40io"),
+        table=Table(JOBS, lambda: _rows(draws, draws.first.jobs)),
     )
-
-
-def stream_csv(draws: Draws) -> str:
-    """Return a row for each job as CSV; empty where something is not known."""
-    return csv_text(Table(JOBS, lambda: _rows(draws, draws.first.jobs)))
 
 
 def _blocks(draws: Draws) -> Iterator[Block]:
     result = draws.first
-    yield _lines(_setup(draws))
+    yield Text(_setup(draws))
     yield _summary(result)
-    yield _lines(_use(result))
+    yield Text(_use(result))
     yield _jobs(draws)
     notes = [f"# {note}." for note in (*draws.notes, *result.notes)]
     if notes:
-        yield _lines(*notes)
+        yield Text("\n".join(notes))
     agreement = draws.agreement()
     if agreement is not None:
-        yield _lines(_agreement(agreement, len(draws.results)))
+        yield Text(_agreement(agreement, len(draws.results)))
     yield Picture("stream", partial(stream_figure, result))
-    yield _lines(
+    yield Listing(
+        "",
         f"# In all: {result.end:,.1f} simulated s, {result.rpcs:,} bulk RPCs with "
         f"{result.bulk_bytes / 1e9:,.6g} GB, {result.events:,} events; digest {result.digest}",
-        width=1000,
     )
 
 
@@ -274,12 +266,3 @@ def _long(seconds: float) -> str:
         if seconds >= 2.0 * unit:
             return f"{seconds / unit:.3g} {name}"
     return f"{seconds / 60.0:.3g} min"
-
-
-def _lines(*sentences: str, width: int = _WIDTH) -> Listing:
-    """Return sentences as lines; what follows the first line of a note is indented."""
-    told = []
-    for one in sentences:
-        later = "#   " if one.startswith("# ") else ""
-        told += textwrap.wrap(one, width, subsequent_indent=later)
-    return Listing("", "\n".join(told))

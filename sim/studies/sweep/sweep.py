@@ -20,7 +20,10 @@ from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Progress, Simulations
 from sim.studies.store import Store
 from sim.studies.sweep.points import PhaseTotal, Point, Shown
+from sim.studies.sweep.sweep_tables import table_of, to_xarray
 from sim.studies.variation import varied
+from sim.telling.answer import Table
+from sim.telling.data import frame
 from topology.text import format_count
 
 if TYPE_CHECKING:
@@ -86,11 +89,14 @@ class Sweep:
                 if isinstance(ended, Failure):
                     yield point.values, seed, ended.reason
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each phase of each run: docs/sweep.md."""
-        from sim.studies.sweep.sweep_tables import to_pandas
+    @property
+    def table(self) -> Table:
+        """A row for each phase of each run."""
+        return table_of(self)
 
-        return to_pandas(self)
+    def to_pandas(self) -> pd.DataFrame:
+        """Return its table: docs/sweep.md."""
+        return frame(self.table)
 
     def to_xarray(self) -> xr.Dataset:
         """Return a dataset with a dimension for each axis, seed and phase: docs/sweep.md.
@@ -100,8 +106,6 @@ class Sweep:
         FailureError
             If xarray is not installed.
         """
-        from sim.studies.sweep.sweep_tables import to_xarray
-
         return to_xarray(self)
 
 

@@ -20,7 +20,6 @@ from sim.telling.units import ANY, NUMBER, RATE, SECONDS, WORDS
 from sim.trust.sureness import Sureness
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 _BYTES, _SHARE = Unit("bytes", float), Unit("", float)
@@ -61,7 +60,7 @@ class Swept(Protocol):
     def phases(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
-def to_pandas(done: Swept) -> pd.DataFrame:
+def table_of(done: Swept) -> Table:
     """Return a table with a row for each phase of each run, and one for each run that failed.
 
     A column for each axis, with plain numbers where the values are numbers or sizes (in bytes);
@@ -77,7 +76,7 @@ def to_pandas(done: Swept) -> pd.DataFrame:
         Column("real_high", RATE),
         Column("failure", WORDS),
     )
-    return frame(Table(columns, lambda: list(_rows(done))))
+    return Table(columns, lambda: list(_rows(done)))
 
 
 def _rows(done: Swept) -> Iterator[dict[str, Any]]:
@@ -103,7 +102,7 @@ def _rows(done: Swept) -> Iterator[dict[str, Any]]:
 def to_xarray(done: Swept) -> xr.Dataset:
     """Return a dataset: a dimension for each axis, or ``point`` of a sample; ``seed``; ``phase``.
 
-    The variables are the columns of :func:`to_pandas`. The coordinates are plain numbers where the
+    The variables are the columns of :func:`table_of`. The coordinates are plain numbers where the
     values are numbers or sizes; the attribute ``units`` says which.
 
     Raises
@@ -200,7 +199,7 @@ def write_sweep(done: Swept, folder: str | Path, document: str) -> list[Path]:
     with replacing(data, "--out") as draft:
         _storable(to_xarray(done)).to_netcdf(draft, engine="scipy", format="NETCDF3_64BIT")
     with replacing(runs, "--out") as draft:
-        to_pandas(done).to_parquet(draft, index=False)
+        frame(table_of(done)).to_parquet(draft, index=False)
     write_whole(told, document, "--out")
     return [data, runs, told]
 

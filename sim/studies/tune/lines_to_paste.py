@@ -8,14 +8,15 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from sim.config.job_form import HINTS
-from sim.config.scenario import Scenario
+from sim.config.scenario import Scenario, machine_of
 from sim.config.units import SHORT_SIZES
-from sim.studies.tune.job_nature import replays
-from sim.studies.tune.knobs import Turner, striping_of
-from sim.studies.tune.space import Space
+from sim.studies.advice.job_nature import replays
+from sim.studies.advice.knobs import Who, striping_of
+from sim.studies.advice.space import Space
 from sim.studies.tune.tuning import Trial
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
+from sim.workloads.job_script.start_line import start_line, typed
 
 _FOLDER, _PROGRAM = "DIR", "PROGRAM"
 """What stands where only the user knows the name."""
@@ -26,7 +27,7 @@ class Proposal(NamedTuple):
 
     setstripe: str  # empty where files are not on Lustre, or keep their layouts
     hints: str  # the line that exports MPICH_MPIIO_HINTS; empty without hints
-    start: str  # the line that starts the job on a machine with ALPS
+    start: str  # the line that starts the job, by the machine's launcher
     remarks: tuple[str, ...]  # what a line cannot say: a sentence each
 
     @property
@@ -64,22 +65,33 @@ def _folder(scenario: Scenario) -> str:
     workload = workload_of(scenario.workload)
     assert isinstance(workload, Ior)
     folder = str(PurePosixPath(workload.command.tests[0].test_file).parent)
-    return _FOLDER if folder == "." else shlex.quote(folder)
+    return _FOLDER if folder == "." else typed(folder)
 
 
 def _start(scenario: Scenario) -> str:
     """Return the line that starts the job; of a kernel or a log nobody knows the program."""
-    what = _PROGRAM if scenario.workload.kernel is not None else scenario.workload.command
-    return f"aprun -n {scenario.nodes * scenario.ppn} -N {scenario.ppn} {what}"
+    kernel = scenario.workload.kernel is not None
+    words = (_PROGRAM,) if kernel else shlex.split(scenario.workload.command)
+    cores, machine = scenario.cores, machine_of(scenario)
+    return start_line(
+        machine,
+        scenario.nodes,
+        scenario.ppn,
+        words,
+        core_spec=cores.system,
+        bound=cores.bind == "cores",
+    )
 
 
 def _remarks(space: Space, scenario: Scenario) -> list[str]:
     """Say what the lines leave open."""
-    remarks = [
-        "aprun belongs to ALPS; with Slurm: srun "
-        f"-N {scenario.nodes} -n {scenario.nodes * scenario.ppn} "
-        f"--ntasks-per-node={scenario.ppn} in its place."
-    ]
+    remarks = []
+    if machine_of(scenario).nodes.launcher is None:
+        remarks.append(
+            "aprun belongs to ALPS; with Slurm: srun "
+            f"-N {scenario.nodes} -n {scenario.nodes * scenario.ppn} "
+            f"--ntasks-per-node={scenario.ppn} in its place."
+        )
     kind = scenario.target.kind
     if kind != "lustre":
         remarks.append(f"The files are to be written to {_PLACES[kind]}.")
@@ -102,7 +114,7 @@ def _by_hand(space: Space, trial: Trial) -> Iterator[str]:
     kernel = trial.scenario.workload.kernel is not None
     for knob in space.knobs:
         value = trial.setting.get(knob.name)
-        unsaid = (kernel and knob.turner is Turner.PROGRAM) or knob.turner is Turner.ANYBODY
+        unsaid = (kernel and knob.who is Who.PROGRAM) or knob.who is Who.ANYBODY
         if unsaid and value not in (None, knob.present):
             yield f"By hand: {knob.words}: {knob.label(value)}."
 

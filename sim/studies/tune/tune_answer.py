@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from math import exp, log
 from typing import Any, NamedTuple
 
@@ -14,12 +13,13 @@ from sim.config.scenario import machine_of
 from sim.config.units import format_seconds
 from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
+from sim.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
+from sim.studies.advice.knobs import Setting
+from sim.studies.advice.weighing import LEAST
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound
-from sim.studies.tune.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
-from sim.studies.tune.knobs import Setting
 from sim.studies.tune.lines_to_paste import proposal_of
 from sim.studies.tune.tune_plot import tuning_figure
 from sim.studies.tune.tuning import RunnerUp, Trial, Tuning
@@ -37,14 +37,21 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
+from sim.telling.text import hanging
 from sim.telling.units import ANY, ROWS
-from sim.trust.how_sure import LIKELY, NINE_OF_TEN, Interval
+from sim.trust.how_sure import NINE_OF_TEN, Interval
 from sim.trust.model_error import ModelError, model_error_of
 from sim.trust.run_kind import run_kind
-from sim.trust.sureness import Sureness, chance_faster, chance_words, real_words, seconds, span
+from sim.trust.sureness import (
+    Sureness,
+    chance_words,
+    is_exact,
+    real_words,
+    seconds,
+    span,
+)
 from topology.text import format_count
 
-_WIDTH = 100
 _FEW = "; so few say little"
 _FAR = 1.5
 _LITTLE = 0.005
@@ -53,7 +60,7 @@ _LITTLE = 0.005
 _KNOBS = (
     Column("name", ANY),
     Column("words", ANY),
-    Column("turner", ANY, lambda knob: str(knob.turner)),
+    Column("turner", ANY, lambda knob: str(knob.who)),
     Column("choices", ANY, lambda knob: [knob.label(value) for value in knob.values]),
 )
 
@@ -65,8 +72,14 @@ TUNING = (
     Column("exhaustive", ANY, help="Whether all settings were tried."),
     Column("seeds", ANY),
     Column("knobs", ROWS, lambda of: of.space.knobs, inner=_KNOBS),
-    Column("already_best", ANY),
-    Column("gain", ANY, lambda of: _ratio(of.gain) | _chance_of(of)),
+    Column("already_best", ANY, help="Whether nothing has to change."),
+    Column(
+        "chance",
+        ANY,
+        lambda of: None if is_exact() else of.chance,
+        help="That a real run is faster, too.",
+    ),
+    Column("gain", ANY, lambda of: _ratio(of.gain)),
     Column("best", ANY, lambda of: _trial(of, of.best)),
     Column("present", ANY, lambda of: _trial(of, of.present)),
     Column("runners_up", ANY, lambda of: list(_runners_up(of))),
@@ -98,33 +111,29 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
             Section("again", "To run it again", again, on="page"),
         ],
         values=Values("tuning", (Column("title", ANY, lambda _: title), *TUNING), found),
-        version=version("xc40io"),
+        table=found.table,
     )
 
 
 def _card(found: Tuning, name: str, trial: Trial) -> Card:
     real = real_seconds(found, trial)
-    return Card(
-        name,
-        format_seconds(trial.mean, 4),
-        "" if real is None else real_words(real, seconds),
-    )
+    note = "" if real is None else real_words(real, seconds)
+    return Card(name, format_seconds(trial.mean, 4), note)
 
 
 def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     """Yield what text has line by line, then the same for a page."""
     searched, failures, bound = list(_searched(found)), list(_failures(found)), list(_bound(found))
-    trust = " ".join(filter(None, (_trust(found), _sureness(found))))
+    trust = " ".join(filter(None, (_trust(found), _real(found))))
     gain, importance, table = _gain(found), _importance(found), _table(found)
-    first, *paste = _paste(found)
+    paste = list(_paste(found))
     told: list[Block] = [
-        *(_lines(title, *searched), _lines(gain), Listing("", "\n".join([first, *paste]))),
-        *(table, _lines(importance), Listing("", "\n".join(_bound_lines(found)))),
-        *(_lines(trust), _lines(*failures)),
+        *(_lines(title, *searched), Text(gain), Listing("", "\n".join(paste))),
+        *(table, Text(importance), _lines(*_bound_lines(found)), Text(trust), _lines(*failures)),
     ]
     yield Section("", "", told, on="text")
-    pasted = Listing(first.rstrip(":"), textwrap.dedent("\n".join(paste)))
-    yield Section("answer", "What to set", [Text(gain), pasted, Text(trust)], on="page")
+    pasted = [Listing("To paste", textwrap.dedent("\n".join(paste[1:])))] if paste else []
+    yield Section("answer", "What to set", [Text(gain), *pasted, Text(trust)], on="page")
     picture = Picture("landscape", partial(tuning_figure, title, found))
     yield Section("pictures", "Picture", [picture])
     settings = replace(table, title="The best, those behind it, and the present ones")
@@ -134,14 +143,8 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     yield Section("why", "What binds now, and with the best", why, on="page")
 
 
-def _lines(*sentences: str) -> Listing:
-    return Listing("", "\n".join(map(_wrapped, sentences)))
-
-
-def _wrapped(text: str, indent: str = "") -> str:
-    """Return text in lines that fit; the later ones stand a little to the right."""
-    later = indent if indent.endswith("# ") or not indent else indent + "  "
-    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=later)
+def _lines(*sentences: str) -> Text:
+    return Text("\n".join(sentences))
 
 
 def _searched(found: Tuning) -> Iterator[str]:
@@ -153,7 +156,8 @@ def _searched(found: Tuning) -> Iterator[str]:
     )
     yield (
         f"Tried {way}, in {format_count(found.simulated + found.recalled, 'run')}; the best with "
-        f"{format_count(len(found.best.seconds), 'seed')}. Turned: "
+        f"{format_count(len(found.best.seconds), 'seed')}, and with as many others to confirm it. "
+        "Turned: "
         f"{', '.join(knob.name for knob in found.space.knobs)}."
     )
     yield f"Minimised: {minimised(found)}."
@@ -174,19 +178,28 @@ def minimised(found: Tuning) -> str:
 
 
 def _gain(found: Tuning) -> str:
-    """Say what the best setting brings."""
+    """Say what the best setting brings, and whether to change anything at all."""
     now, then = (format_seconds(trial.mean, 4) for trial in (found.present, found.best))
     if found.best is found.present:
-        return (
-            f"The present settings are already the best that was found: {now}. Nothing that was "
-            "tried is faster."
-        )
+        return f"Change nothing: {now} now, and nothing that was tried takes surely less."
     if found.already_best:
         return (
-            f"The present settings are already as good as the best: {now} now, {then} with the "
-            f"best of the others; that is {_times(found.gain)} as fast, no more than chance may do."
+            f"Change nothing: {now} now; the best of the others is {_times(found.gain)} as "
+            f"fast{_but(found)}."
         )
-    return f"{_times(found.gain)} as fast as now: {then} in place of {now}."
+    return f"{_times(found.gain)} as fast as now: {then} in place of {now}." + (
+        "" if is_exact() else f" A real run is faster, too: {chance_words(found.chance)} sure."
+    )
+
+
+def _but(found: Tuning) -> str:
+    """Say why the best setting is not worth a change."""
+    gain = found.gain
+    if gain.value < LEAST:
+        return ""
+    if gain.low is not None and not gain.clear:
+        return ", no more than chance may do"
+    return f", and a real run is so with {chance_words(found.chance)} probability only"
 
 
 def _times(ratio: Ratio) -> str:
@@ -198,11 +211,14 @@ def _times(ratio: Ratio) -> str:
 
 
 def _paste(found: Tuning) -> Iterator[str]:
-    """Yield the lines to paste, below what they are."""
+    """Yield the lines to paste, below what they are; nothing where nothing has to change."""
+    if found.already_best:
+        return
     proposal = proposal_of(found.space, found.best)
-    yield "To paste:" if not found.already_best else "To paste, though nothing has to change:"
+    yield "To paste:"
     yield from (f"  {line}" for line in proposal.lines)
-    yield from (_wrapped(remark, "  # ") for remark in proposal.remarks)
+    for remark in proposal.remarks:
+        yield from hanging(f"  # {remark}")
 
 
 def _table(found: Tuning) -> Table:
@@ -292,13 +308,13 @@ def _bound_lines(found: Tuning) -> Iterator[str]:
     for one in _bindings(found):
         phase = one.phase.capitalize()
         if found.best is found.present:
-            yield _wrapped(f"{phase}: {one.before}")
+            yield f"{phase}: {one.before}"
             continue
         yield f"{phase}:"
-        yield _wrapped(f"now: {one.before}", "  ")
-        yield _wrapped(f"best: {one.after}", "  ")
+        yield f"  now: {one.before}"
+        yield f"  best: {one.after}"
         if one.why:
-            yield _wrapped(one.why, "  ")
+            yield f"  {one.why}"
 
 
 def _trust(found: Tuning) -> str:
@@ -323,14 +339,17 @@ def _trust(found: Tuning) -> str:
     return said
 
 
-def _sureness(found: Tuning) -> str:
-    """Say where real runs would lie, and how likely the gain is a real one."""
-    real, chance = real_seconds(found, found.best), gain_chance(found)
-    said = "" if real is None else f"Real runs with the best: {span(real, seconds)}, {NINE_OF_TEN}."
-    if chance is not None:
-        helps = "" if chance >= LIKELY else ": the gain is within the model's error on such ratios"
-        said += f" Chance that it really is faster than now: {chance_words(chance)}{helps}."
-    return said.strip()
+def _real(found: Tuning) -> str:
+    """Say where real runs with the best setting would lie."""
+    real = real_seconds(found, found.best)
+    if real is None:
+        return ""
+    return f"Real runs with the best: {span(real, seconds)}, {NINE_OF_TEN}."
+
+
+def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
+    """Return where nine of ten real runs with a setting lie, by the phase that takes longest."""
+    return Sureness(trial.scenario).interval(longest_phase(found), trial.mean)
 
 
 def _off(logarithm: float) -> str:
@@ -376,23 +395,6 @@ def _failures(found: Tuning) -> Iterator[str]:
 
 def _ratio(ratio: Ratio) -> dict[str, Any]:
     return {"times": ratio.value, "low": ratio.low, "high": ratio.high}
-
-
-def gain_chance(found: Tuning) -> float | None:
-    """Return the chance that the best setting really is faster than the present one."""
-    if found.best is found.present:
-        return None
-    return chance_faster(found.gain.value, found.present.scenario, found.best.scenario)
-
-
-def _chance_of(found: Tuning) -> dict[str, float]:
-    chance = gain_chance(found)
-    return {} if chance is None else {"chance_better": chance}
-
-
-def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
-    """Return where nine of ten real runs with a setting would lie, by the phase that is longest."""
-    return Sureness(trial.scenario).interval(longest_phase(found), trial.mean)
 
 
 def _runners_up(found: Tuning) -> Iterator[dict[str, Any]]:

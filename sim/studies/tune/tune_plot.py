@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sim.engine.types import Floats
-from sim.studies.tune.knobs import Knob
+from sim.studies.advice.knobs import Knob
 from sim.studies.tune.tuning import Trial, Tuning
 from sim.telling.sheet import (
     INK,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,14 +13,8 @@ from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
 from sim.engine.processors import processors
-from sim.studies.axes import Axis, axis_of, parse_values
-from sim.studies.processes import Failure
-from sim.studies.ratio import Ratio, paired
-from sim.studies.record import RunRecord
-from sim.studies.simulations import Ended, Progress, Simulations
-from sim.studies.store import Store
-from sim.studies.tune.job_knobs import knobs_of, read_allowed
-from sim.studies.tune.job_nature import (
+from sim.studies.advice.job_knobs import knobs_of, read_allowed
+from sim.studies.advice.job_nature import (
     OBJECTIVES,
     Objective,
     bytes_of_record,
@@ -28,9 +22,21 @@ from sim.studies.tune.job_nature import (
     replays,
     seconds_of_record,
 )
-from sim.studies.tune.knobs import Setting
+from sim.studies.advice.knobs import Setting
+from sim.studies.advice.space import Limit, Space, parse_limits
+from sim.studies.advice.weighing import LEAST, ranked
+from sim.studies.axes import Axis, axis_of, parse_values
+from sim.studies.processes import Failure
+from sim.studies.ratio import Ratio, paired
+from sim.studies.record import RunRecord
+from sim.studies.simulations import Ended, Progress, Simulations
+from sim.studies.store import Store
 from sim.studies.tune.search import BATCH, Budget, Search
-from sim.studies.tune.space import Limit, Space, parse_limits
+from sim.telling.answer import Column, Table
+from sim.telling.data import frame
+from sim.telling.units import NUMBER, SECONDS, WORDS
+from sim.trust.how_sure import LIKELY
+from sim.trust.sureness import chance_faster
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +91,8 @@ class Tuning:
     simulated: int  # runs
     recalled: int  # runs that had been simulated before
     notes: tuple[str, ...]  # what the user should know: a sentence each
+    confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # seconds now and with the
+    # best, with seeds that took no part in the search; None if it was interrupted before
 
     @property
     def present(self) -> Trial:
@@ -104,22 +112,33 @@ class Tuning:
 
     @property
     def best(self) -> Trial:
-        """The best setting."""
-        return _best(self.trials)
+        """The best setting; of those that are as good, the one with the least to change."""
+        return _best(self.trials, self.space)
 
     @property
     def gain(self) -> Ratio:
-        """How many times as fast the job's I/O is with the best setting as it is now."""
+        """How many times as fast the job's I/O is with the best setting as it is now.
+
+        From seeds that took no part in the search: what is best of many is so by luck, too.
+        """
+        if self.confirmed is not None:
+            return paired(*self.confirmed)
         return _compared(self.present, self.best)
 
     @property
+    def chance(self) -> float:
+        """How likely a real run is to be faster with the best setting."""
+        return chance_faster(self.gain.value, self.present.scenario, self.best.scenario)
+
+    @property
     def already_best(self) -> bool:
-        """Whether nothing that was tried is surely faster than the present setting."""
+        """Whether nothing has to change: nothing that was tried is surely, and really, faster."""
         gain = self.gain
         return (
             self.best is self.present
-            or gain.value <= 1.0
+            or gain.value < LEAST
             or (gain.low is not None and not gain.clear)
+            or self.chance < LIKELY
         )
 
     @property
@@ -134,24 +153,32 @@ class Tuning:
         """The settings that could not be run."""
         return tuple(trial for trial in self.trials if trial.failure)
 
+    @property
+    def table(self) -> Table:
+        """A row for each run: trial, seed, the knobs, seconds, why not."""
+        columns = (
+            *(Column("trial", NUMBER), Column("seed", NUMBER)),
+            *(Column(knob.name, WORDS) for knob in self.space.knobs),
+            *(Column("seconds", SECONDS), Column("failure", WORDS)),
+        )
+        return Table(columns, lambda: list(self._rows()))
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for number, trial in enumerate(self.trials):
+            setting = {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
+            for seed, seconds in _by_seed(trial, self.seeds):
+                run = {"seconds": seconds, "failure": trial.failure}
+                yield {"trial": number, "seed": seed, **setting, **run}
+
     def to_pandas(self) -> pd.DataFrame:
-        """Return a table with a row for each run: trial, seed, the knobs, seconds, why not."""
-        import pandas as pd
-
-        rows = [
-            {"trial": number, "seed": seed}
-            | {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
-            | {"seconds": seconds, "failure": trial.failure}
-            for number, trial in enumerate(self.trials)
-            for seed, seconds in _by_seed(trial, self.seeds)
-        ]
-        return pd.DataFrame(rows)
+        """Return its table: docs/python.md."""
+        return frame(self.table)
 
 
-def _by_seed(trial: Trial, seeds: Sequence[int]) -> list[tuple[int, float]]:
+def _by_seed(trial: Trial, seeds: Sequence[int]) -> list[tuple[int, float | None]]:
     """Return the seconds of a setting with each seed that it was run with."""
     if trial.failure:
-        return [(seeds[0], float("nan"))]
+        return [(seeds[0], None)]
     return list(zip(seeds, trial.seconds, strict=False))
 
 
@@ -160,14 +187,17 @@ def _level(trial: Trial, seeds: int) -> float:
     return sum(map(log, trial.seconds[:seeds])) / seeds
 
 
-def _best(trials: Iterable[Trial]) -> Trial:
-    """Return the best of the settings with most seeds; only settings near the best get many."""
+def _best(trials: Iterable[Trial], space: Space) -> Trial:
+    """Return the best of the settings with most seeds; only settings near the best get many.
+
+    Of those that take as long, the one with the least to change.
+    """
     ran = [trial for trial in trials if trial.seconds]
     most = max(len(trial.seconds) for trial in ran)
-    return min(
-        (trial for trial in ran if len(trial.seconds) == most),
-        key=lambda trial: _level(trial, most),
-    )
+    racing = [trial for trial in ran if len(trial.seconds) == most]
+    return ranked(
+        racing, lambda trial: exp(-_level(trial, most)), lambda trial: space.effort(trial.setting)
+    )[0]
 
 
 def _compared(before: Trial, after: Trial) -> Ratio:
@@ -204,6 +234,7 @@ class Tuner:
         self._search: Search | None = None
         self._exhaustive = False
         self._finished = False
+        self._confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     @property
     def begun(self) -> bool:
@@ -222,6 +253,8 @@ class Tuner:
         self._begin()
         self._explore(began)
         self._race()
+        self._simplify()
+        self._confirm()
         self._finished = True
         return self.found()
 
@@ -241,6 +274,7 @@ class Tuner:
             simulated=self._simulations.simulated,
             recalled=self._simulations.recalled,
             notes=tuple(self._simulations.notes),
+            confirmed=self._confirmed,
         )
 
     def _begin(self) -> None:
@@ -314,6 +348,62 @@ class Tuner:
                 place = next(at for at, other in enumerate(self._trials) if other is trial)
                 self._trials[place] = self._with(trial, one)
 
+    def _simplify(self) -> None:
+        """Turn back each knob of the best setting that brings nothing, one after another."""
+        assert self._space is not None
+        while True:
+            best = _best(self._trials, self._space)
+            simpler = [
+                Trial(setting, scenario)
+                for setting in self._space.simpler(best.setting)
+                if not self._known(setting, len(best.seconds))
+                and (scenario := self._space.scenario(setting)) is not None
+            ]
+            for trial in simpler:
+                self._run_all(trial, len(best.seconds))
+            if not simpler or _best(self._trials, self._space) is best:
+                return
+
+    def _known(self, setting: Setting, seeds: int) -> bool:
+        """Tell whether a setting was run with so many seeds, or cannot be run."""
+        assert self._space is not None
+        key = self._space.key(setting)
+        return any(
+            self._space.key(trial.setting) == key and (trial.failure or len(trial.seconds) >= seeds)
+            for trial in self._trials
+        )
+
+    def _run_all(self, trial: Trial, seeds: int) -> None:
+        """Run a setting with the first seeds, and add it to what was tried."""
+        runs = [trial.scenario.model_copy(update={"seed": seed}) for seed in self._seeds[:seeds]]
+        for ended in self._simulations.run(runs):
+            trial = self._with(trial, ended)
+        assert self._space is not None
+        key = self._space.key(trial.setting)
+        others = [one for one in self._trials if self._space.key(one.setting) != key]
+        self._trials[:] = [*others, trial]
+
+    def _confirm(self) -> None:
+        """Run the best setting, and the present one, with seeds that took no part so far."""
+        assert self._space is not None
+        best, present = _best(self._trials, self._space), self._trials[0]
+        if best is present:
+            return
+        seeds = range(self._seeds[-1] + 1, self._seeds[-1] + 1 + len(self._seeds))
+        runs = [
+            trial.scenario.model_copy(update={"seed": seed})
+            for trial in (present, best)
+            for seed in seeds
+        ]
+        ended = self._simulations.run(runs)
+        known = len(present.seconds), len(best.seconds)
+        for one in ended[: len(seeds)]:
+            present = self._with(present, one)
+        for one in ended[len(seeds) :]:
+            best = self._with(best, one)
+        if present.seconds and best.seconds:
+            self._confirmed = present.seconds[known[0] :], best.seconds[known[1] :]
+
     def _with(self, trial: Trial, ended: Ended) -> Trial:
         """Return a setting with the result of one more run."""
         usual = self._trials[0] if self._trials else trial
@@ -361,10 +451,10 @@ def tune(
     scenario
         The job as it is now.
     allow
-        Names of knobs that may be turned, or ``all``: :data:`sim.studies.tune.job_knobs.NAMES`.
+        Names of knobs that may be turned, or ``all``: :data:`sim.studies.advice.job_knobs.NAMES`.
         What neither program nor batch script has to be changed for, unless given.
     at_most
-        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.tune.space.LIMITS`.
+        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.advice.space.LIMITS`.
     over
         Values of fields by path, in place of the choices of a knob, or as a knob more:
         ``{"striping.count": [8, 16], "nodes": "64..256"}``.

@@ -11,11 +11,11 @@ from sim.config.scenario import Scenario
 from sim.plane.stations import StationKind
 from sim.run.jobs import simulate_jobs
 from sim.run.simulate import simulate
+from sim.studies.advice.knobs import Who
 from sim.studies.case import Case, seconds_of
 from sim.studies.explain.explanation import WORTH_SAYING, PhaseExplanation, Tried, explain
 from sim.studies.explain.explanation_answer import advice, beside, verdict
 from sim.studies.explain.ideals import PARTS
-from sim.studies.explain.remedies import Kind
 
 MDS_A_TENTH = {
     f"lustre.mds.{name}_rate": rate
@@ -194,7 +194,7 @@ def test_of_several_jobs_each_is_told_which_other_one_holds_it_up():
     assert beside(phases["late"]) == "No other job holds it up."
     assert gains["all jobs but small"] == pytest.approx(gains["job large"], rel=0.05)
     assert {one.words: one.gain for one in phases["late"].without}["job large"] < WORTH_SAYING
-    words = {one.words for one in phases["small"].changed if one.kind == Kind.SETTING}
+    words = {one.words for one in phases["small"].changed if one.kind == Who.SETTINGS}
     assert {
         "56 stripes in place of 1, for job large",
         "56 stripes in place of 1, for job small",
@@ -211,7 +211,7 @@ def test_what_a_job_takes_without_another_is_what_the_run_by_itself_takes():
 
 
 def settings(phase: PhaseExplanation) -> list[Tried]:
-    return [one for one in phase.changed if one.kind == Kind.SETTING]
+    return [one for one in phase.changed if one.kind == Who.SETTINGS]
 
 
 def test_what_is_claimed_is_what_a_run_brings():

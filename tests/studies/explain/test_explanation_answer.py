@@ -9,17 +9,17 @@ from sim import Result, Scenario, simulate
 from sim.config.jobs import JobsScenario
 from sim.findings.bottlenecks import loads
 from sim.run.jobs import JobsResult, simulate_jobs
+from sim.studies.advice.knobs import Who
 from sim.studies.case import Phase
 from sim.studies.explain.explanation import Explanation, PhaseExplanation, Tried, explain
 from sim.studies.explain.explanation_answer import explanation_answer
-from sim.studies.explain.remedies import Kind
 from sim.telling.drawing import figures
 
 IOR = {"ior": "-w -e -b 1m -t 1m"}
 SCENARIO = Scenario(machine="theta", nodes=1, ppn=1, workload=IOR)
 
 
-def tried(words: str, gain: float, kind: Kind | None = None) -> Tried:
+def tried(words: str, gain: float, kind: Who | None = None) -> Tried:
     return Tried(words, "", 1.0 / gain, gain, kind)
 
 
@@ -42,9 +42,9 @@ def drawn(*runs: Tried) -> Figure:
 def test_a_bar_reaches_from_one_to_the_gain() -> None:
     runs = [
         tried("the disks", 2.5),
-        tried("8 stripes", 1.5, Kind.SETTING),
-        tried("files of their own", 0.5, Kind.PROGRAM),
-        tried("more OSTs", 1.25, Kind.MACHINE),
+        tried("8 stripes", 1.5, Who.SETTINGS),
+        tried("files of their own", 0.5, Who.PROGRAM),
+        tried("more OSTs", 1.25, Who.MACHINE),
     ]
     (axes,) = drawn(*runs).axes
     bars = [patch for patch in axes.patches if patch.get_height() == pytest.approx(0.66)]
@@ -60,7 +60,7 @@ def test_a_bar_reaches_from_one_to_the_gain() -> None:
 
 
 def test_gains_far_apart_have_plain_ticks_on_a_logarithmic_axis() -> None:
-    figure = drawn(tried("the disks", 400.0), tried("8 stripes", 1.0, Kind.SETTING))
+    figure = drawn(tried("the disks", 400.0), tried("8 stripes", 1.0, Who.SETTINGS))
     (axes,) = figure.axes
     assert axes.get_xscale() == "log"
     figure.canvas.draw()
@@ -72,7 +72,7 @@ def test_nothing_that_was_tried_has_no_picture() -> None:
 
 
 def test_the_best_of_each_kind_are_shown() -> None:
-    runs = [tried(f"{count} stripes", 9.0 - count, Kind.SETTING) for count in range(8)]
+    runs = [tried(f"{count} stripes", 9.0 - count, Who.SETTINGS) for count in range(8)]
     (axes,) = drawn(*runs).axes
     words = [label.get_text() for label in axes.get_yticklabels()]
     assert words == [f"with {count} stripes" for count in range(5)]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from sim import InputError, Scenario, tune
+from sim.studies.advice.job_knobs import BY_DEFAULT, knobs_of
+from sim.studies.advice.job_nature import nature_of
 from sim.studies.simulations import Simulations
 from sim.studies.store import Store
-from sim.studies.tune.job_knobs import BY_DEFAULT, knobs_of
-from sim.studies.tune.job_nature import nature_of
 from sim.studies.tune.lines_to_paste import proposal_of
 from sim.studies.tune.search import Budget
 from sim.studies.tune.tune_answer import tuning_answer
@@ -122,7 +122,7 @@ def test_the_best_may_be_what_there_is(store: Path) -> None:
 
 def names(scenario: Scenario, allow: str = "all") -> set[str]:
     """The knobs of a job, after a run of it."""
-    from sim.studies.tune.job_knobs import read_allowed
+    from sim.studies.advice.job_knobs import read_allowed
 
     (record,) = Simulations().run([scenario])
     nature = nature_of(scenario, record)  # type: ignore[arg-type]

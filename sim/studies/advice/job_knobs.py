@@ -14,39 +14,45 @@ from typing import Any
 from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.config.scenario import Scenario, Target, Workload
-from sim.config.units import parse_bytes
-from sim.studies.axes import Axis
-from sim.studies.tune.job_nature import JobNature
-from sim.studies.tune.knobs import (
+from sim.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
+from sim.studies.advice.job_nature import JobNature
+from sim.studies.advice.knobs import (
     AGGREGATORS,
     BUFFERING,
     COUNT,
     LOCKS,
     SIZE,
     Knob,
-    Turner,
+    Who,
     aggregation_knobs,
     count_knob,
     size_knob,
+    with_hints,
 )
+from sim.studies.axes import Axis
 from sim.studies.variation import varied
+from topology.text import format_count
 
 CALLS, LAYOUT, SPREAD, TARGET = "collective", "layout", "ranks-per-node", "target"
+CALL_SIZE, DIRECT, EXCHANGE = "call-size", "direct", "exchange"
 
-NAMES: Mapping[str, Turner] = {
-    COUNT: Turner.USER,
-    SIZE: Turner.USER,
-    AGGREGATORS: Turner.USER,
-    LOCKS: Turner.USER,
-    BUFFERING: Turner.USER,
-    SPREAD: Turner.JOB,
-    TARGET: Turner.JOB,
-    CALLS: Turner.PROGRAM,
-    LAYOUT: Turner.PROGRAM,
+NAMES: Mapping[str, Who] = {
+    COUNT: Who.SETTINGS,
+    SIZE: Who.SETTINGS,
+    AGGREGATORS: Who.SETTINGS,
+    LOCKS: Who.SETTINGS,
+    BUFFERING: Who.SETTINGS,
+    SPREAD: Who.SCRIPT,
+    TARGET: Who.SCRIPT,
+    CALLS: Who.PROGRAM,
+    LAYOUT: Who.PROGRAM,
+    CALL_SIZE: Who.PROGRAM,
+    DIRECT: Who.PROGRAM,
+    EXCHANGE: Who.LIBRARY,
 }
 """All knobs by name, with who can turn them."""
 
-BY_DEFAULT = tuple(name for name, turner in NAMES.items() if turner is Turner.USER)
+BY_DEFAULT = tuple(name for name, who in NAMES.items() if who is Who.SETTINGS)
 """What is turned unless something else is allowed: neither program, nodes nor target change."""
 
 EVERYTHING = "all"
@@ -56,6 +62,24 @@ _OF_AXIS = {"striping.count": COUNT, "striping.size": SIZE, "target": TARGET}
 
 OWN_FILES, _SHARED = "own files", "shared file"
 _TOGETHER, _ALONE = "collective", "independent"
+_BUFFERED, _DIRECT = "buffered", "direct"
+_TWO_PHASE, _ONE_SIDED, _TAM = "two-phase", "one-sided", "within the nodes first"
+
+_EXCHANGES = {
+    _TWO_PHASE: "two-phase messages",
+    _ONE_SIDED: "one-sided puts into the aggregators' buffers",
+    _TAM: "data brought together within each node first (TAM)",
+}
+_PLACES = {
+    "lustre": "files on Lustre",
+    "ssd": "files on the nodes' own SSDs",
+    "bb": "files in the burst buffer",
+    "home": "files in the home directories",
+}
+_METHOD = "ROMIO_WRITE_AGGMETHOD"
+_INTRA_NODE = "xc40io_intra_node_aggregation"
+_LARGEST_CALL = 64 * MIB
+_PAGE = 4096
 
 
 def read_allowed(text: str | None) -> tuple[str, ...]:
@@ -118,6 +142,8 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
         yield _target(nature)
         if nature.tests and not nature.has_script:
             yield _layout(nature)
+            yield _call_size(nature)
+            yield _direct(nature)
         if (nature.over_mpi and not nature.has_script) or "collective" in nature.options:
             yield _calls(nature)
     if nature.scenario.placement.policy != "list":
@@ -127,6 +153,8 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
         yield size_knob(nature)
     if nature.collective or (CALLS in wanted and (nature.over_mpi or nature.options)):
         yield from aggregation_knobs(nature)
+    if nature.collective:
+        yield _exchange(nature)
 
 
 def _target(nature: JobNature) -> Knob:
@@ -138,7 +166,16 @@ def _target(nature: JobNature) -> Knob:
         return scenario.model_copy(update={"target": Target.model_validate({"kind": value})})
 
     values = tuple(name for name, part in there.items() if part)
-    return Knob(TARGET, "where the files are", Turner.JOB, values, change, kind, ordered=False)
+    return Knob(
+        TARGET,
+        "where the files are",
+        Who.SCRIPT,
+        values,
+        change,
+        kind,
+        ordered=False,
+        phrase=_PLACES.__getitem__,
+    )
 
 
 def _layout(nature: JobNature) -> Knob:
@@ -147,7 +184,82 @@ def _layout(nature: JobNature) -> Knob:
 
     present = OWN_FILES if nature.own_files else _SHARED
     words = "one file, or a file for each rank"
-    return Knob(LAYOUT, words, Turner.PROGRAM, (_SHARED, OWN_FILES), change, present, ordered=False)
+    phrases = {_SHARED: "one file for all ranks", OWN_FILES: "a file for each rank"}
+    return Knob(
+        LAYOUT,
+        words,
+        Who.PROGRAM,
+        (_SHARED, OWN_FILES),
+        change,
+        present,
+        ordered=False,
+        phrase=phrases.__getitem__,
+    )
+
+
+def _call_size(nature: JobNature) -> Knob:
+    """Return the knob of IOR's transfer size: calls of four, 16... times as many bytes."""
+    test = nature.tests[0]
+    present, block = test.transfer_size, test.block_size
+    larger = (present << power for power in (2, 4, 6, 8))
+    values = (present, *(size for size in larger if size <= _LARGEST_CALL and block % size == 0))
+
+    def change(scenario: Scenario, value: int) -> Scenario:
+        return varied(scenario, {"ior.t": str(value)})
+
+    return Knob(
+        CALL_SIZE,
+        "bytes of a read or write call",
+        Who.PROGRAM,
+        values,
+        change,
+        present,
+        label=SHORT_SIZES.write,
+        phrase=lambda value: f"calls of {format_bytes(value)}",
+    )
+
+
+def _direct(nature: JobNature) -> Knob:
+    def change(scenario: Scenario, value: str) -> Scenario:
+        return _with_switch(scenario, "B", on=value == _DIRECT)
+
+    aligned = not any(test.transfer_size % _PAGE for test in nature.tests)
+    return Knob(
+        DIRECT,
+        "through the page cache, or past it (O_DIRECT)",
+        Who.PROGRAM,
+        (_BUFFERED, _DIRECT) if aligned and not nature.over_mpi else (),
+        change,
+        _DIRECT if all(test.direct_io for test in nature.tests) else _BUFFERED,
+        ordered=False,
+        phrase=lambda value: f"{value} I/O",
+    )
+
+
+def _exchange(nature: JobNature) -> Knob:
+    """Return the knob of how data and aggregators come together in collective writes."""
+
+    def change(scenario: Scenario, value: str) -> Scenario:
+        if value == _TAM:
+            return with_hints(scenario, {_INTRA_NODE: "enable"})
+        environment = {**scenario.environment, _METHOD: "1" if value == _ONE_SIDED else "0"}
+        return scenario.model_copy(update={"environment": environment})
+
+    one_sided = nature.scenario.environment.get(_METHOD, "0") != "0"
+    tam = nature.hints.get(_INTRA_NODE) == "enable"
+    present = _ONE_SIDED if one_sided else _TAM if tam else _TWO_PHASE
+    others = () if present != _TWO_PHASE else (_ONE_SIDED, _TAM)
+    return Knob(
+        EXCHANGE,
+        "how ranks and aggregators exchange data",
+        Who.LIBRARY,
+        (present, *others),
+        change,
+        present,
+        ordered=False,
+        idle={CALLS: frozenset({_ALONE}), LAYOUT: frozenset({OWN_FILES})},
+        phrase=_EXCHANGES.__getitem__,
+    )
 
 
 def _calls(nature: JobNature) -> Knob:
@@ -162,12 +274,13 @@ def _calls(nature: JobNature) -> Knob:
     return Knob(
         CALLS,
         "collective or independent calls",
-        Turner.PROGRAM,
+        Who.PROGRAM,
         (_ALONE, _TOGETHER),
         change,
         _TOGETHER if together else _ALONE,
         ordered=False,
         idle={LAYOUT: frozenset({OWN_FILES})},
+        phrase=lambda value: f"{value} calls",
     )
 
 
@@ -200,7 +313,15 @@ def _spread(nature: JobNature) -> Knob:
         return scenario.model_copy(update={"nodes": ranks // value, "ppn": value})
 
     words = "ranks on each node"
-    return Knob(SPREAD, words, Turner.JOB, tuple(values), change, present)
+    return Knob(
+        SPREAD,
+        words,
+        Who.SCRIPT,
+        tuple(values),
+        change,
+        present,
+        phrase=lambda value: f"{format_count(ranks // value, 'node')}, {value} ranks on each",
+    )
 
 
 def _restricted(knob: Knob, axis: Axis) -> Knob:
@@ -222,4 +343,4 @@ def _of_axis(axis: Axis, scenario: Scenario) -> Knob:
     for value in axis.values:
         change(scenario, value)
     ordered = axis.numbers is not None
-    return Knob(axis.path, axis.path, Turner.ANYBODY, axis.values, change, ordered=ordered)
+    return Knob(axis.path, axis.path, Who.ANYBODY, axis.values, change, ordered=ordered)

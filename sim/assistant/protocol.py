@@ -24,7 +24,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from sim.assistant.catalogue import ANSWER, TOOLS, Tool
+from sim.assistant.tools import ANSWER, TOOLS, Tool
 from sim.config.errors import FailureError, InputError
 from sim.config.files import explain, shipped
 from sim.config.jobs import load_jobs

@@ -17,11 +17,12 @@ from sim.config.errors import InputError
 from sim.config.files import nearest
 from sim.config.scenario import Scenario, machine_of
 from sim.config.units import is_count, parse_bytes
-from sim.studies.tune.job_nature import JobNature
-from sim.studies.tune.knobs import (
+from sim.studies.advice.job_nature import JobNature
+from sim.studies.advice.knobs import (
     AGGREGATORS,
     Knob,
     Setting,
+    Who,
     aggregators_of,
     stripe_count_of,
     stripe_size_of,
@@ -182,6 +183,27 @@ class Space:
     def key(self, setting: Setting) -> tuple[Any, ...]:
         """Return a key that is equal for two settings that do the same."""
         return tuple(setting.get(knob.name) for knob in self.knobs)
+
+    def turned(self, setting: Setting) -> list[Knob]:
+        """Return the knobs that are not as they are now, and do something."""
+        return [
+            knob
+            for knob in self.knobs
+            if setting.get(knob.name, knob.present) != knob.present and not knob.idles(setting)
+        ]
+
+    def effort(self, setting: Setting) -> tuple[int, ...]:
+        """Return how much there is to change: who must do it, how much of it, nodes, OSTs."""
+        turned = self.turned(setting)
+        who = max((list(Who).index(knob.who) for knob in turned), default=-1)
+        scenario = self.scenario(setting) or self.nature.scenario
+        return who, len(turned), scenario.nodes, _osts(self.nature, setting, scenario)
+
+    def simpler(self, setting: Setting) -> Iterator[Setting]:
+        """Yield the settings with one knob less turned."""
+        for knob in self.turned(setting):
+            left = {name: value for name, value in setting.items() if name != knob.name}
+            yield left if knob.present is None else {**left, knob.name: knob.present}
 
     def scenario(self, setting: Setting) -> Scenario | None:
         """Return the job with a setting; None where it cannot be, or is beyond a limit."""

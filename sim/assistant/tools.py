@@ -34,11 +34,12 @@ class Tool(NamedTuple):
     says: str  # what it is good for: an assistant chooses by it
     question: type[Question]  # its arguments
     answer: type[Summarised]  # what it returns
-    home: str  # the module whose ``answer(question, desk)`` answers it
+    home: str  # ``module:function`` that answers a question, for a :class:`Desk`
 
     def work(self) -> Callable[[Any, Desk], Summarised]:
         """Return the function that answers a question, with all that it needs imported."""
-        found: Callable[[Any, Desk], Summarised] = import_module(self.home).answer
+        module, _, function = self.home.partition(":")
+        found: Callable[[Any, Desk], Summarised] = getattr(import_module(module), function)
         return found
 
 
@@ -51,7 +52,7 @@ _LISTED = (
         "so; large runs take longer.",
         AboutARun,
         SimulateAnswer,
-        "sim.assistant.simulating",
+        "sim.assistant.answering:simulate",
     ),
     Tool(
         "explain",
@@ -61,7 +62,7 @@ _LISTED = (
         "nodes, hardware). About 10 to 30 runs.",
         AboutARun,
         ExplainAnswer,
-        "sim.assistant.explaining",
+        "sim.assistant.answering:explain",
     ),
     Tool(
         "sweep",
@@ -70,7 +71,7 @@ _LISTED = (
         "striping.size: a table of bandwidths, and which is fastest. One job, not several.",
         SweepQuestion,
         SweepAnswer,
-        "sim.assistant.sweeping",
+        "sim.assistant.answering:sweep",
     ),
     Tool(
         "compare",
@@ -80,7 +81,7 @@ _LISTED = (
         "why.",
         CompareQuestion,
         CompareAnswer,
-        "sim.assistant.comparing",
+        "sim.assistant.answering:compare",
     ),
     Tool(
         "tune",
@@ -91,7 +92,7 @@ _LISTED = (
         "runs: choose a small budget for large jobs.",
         TuneQuestion,
         TuneAnswer,
-        "sim.assistant.tuning",
+        "sim.assistant.answering:tune",
     ),
     Tool(
         "machine",
@@ -100,7 +101,7 @@ _LISTED = (
         "rates and defaults; on request every value with its source.",
         MachineQuestion,
         MachineAnswer,
-        "sim.assistant.describing",
+        "sim.assistant.answering:machine",
     ),
 )
 

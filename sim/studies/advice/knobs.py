@@ -14,10 +14,11 @@ from typing import Any
 
 from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario, Workload
-from sim.config.units import MIB, SHORT_SIZES
+from sim.config.units import MIB, SHORT_SIZES, format_bytes
 from sim.mpi.hint_text import with_more_hints
+from sim.studies.advice.job_nature import JobNature
 from sim.studies.case import GROUP_LOCK
-from sim.studies.tune.job_nature import JobNature
+from topology.text import format_count
 
 AS_IT_IS = "as it is"
 """How the value of a knob is called that has not been turned."""
@@ -26,13 +27,15 @@ Setting = Mapping[str, Any]
 """Values of knobs by their names; a knob that is not there is left as it is."""
 
 
-class Turner(StrEnum):
-    """Who can turn a knob."""
+class Who(StrEnum):
+    """Who can change something; the earlier ones have the least to change."""
 
-    USER = "the user: lfs setstripe and hints"
-    JOB = "the user: the batch script, with other nodes or other files"
-    PROGRAM = "who wrote the program"
-    ANYBODY = "--over"
+    SETTINGS = "settings"  # whoever submits the job: lfs setstripe, hints
+    SCRIPT = "the job script"  # likewise, with other nodes or another place for the files
+    PROGRAM = "the program"  # whoever wrote it
+    LIBRARY = "the MPI library"  # whoever installs it
+    MACHINE = "the machine"  # whoever buys it, or runs it
+    ANYBODY = "--over"  # whoever named the field
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,14 @@ class Knob:
 
     name: str  # as --allow and the table of results have it: "stripe-count"
     words: str  # what it is
-    turner: Turner
+    who: Who
     values: tuple[Any, ...]  # its choices, in order if they have one
     change: Callable[[Scenario, Any], Scenario]  # returns a scenario with one of them
     present: Any = None  # what it is now, or None where that is none of the choices
     ordered: bool = True  # whether near choices do alike
     label: Callable[[Any], str] = str  # writes a value for a person
     idle: Mapping[str, frozenset[Any]] = field(default_factory=dict)  # values of other knobs
+    phrase: Callable[[Any], str] = str  # a value behind the word "with": "48 stripes"
 
     def written(self, setting: Setting) -> str:
         """Return its value in a setting, for a person."""
@@ -74,6 +78,7 @@ AGGREGATORS, LOCKS, BUFFERING = "aggregators", "lock-mode", "buffering"
 _GROUP = dict(hint.split("=") for hint in GROUP_LOCK)
 _ROMIO_AHEAD = "romio_lustre_cb_lock_ahead_write"
 _ON, _OFF = "on", "off"
+_LOCK_WORDS = {"extent": "extent locks", "group": "one group lock", "ahead": "locks ahead"}
 _IDLE: Mapping[str, frozenset[Any]] = {
     **ELSEWHERE,
     "layout": frozenset({"own files"}),
@@ -95,7 +100,16 @@ def count_knob(nature: JobNature) -> Knob:
 
     choices = tuple(sorted(values))
     words = "OSTs of a file"
-    return Knob(COUNT, words, Turner.USER, choices, _with_count, present, idle=ELSEWHERE)
+    return Knob(
+        COUNT,
+        words,
+        Who.SETTINGS,
+        choices,
+        _with_count,
+        present,
+        idle=ELSEWHERE,
+        phrase=lambda value: format_count(value, "stripe"),
+    )
 
 
 def _three_quarters(osts: int) -> int:
@@ -119,12 +133,13 @@ def size_knob(nature: JobNature) -> Knob:
     return Knob(
         SIZE,
         words,
-        Turner.USER,
+        Who.SETTINGS,
         choices,
         _with_size,
         present,
         label=SHORT_SIZES.write,
         idle=ELSEWHERE,
+        phrase=lambda value: f"stripes of {format_bytes(value)}",
     )
 
 
@@ -208,12 +223,13 @@ def _buffering(nature: JobNature) -> Knob:
     return Knob(
         BUFFERING,
         "collective buffering",
-        Turner.USER,
+        Who.SETTINGS,
         (_ON, _OFF),
         change,
         _OFF if off else _ON,
         ordered=False,
         idle=_IDLE,
+        phrase=lambda value: f"collective buffering {value}",
     )
 
 
@@ -225,12 +241,13 @@ def _aggregators(nature: JobNature, idle: Mapping[str, frozenset[Any]]) -> Knob:
     return Knob(
         AGGREGATORS,
         "aggregators for each OST of the file",
-        Turner.USER,
+        Who.SETTINGS,
         values,
         partial(_with_aggregators, nature),
         1 if cray and not named else None,
         label=lambda value: f"{value:g} an OST",
         idle=idle,
+        phrase=lambda value: f"{value:g} aggregators an OST",
     )
 
 
@@ -277,10 +294,11 @@ def _locks(nature: JobNature, idle: Mapping[str, frozenset[Any]]) -> Knob:
     return Knob(
         LOCKS,
         "locks of aggregators",
-        Turner.USER,
+        Who.SETTINGS,
         tuple(ways),
         change,
         present,
         ordered=False,
         idle=idle,
+        phrase=lambda value: f"{_LOCK_WORDS[value]} of the aggregators",
     )

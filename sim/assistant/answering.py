@@ -1,0 +1,264 @@
+"""How each tool is answered: from its arguments to a scenario, its runs, and what they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sim.assistant.answers import (
+    CompareAnswer,
+    ExplainAnswer,
+    Fact,
+    MachineAnswer,
+    SimulateAnswer,
+    SweepAnswer,
+    TuneAnswer,
+    Value,
+)
+from sim.assistant.questions import (
+    AboutARun,
+    CompareQuestion,
+    MachineQuestion,
+    SweepQuestion,
+    TuneQuestion,
+)
+from sim.config.errors import InputError, naming
+from sim.config.faults import parse_fault
+from sim.config.files import nearest, parse_mapping, shipped
+from sim.config.job_form import ASKED, JOB, in_scenario
+from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
+from sim.config.machine import Machine, load_machine
+from sim.config.scenario import Scenario
+from sim.results.machine_text import format_machine, machine_sections
+from sim.run.fabric import fabric_of
+from sim.serving.question_limits import Limits
+from sim.serving.worker import Desk
+from sim.studies.case import Case
+from sim.studies.compare.side import AS_IT_IS, Side, sides_of, told_apart
+from sim.studies.compare.side_by_side import run_side_by_side
+from sim.studies.compare.side_by_side_answer import side_by_side_answer
+from sim.studies.explain.explanation import explain as explain_run
+from sim.studies.explain.explanation_answer import explanation_answer
+from sim.studies.run_answer import run_answer
+from sim.studies.sweep.points import Point
+from sim.studies.sweep.sweep import sweep as run_sweep
+from sim.studies.sweep.sweep_answer import sweep_answer, title_of
+from sim.studies.tune.tune_answer import tuning_answer
+from sim.studies.tune.tuning import tune as search
+from sim.workloads.catalogue import workload_of
+
+_PLACE = "scenario"
+
+
+def simulate(question: AboutARun, desk: Desk) -> SimulateAnswer:
+    """Make a run and tell what came of each kind of phase.
+
+    Raises
+    ------
+    InputError
+        If it cannot be, or is too large: as all below.
+    """
+    scenario = scenario_of(question, desk.limits)
+    return SimulateAnswer.of(run_answer(scenario, Case(scenario).run()))
+
+
+def explain(question: AboutARun, desk: Desk) -> ExplainAnswer:
+    """Tell what bounds a run, and what would help."""
+    scenario = scenario_of(question, desk.limits)
+    found = explain_run(scenario, jobs=desk.jobs, progress=desk.tell)
+    return ExplainAnswer.of(explanation_answer(found))
+
+
+def sweep(question: SweepQuestion, desk: Desk) -> SweepAnswer:
+    """Run all combinations of some values; what has been run before is not run again."""
+    done = run_sweep(
+        scenario_of_one_job(question, desk.limits),
+        question.over,
+        repeat=question.repeat,
+        sample=question.sample,
+        jobs=desk.jobs,
+        progress=desk.tell,
+        most=desk.limits.runs,
+        check=lambda made: check_run(made, desk.limits),
+    )
+    points = [one for point in done.points for one in _phases(point)]
+    return SweepAnswer.of(sweep_answer("Sweep", done), points=points)
+
+
+def _phases(point: Point) -> Iterator[dict[str, Any]]:
+    """Yield what came of the kinds of phases of a point: figures of seeds that could be run."""
+    for name in dict.fromkeys(name for totals in point.totals for name in totals):
+        first = next(totals[name] for totals in point.totals if name in totals)
+        yield {
+            "values": dict(point.values),
+            "phase": name,
+            "bandwidth": point.measured(name, lambda total: total.bandwidth),
+            "seconds": point.measured(name, lambda total: total.seconds),
+            **{each: getattr(first, each) for each in ("station", "busy", "wait")},
+        }
+
+
+def compare(question: CompareQuestion, desk: Desk) -> CompareAnswer:
+    """Run a job as it is, and with each what-if, side by side."""
+    desk.limits.check_runs((1 + len(question.what_ifs)) * question.repeat)
+    first = Side(AS_IT_IS, scenario_of(question, desk.limits))
+    sides = told_apart(sides_of(first, question.what_ifs))
+    for side in sides:
+        check_run(side.scenario, desk.limits)
+    found = run_side_by_side(sides, repeat=question.repeat, jobs=desk.jobs, progress=desk.tell)
+    return CompareAnswer.of(side_by_side_answer(found))
+
+
+def tune(question: TuneQuestion, desk: Desk) -> TuneAnswer:
+    """Search for the settings of a job; what has been run before is not run again.
+
+    Raises
+    ------
+    FailureError
+        If Optuna is not installed.
+    """
+    budget = desk.limits.runs if question.budget is None else question.budget
+    desk.limits.check_runs(budget)
+    scenario = scenario_of_one_job(question, desk.limits)
+    found = search(
+        scenario,
+        allow=question.allow,
+        at_most=question.at_most,
+        objective=question.objective,
+        budget=budget,
+        repeat=question.repeat,
+        jobs=desk.jobs,
+        progress=_in_all(desk.tell, budget),
+    )
+    return TuneAnswer.of(tuning_answer(f"Tune {title_of(scenario)}", found))
+
+
+def _in_all(tell: Callable[[int, int], None], budget: int) -> Callable[[int, int], None]:
+    """Return who is told of each batch of runs, and tells how many there were in all."""
+    before = last = 0
+
+    def told(done: int, _: int) -> None:
+        nonlocal before, last
+        if done < last:  # the next batch
+            before += last
+        last = done
+        tell(min(before + done, budget), budget)
+
+    return told
+
+
+def machine(question: MachineQuestion, desk: Desk) -> MachineAnswer:  # noqa: ARG001 - as all others
+    """Tell what a machine consists of."""
+    found = load_machine(question.name)
+    if question.changes:
+        found = found.with_changes(question.changes)
+    fabric = fabric_of(found)
+    return MachineAnswer(
+        summary=format_machine(found, fabric),
+        name=found.name,
+        title=found.title,
+        description=found.description,
+        facts=[
+            Fact(section=section, what=what, value=value)
+            for section, rows in machine_sections(found, fabric).items()
+            for what, value in rows
+        ],
+        values=_values(found) if question.values else [],
+    )
+
+
+def _values(machine: Machine) -> list[Value]:
+    """Return every value of a machine with its source."""
+    found = []
+    for path, value in machine.values(units=True).items():
+        origin = machine.provenance.get(path)
+        firm, source = ("", "") if origin is None else (origin.firm, origin.source)
+        found.append(Value(path=path, value=value, firm=firm, source=source))
+    return found
+
+
+def scenario_of(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
+    """Return the scenario that a tool is asked about.
+
+    Raises
+    ------
+    InputError
+        If there is none, if it is not of its form, or larger than a run may be.
+    """
+    if (question.scenario is None) == (question.ior is None):
+        raise InputError(
+            "scenario and ior: right would be one of them, a scenario or an IOR command line"
+        )
+    found = _of_ior(question) if question.ior is not None else _of_scenario(question, limits)
+    with naming("faults"):
+        faults = tuple(map(parse_fault, question.faults))
+    updates: dict[str, Any] = {
+        "changes": {**found.changes, **question.changes},
+        "faults": found.faults + faults,
+    }
+    if question.seed is not None:
+        updates["seed"] = question.seed
+    found = found.model_copy(update=updates)
+    check_run(found, limits)
+    return found
+
+
+def scenario_of_one_job(question: AboutARun, limits: Limits) -> Scenario:
+    """Return the scenario that a tool is asked about, which must be of one job.
+
+    Raises
+    ------
+    InputError
+        As :func:`scenario_of`, and if it is of several jobs.
+    """
+    found = scenario_of(question, limits)
+    if isinstance(found, JobsScenario):
+        raise InputError(f"{_PLACE}: it has several jobs; right would be one of a single job here")
+    return found
+
+
+def check_run(scenario: Scenario | JobsScenario, limits: Limits) -> None:
+    """Raise InputError if a run would be too large, or would write a file."""
+    case = Case(scenario)
+    limits.check_size(case)
+    for job in case.jobs():
+        for path, option in workload_of(job.workload).output_files():
+            raise InputError(
+                f"{option}={path}: no file is written for an assistant; right would be to leave it "
+                "out, the answer has the figures"
+            )
+
+
+def _of_ior(question: AboutARun) -> Scenario:
+    """Return the scenario of an IOR command line and of what stands beside it."""
+    if not question.ior or not question.ior.strip():
+        raise InputError("ior: there is no option; right would be -a POSIX -w -r -b 8m -t 8m")
+    asked = {name: getattr(question, name) for name in ASKED}
+    job = {name: JOB[name].default if one is None else one for name, one in asked.items()}
+    found = parse_jobs({**in_scenario(job), "workload": {"ior": question.ior}}, "ior")
+    assert isinstance(found, Scenario)  # it lists no jobs
+    return found
+
+
+def _of_scenario(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
+    """Return a scenario that ships, or that was sent."""
+    for name in ASKED:
+        if getattr(question, name) is not None:
+            raise InputError(
+                f"{name} beside scenario: what describes the job stands in the scenario; right "
+                "would be ior, changes, or a scenario written out"
+            )
+    asked = question.scenario
+    assert asked is not None
+    if isinstance(asked, dict):
+        return parse_jobs(asked, _PLACE)
+    limits.check_text(asked)
+    known = shipped("scenarios")
+    if asked in known:
+        return load_jobs(asked)
+    if ":" in asked:  # as in every mapping
+        return parse_jobs(parse_mapping(asked, _PLACE), _PLACE)
+    raise InputError(
+        f"{_PLACE}: {asked!r} is none of those that ship ({', '.join(known)}); right would be one "
+        f"of them, or a whole scenario{nearest(asked, known)}"
+    )

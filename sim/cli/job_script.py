@@ -1,0 +1,66 @@
+"""A job script on the command line: its scenario, with the options of a job in place of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sim.cli.job import describe, typed_options, variables_of
+from sim.config.job_form import JOB
+
+if TYPE_CHECKING:
+    from sim.config.scenario import Scenario
+
+_OF_A_SCRIPT = (
+    *("machine", "nodes", "ppn", "core_spec", "cpu_bind", "stripe_count", "stripe_size"),
+    *("stripe_offset", "mdt_count", "target", "bb_capacity", "bb_access"),
+)
+"""Options of a job whose defaults a script tells."""
+
+
+def scenario_of_job_script(
+    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+) -> Scenario:
+    """Return the scenario of a launch of a script, and tell on stderr what was assumed of it.
+
+    Parameters
+    ----------
+    context
+        Of the command, which knows what was typed.
+    name
+        The path of the script; behind a colon the number of the launch.
+    assignments
+        Changes of the machine, as typed.
+    job
+        The options that describe a job; those that were typed count in place of the script.
+
+    Raises
+    ------
+    InputError
+        If the script cannot be read, or has no such launch.
+    """
+    from sim.workloads.job_script.files import load_job_script, split_launch
+
+    given = typed_options(context, job)
+    path, number = split_launch(name)
+    told = {name: job[name] for name in ("machine", "nodes", "ppn") if name in given}
+    script = load_job_script(path, **told)
+    scenario = script.scenario(number)
+    for remark in script.remarks(number):
+        click.echo(f"xc40io: {script.place}: {remark}", err=True)
+    said = {name: _said(scenario, name) for name in _OF_A_SCRIPT if name not in given}
+    if "target" in given:  # what the script says of another one is not about it
+        said = {name: value for name, value in said.items() if not name.startswith("bb_")}
+    environment = variables_of(scenario.environment, job["hints"], job["environment"])
+    return describe(scenario.workload, assignments, job | said).model_copy(
+        update={"environment": environment}
+    )
+
+
+def _said(scenario: Scenario, name: str) -> Any:
+    """Return what a scenario says of a field of a job."""
+    value: Any = scenario
+    for part in JOB[name].path.split("."):
+        value = getattr(value, part)
+    return value

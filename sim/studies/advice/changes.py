@@ -1,0 +1,243 @@
+"""Changes that may make a run faster: of the job's settings, its program, or the machine.
+
+A change of a job is one knob turned (:mod:`sim.studies.advice.job_knobs`), or two; those of the
+machine follow from what the ranks waited for. Nothing here says that a change helps: a study runs
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.job_form import HINTS
+from sim.config.scenario import Scenario
+from sim.config.units import MIB, SHORT_SIZES, format_bytes
+from sim.plane.causes import Cause
+from sim.run.result import Result
+from sim.studies.advice.job_knobs import LAYOUT, NAMES, OWN_FILES, SPREAD, knobs_of
+from sim.studies.advice.job_nature import nature_of
+from sim.studies.advice.knobs import COUNT, SIZE, Knob, Setting, Who
+from sim.studies.advice.space import Space
+from sim.studies.case import Case
+from sim.studies.record import record_of
+
+_LONG = 120  # characters of hints that are printed in full
+_LARGE = 8 * MIB  # bytes of a stripe, as the sites' guides have them for large files
+_FEWER, _MORE = 0.25, 4.0  # times as many nodes
+
+
+class Change(NamedTuple):
+    """A change, and the run with it."""
+
+    words: str  # what is changed, behind the word "with"
+    typed: str  # how it is asked for on the command line
+    case: Case  # with the change made
+    who: Who  # who can make it
+    job: str = ""  # of which job; empty where there is only one, or it is one of the machine
+    turned: Setting = MappingProxyType({})  # knobs that are turned; none of the machine
+
+    def has_all_of(self, other: Change) -> bool:
+        """Tell whether it turns all that another change turns, and more."""
+        parts, mine = set(other.turned.items()), set(self.turned.items())
+        return len(mine) > len(parts) > 0 and parts.issubset(mine)
+
+    @property
+    def effort(self) -> tuple[int, int, int]:
+        """How much there is to change, to be compared: who must do it, nodes, OSTs of a file."""
+        scenario = self.case.scenario
+        nodes = scenario.nodes if isinstance(scenario, Scenario) else 0
+        return list(Who).index(self.who), nodes, int(self.turned.get(COUNT, 0))
+
+
+class JobChanges:
+    """The changes of one job's settings and program.
+
+    Parameters
+    ----------
+    name
+        Of the job; empty where there is only one.
+    case
+        The run.
+    result
+        What came of the job in it.
+    """
+
+    def __init__(self, name: str, case: Case, result: Result) -> None:
+        nature = nature_of(result.scenario, record_of(result))
+        self._name = name
+        self._case = case
+        self._space = Space(nature, tuple(knobs_of(nature, tuple(NAMES))))
+        self._knobs = {knob.name: knob for knob in self._space.knobs}
+
+    def single(self) -> Iterator[Change]:
+        """Yield a change for each other value of each knob, and those that belong together."""
+        for knob in self._space.knobs:
+            for value in knob.values:
+                if value != knob.present and self._near(knob, value):
+                    yield from self._change({knob.name: value, **self._with(knob, value)})
+        osts = self._space.nature.machine.lustre.osts
+        if {COUNT, SIZE} <= self._knobs.keys() and not self._space.nature.own_files:
+            yield from self._change({COUNT: osts, SIZE: _LARGE})
+
+    def together(self, one: Change, other: Change) -> Iterator[Change]:
+        """Yield two changes of this job made together, if they turn different knobs."""
+        if not one.turned.keys() & other.turned.keys():
+            yield from self._change({**one.turned, **other.turned})
+
+    def _with(self, knob: Knob, value: Any) -> dict[str, Any]:
+        """Return what belongs to a value of a knob: a file of one rank alone has one stripe."""
+        alone = knob.name == LAYOUT and value == OWN_FILES and COUNT in self._knobs
+        return {COUNT: 1} if alone else {}
+
+    def _near(self, knob: Knob, value: Any) -> bool:
+        """Tell whether a value is worth a run: nodes are changed by a factor of four at most."""
+        if knob.name != SPREAD:
+            return True
+        return _FEWER <= self._space.nature.scenario.ppn / value <= _MORE
+
+    def _change(self, turned: Setting) -> Iterator[Change]:
+        """Yield the change of some knobs, unless the job cannot have it, or has it."""
+        left = {name: value for name, value in turned.items() if value != self._knobs[name].present}
+        scenario = self._space.scenario({**self._space.present, **left}) if left else None
+        before = self._space.nature.scenario
+        if scenario is None or scenario == before:
+            return
+        words = self._words(left)
+        typed = asked_for(before, scenario)
+        if self._name:  # what describes one of several jobs stands in the scenario alone
+            words, typed = f"{words}, for job {self._name}", f"as {typed} for a job by itself"
+        who = max((self._knobs[name].who for name in left), key=list(Who).index)
+        yield Change(words, typed, self._case.with_job(self._name, scenario), who, self._name, left)
+
+    def _words(self, turned: Setting) -> str:
+        """Return what changes, behind the word "with"."""
+        knobs = [self._knobs[name] for name in turned]
+        then = " and ".join(knob.phrase(turned[knob.name]) for knob in knobs)
+        known = [knob.phrase(knob.present) for knob in knobs if knob.present is not None]
+        return f"{then} in place of {' and '.join(known)}" if known else then
+
+
+def asked_for(before: Scenario, after: Scenario) -> str:
+    """Return how a changed job is asked for on the command line: the options that differ."""
+    asked: list[str] = []
+    if (after.nodes, after.ppn) != (before.nodes, before.ppn):
+        asked.append(f"--nodes {after.nodes} --ppn {after.ppn}")
+    for name in ("count", "size"):
+        value = getattr(after.striping, name)
+        if value != getattr(before.striping, name):
+            typed = SHORT_SIZES.write(value) if name == "size" else value
+            asked.append(f"--stripe-{name} {typed}")
+    if after.target != before.target:
+        asked.append(f"--target {after.target.kind}")
+    asked += _environment(before.environment, after.environment)
+    kernel, now = after.workload.kernel or {}, before.workload.kernel or {}
+    asked += [f"{key} {kernel[key]}" for key in kernel if kernel[key] != now.get(key)]
+    options = [" ".join(asked)] if asked else []
+    if after.workload.ior != before.workload.ior:
+        options.append(_words_of_ior(before.workload.ior or (), after.workload.ior or ()))
+    return ", ".join(options)
+
+
+def _environment(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    for name, value in after.items():
+        if value == before.get(name):
+            continue
+        if name != HINTS:
+            yield f"--env {name}={value}"
+        elif len(value) <= _LONG:
+            yield f'--hints "{value}"'
+        else:
+            present = before.get(HINTS, "")
+            more = value.removeprefix(present).strip(":, ")
+            yield f"hints {more}, behind each pattern of --hints"
+
+
+def _words_of_ior(before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    """Return the words that an IOR command has more, and those that it has no more."""
+    more = [word for word in after if word not in before]
+    less = [f"no {word}" for word in before if word not in after and word.startswith("-")]
+    return ", ".join([*([f"IOR with {' '.join(more)}"] if more else []), *less])
+
+
+def changes_of_machine(case: Case, result: Result, causes: Collection[Cause]) -> list[Change]:
+    """Return the changes of the machine that may help a job whose ranks waited for some causes."""
+    if result.scenario.target.kind != "lustre":
+        return []
+    return [
+        change
+        for on, make in _OF_MACHINE
+        if on.intersection(causes)
+        for change in make(case, result)
+    ]
+
+
+def _changed(case: Case, words: str, changes: dict[str, Any]) -> Change:
+    """Return the change of some values of the machine."""
+    typed = " ".join(f"--set {name}={value}" for name, value in changes.items())
+    return Change(words, typed, case.with_machine(changes, {}), Who.MACHINE)
+
+
+def _client(case: Case, result: Result) -> Iterator[Change]:
+    """Yield other limits of the client."""
+    lustre = result.machine.lustre
+    flight, dirty = 4 * lustre.max_rpcs_in_flight, 4 * lustre.max_dirty
+    yield _changed(
+        case,
+        f"{flight} RPCs in flight to an OST in place of {lustre.max_rpcs_in_flight}",
+        {"lustre.max_rpcs_in_flight": flight},
+    )
+    yield _changed(
+        case,
+        f"room for {format_bytes(dirty)} of dirty pages an OST in place of "
+        f"{format_bytes(lustre.max_dirty)}",
+        {"lustre.max_dirty": format_bytes(dirty).replace(" ", "")},
+    )
+
+
+def _hardware(case: Case, result: Result) -> Iterator[Change]:
+    """Yield twice the OSTs, and twice the LNET routers, or as many routers as fit."""
+    lustre, lnet = result.machine.lustre, result.machine.lnet
+    osts = {"lustre.osts": 2 * lustre.osts}
+    more = _changed(case, f"{2 * lustre.osts} OSTs in place of {lustre.osts}", osts)
+    scenario = result.scenario
+    if scenario.striping.count in (-1, lustre.osts) and isinstance(case.scenario, Scenario):
+        striping = replace(scenario.striping, count=-1, offset=-1)
+        wider = case.with_job("", scenario.model_copy(update={"striping": striping}))
+        more = more._replace(case=wider.with_machine(osts, {}))
+    yield more
+    for each in range(2 * lnet.routers_per_group, lnet.routers_per_group, -1):
+        changes = {"lnet.routers_per_group": each}
+        with suppress(InputError):  # the machine has no room for so many on its service blades
+            more_routers = result.machine.with_changes(changes).lnet.data_routers
+            words = f"{more_routers} LNET routers for data in place of {lnet.data_routers}"
+            yield _changed(case, words, changes)
+            return
+
+
+def _mdts(case: Case, result: Result) -> Iterator[Change]:
+    """Yield four times the MDTs; directories spread their names over all of them (DNE)."""
+    mdts = result.machine.lustre.mds.mdts
+    more = _changed(case, f"{4 * mdts} MDTs in place of {mdts}", {"lustre.mds.mdts": 4 * mdts})
+    if isinstance(case.scenario, Scenario):
+        striping = replace(result.scenario.striping, mdts=-1)
+        dealt = more.case.scenario.model_copy(update={"striping": striping})
+        case = replace(more.case, scenario=dealt)
+        more = more._replace(typed=f"{more.typed} --mdt-count -1", case=case)
+    yield more
+
+
+_BULK = {
+    *(Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.OSS, Cause.OST, Cause.OSC),
+    *(Cause.TRANSFER, Cause.FLUSH, Cause.MUTEX, Cause.LOCK, Cause.CACHE, Cause.SYNC),
+}
+
+_OF_MACHINE: tuple[tuple[set[Cause], Callable[[Case, Result], Iterator[Change]]], ...] = (
+    ({Cause.OSC, Cause.CACHE, Cause.FLUSH}, _client),
+    (_BULK, _hardware),
+    ({Cause.MDS}, _mdts),
+)

@@ -1,0 +1,89 @@
+"""What a run tells in short, of one job or of several: to assistants, and to the explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario
+from sim.config.units import GB, format_seconds
+from sim.findings.bottlenecks import Load
+from sim.run.result import Result
+from sim.studies.case import titles
+from sim.studies.measurement import Measured, Measurement, measured
+from sim.telling.answer import Answer, Column, Points, Text, Values
+from sim.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, WORDS
+
+
+class _Ran(NamedTuple):
+    scenario: Scenario | JobsScenario
+    results: Mapping[str, Result]  # by job; the only one has no name
+    found: Measured
+
+    @property
+    def machine(self) -> str:
+        """Its name: the same of all jobs."""
+        return next(iter(self.results.values())).machine.name
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of all jobs together."""
+        return sum(one.scenario.nodes * one.scenario.ppn for one in self.results.values())
+
+
+def _of_load(tell: Callable[[Load], Any], nothing: Any) -> Callable[[Any], Any]:
+    """Return a getter of what bound a kind of phase; ``nothing`` where that is not known."""
+    return lambda row: nothing if row[1].load is None else tell(row[1].load)
+
+
+_PHASES = (
+    Column("job", WORDS, lambda row: row[0].job, help="Empty where there is only one."),
+    Column("part", NUMBER, lambda row: row[0].part, help="Of the workload, from 0."),
+    Column("phase", WORDS, lambda row: row[0].name, help="What is done, as write."),
+    Column("seconds", SECONDS, lambda row: row[1].seconds, help="All its repetitions together."),
+    Column("bytes", BYTES, lambda row: row[1].bytes, help="Read or written by all ranks."),
+    Column("bandwidth", RATE, lambda row: row[1].bytes / row[1].seconds if row[1].bytes else None),
+    Column("verdict", WORDS, _of_load(Load.sentence, ""), help="What bound it."),
+    Column("next_step", WORDS, _of_load(lambda load: load.next_step, ""), help="To try first."),
+    Column("waits", ROWS, _of_load(lambda load: load.waits, ()), help="Longest first."),
+    Column("osts", NUMBER, lambda row: row[1].osts, help="That hold any file of the job."),
+)
+
+_RUN = (
+    Column("machine", WORDS),
+    Column("ranks", NUMBER, help="Of all jobs together."),
+    Column("seed", NUMBER, lambda ran: ran.scenario.seed),
+    Column("phases", ROWS, lambda ran: list(ran.found.phases.items()), inner=_PHASES),
+    Column("notes", ANY, lambda ran: _notes(ran.results), help="What to know of the options."),
+    Column("troubles", ANY, lambda ran: ran.found.troubles, help="Bytes refused, or lost."),
+)
+
+
+def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result]) -> Answer:
+    """Return what the jobs of a scenario tell in short; the only one has no name in `results`."""
+    ran = _Ran(scenario, results, measured(results))
+    phases = ran.found.phases
+    setup = f"On {ran.machine}, {ran.ranks:,} ranks, seed {scenario.seed}"
+    told = [_sentence(title, phases[phase]) for phase, title in titles(phases).items()]
+    return Answer(
+        title=f"A run on {ran.machine}",
+        setup=setup,
+        blocks=[
+            Text("\n".join([f"{setup}; GB = 10^9 bytes.", *told])),
+            *([Points(ran.found.troubles, alert=True)] if ran.found.troubles else []),
+        ],
+        values=Values("run", _RUN, ran),
+        failed=bool(ran.found.troubles),
+    )
+
+
+def _notes(results: Mapping[str, Result]) -> list[str]:
+    return list(dict.fromkeys(note for one in results.values() for note in one.notes))
+
+
+def _sentence(title: str, one: Measurement) -> str:
+    """Say what came of a kind of phase."""
+    rate = f", {one.bytes / one.seconds / GB:,.4g} GB/s" if one.bytes else ""
+    bound = "" if one.load is None else f", {one.load.sentence()}"
+    return f"{title[:1].upper()}{title[1:]}: {format_seconds(one.seconds, 4)}{rate}{bound}"

@@ -1,0 +1,1 @@
+"""Batch scripts: what a script for Slurm, PBS or Cobalt asks for, read without any shell."""

@@ -1,0 +1,234 @@
+"""What a script asks of its batch system: ``#SBATCH`` (Slurm), ``#PBS``, ``#COBALT``, ``#DW``.
+
+The options are those of the manual pages of sbatch (Slurm), of qsub (Cobalt; Torque and PBS
+Professional), and DataWarp's ``#DW jobdw``. Options about anything but the size of a job are read
+and left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from sim.config.errors import InputError, naming
+from sim.config.units import parse_bytes
+from sim.workloads.job_script.option_words import count, table, unknown_options, whole
+
+_SBATCH = table(
+    "sbatch",
+    "-N|--nodes -n|--ntasks --ntasks-per-node|--tasks-per-node -c|--cpus-per-task -S|--core-spec "
+    "-C|--constraint -q|--qos -t|--time -A|--account -p|--partition -J|--job-name -o|--output "
+    "-e|--error -L|--licenses -d|--dependency -a|--array -D|--chdir|--workdir -m|--distribution "
+    "-M|--clusters|--cluster -w|--nodelist -x|--exclude -F|--nodefile -G|--gpus -i|--input "
+    "-B|--extra-node-info -b|--begin --bb --bbf --mail-type --mail-user --mem --mem-per-cpu "
+    "--export --gres --reservation --signal --switches --time-min --tmp --comment --hint "
+    "--cpu-freq --acctg-freq --ntasks-per-core --ntasks-per-socket --sockets-per-node "
+    "--cores-per-socket --threads-per-core --open-mode --wckey --profile --network --image "
+    "--volume --module --uid --gid --nice --priority --gpus-per-node --thread-spec --perf",
+    "-H --hold -I --immediate -k --no-kill -O --overcommit -Q --quiet -s --oversubscribe --share "
+    "-v --verbose -W --wait --contiguous --exclusive --requeue --no-requeue --reboot --parsable "
+    "--spread-job --use-min-nodes --ignore-pbs --get-user-env --wrap --test-only",
+)
+_COBALT = table(
+    "qsub",
+    "-n|--nodecount -t|--time -A|--project -q|--queue -O|--outputprefix -o|--output -e|--error "
+    "-M|--notify -i|--inputfile -u|--umask --attrs --cwd --debuglog --dependencies --env --mode "
+    "--proccount --jobname --run_project_arg --geometry --kernel --ion_kernel --user_list",
+    "-h --hold -d --debug --disable_preboot --run_project --preemptable --interactive -I --defer",
+)
+_PBS = table(
+    "qsub",
+    "-l -A -q -N -o -e -j -m -M -S -W -a -c -d -D -k -p -P -r -t -u -v -w -z -C -J",
+    "-V -h -I -X -f -n",
+)
+
+
+@dataclass
+class Request:
+    """What a script asks of its batch system; None where it says nothing."""
+
+    system: str = ""  # slurm, pbs, cobalt
+    nodes: int | None = None
+    ranks: int | None = None
+    ppn: int | None = None
+    cpus_per_rank: int | None = None
+    core_spec: int | None = None
+    features: set[str] = field(default_factory=set)  # of the nodes: knl, haswell
+    allocation: int | None = None  # bytes of the burst buffer
+    environment: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def take(self, line: int, text: str, place: str) -> bool:
+        """Read a line that begins with ``#``; False if it is no directive.
+
+        Raises
+        ------
+        InputError
+            If it is one, and has a value that cannot be; it names the place, the line, the value.
+        """
+        found = _DIRECTIVE.match(text)
+        if found is None:
+            return False
+        where = f"{place}, line {line}"
+        words = _words(found[2], where)
+        kind = found[1]
+        if kind == "#SBATCH":
+            self._sbatch(line, words, where)
+        elif kind == "#COBALT":
+            self._cobalt(line, words, where)
+        elif kind == "#PBS":
+            self._pbs(line, words, where)
+        else:
+            self._datawarp(kind, line, words, where)
+        return True
+
+    def variables(self) -> dict[str, str]:
+        """Return what the batch system sets before the script begins, as far as it is known."""
+        ranks = self.ranks
+        if self.system == "pbs" and ranks is None and self.nodes and self.ppn:
+            ranks = self.nodes * self.ppn
+        known = {"nodes": self.nodes, "ranks": ranks, "ppn": self.ppn, "cpus": self.cpus_per_rank}
+        return {
+            name: str(known[what])
+            for name, what in _VARIABLES.get(self.system, {}).items()
+            if known[what] is not None
+        }
+
+    def _sbatch(self, line: int, words: list[str], where: str) -> None:
+        self.system = "slurm"
+        given, _ = _SBATCH.read(words, where)
+        self.notes += unknown_options(given, "sbatch", line)
+        for name, text, _ in given:
+            at = f"{where}: #SBATCH {name}"
+            if name == "-N":
+                least, dash, most = text.partition("-")
+                self.nodes = count(least, at)
+                if dash and most != least:
+                    self.notes.append(
+                        f"line {line}: -N {text} leaves the number of nodes to Slurm; taken is "
+                        f"{least}"
+                    )
+            elif name == "-n":
+                self.ranks = count(text, at, 512)
+            elif name == "--ntasks-per-node":
+                self.ppn = count(text, at)
+            elif name == "-c":
+                self.cpus_per_rank = count(text, at, 2)
+            elif name == "-S":
+                self.core_spec = whole(text, at)
+            elif name == "-C":
+                self.features |= {word.lower() for word in re.findall(r"[\w.-]+", text)}
+            elif name == "--bb":
+                self._allocate(text.replace(",", " ").split(), at)
+
+    def _cobalt(self, line: int, words: list[str], where: str) -> None:
+        self.system = "cobalt"
+        given, _ = _COBALT.read(words, where)
+        self.notes += unknown_options(given, "Cobalt's qsub", line)
+        for name, text, _ in given:
+            if name == "-n":
+                self.nodes = count(text, f"{where}: #COBALT -n", 128)
+            elif name == "--env":
+                self.environment |= dict(_pairs(text.split(":")))
+
+    def _pbs(self, line: int, words: list[str], where: str) -> None:
+        self.system = "pbs"
+        given, _ = _PBS.read(words, where)
+        self.notes += unknown_options(given, "the qsub of PBS", line)
+        for name, text, _ in given:
+            if name == "-l":
+                for resource, value in _pairs(text.split(",")):
+                    self._resource(line, resource, value, f"{where}: #PBS -l {resource} =")
+            elif name == "-v":
+                self.environment |= dict(_pairs(text.split(",")))
+
+    def _resource(self, line: int, name: str, text: str, at: str) -> None:
+        """Read a resource of PBS."""
+        if name in ("nodes", "select"):
+            self._chunks(line, name, text, at)
+        elif name == "mppwidth":
+            self.ranks = count(text, at, 512)
+        elif name == "mppnppn":
+            self.ppn = count(text, at)
+        elif name == "mppdepth":
+            self.cpus_per_rank = count(text, at, 2)
+        elif name == "mppnodes" and text.isdigit():
+            self.nodes = count(text, at)
+        if name.startswith("mpp") and self.ranks and self.ppn:
+            self.nodes = -(-self.ranks // self.ppn)
+
+    def _chunks(self, line: int, name: str, text: str, at: str) -> None:
+        """Read ``nodes=2:ppn=16`` of Torque, ``select=2:ncpus=32:mpiprocs=32`` of PBS Pro."""
+        self.nodes = 0
+        each = set()
+        for chunk in text.split("+"):
+            number, *rest = chunk.split(":")
+            if name == "select" and "=" in number:  # one chunk where no number stands
+                number, rest = "1", [number, *rest]
+            self.nodes += count(number, at, 64)
+            told = dict(_pairs(rest))
+            ppn = told.get("ppn" if name == "nodes" else "mpiprocs")
+            each.add(None if ppn is None else count(ppn, at))
+            self.features |= {word.lower() for word in rest if "=" not in word}
+        several = [ppn for ppn in each if ppn is not None]
+        self.ppn = max(several, default=self.ppn)
+        if len(each) > 1:
+            self.notes.append(
+                f"line {line}: {name}={text} asks for nodes that differ; taken are {self.nodes} "
+                "that are alike"
+            )
+
+    def _datawarp(self, kind: str, line: int, words: list[str], where: str) -> None:
+        """Read ``#DW jobdw capacity=200GB access_mode=striped type=scratch``."""
+        if words[:1] == ["jobdw"]:
+            self._allocate(words[1:], f"{where}: {kind}")
+        elif words[:1] not in (["stage_in"], ["stage_out"]):
+            self.notes.append(
+                f"line {line}: {' '.join([kind, *words[:1]])} is not followed; known is #DW jobdw"
+            )
+
+    def _allocate(self, words: list[str], at: str) -> None:
+        capacity = dict(_pairs(words)).get("capacity")
+        if capacity is not None:
+            with naming(f"{at} capacity"):
+                self.allocation = parse_bytes(capacity)
+            if not self.allocation:
+                raise InputError(f"{at} capacity={capacity}: right would be as in capacity=200GB")
+
+
+_DIRECTIVE = re.compile(r"(#SBATCH|#PBS|#COBALT|#DW|#BB)(?:[ \t]+(.*))?$", re.DOTALL)
+"""A directive: a second ``#`` before it, or a blank within it, makes it a comment."""
+
+_VARIABLES = {
+    "slurm": {
+        "SLURM_NNODES": "nodes",
+        "SLURM_JOB_NUM_NODES": "nodes",
+        "SLURM_NTASKS": "ranks",
+        "SLURM_NPROCS": "ranks",
+        "SLURM_NTASKS_PER_NODE": "ppn",
+        "SLURM_CPUS_PER_TASK": "cpus",
+    },
+    "cobalt": {"COBALT_JOBSIZE": "nodes", "COBALT_PARTSIZE": "nodes"},
+    "pbs": {
+        "PBS_NUM_NODES": "nodes",
+        "PBS_NNODES": "nodes",
+        "PBS_NUM_PPN": "ppn",
+        "PBS_NP": "ranks",
+    },
+}
+"""Variables that a batch system sets, and what each of them has."""
+
+
+def _pairs(words: list[str]) -> list[tuple[str, str]]:
+    """Return the names and the values of words ``NAME=VALUE``; no others."""
+    found = [word.partition("=") for word in words]
+    return [(name.strip(), value.strip()) for name, equals, value in found if equals]
+
+
+def _words(text: str | None, where: str) -> list[str]:
+    """Return the words of a directive; what stands behind a ``#`` is a comment."""
+    try:
+        return shlex.split(text or "", comments=True)
+    except ValueError as error:
+        raise InputError(f"{where}: a quote is never closed") from error

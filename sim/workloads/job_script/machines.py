@@ -1,0 +1,70 @@
+"""On which machine a script runs, as far as it says so."""
+
+from __future__ import annotations
+
+from sim.config.machine import DEFAULT_MACHINE, Machine, shipped_machines
+from sim.workloads.job_script.directives import Request
+
+_OF_FEATURE = {"knl": "cori-knl", "haswell": "cori-haswell"}
+"""The machine whose nodes a script asks for by this constraint (``#SBATCH -C knl``)."""
+
+_OF_COBALT = "theta"
+"""The XC40 whose batch system was Cobalt."""
+
+_USUAL = {"slurm": "cori-haswell", "pbs": "titan"}
+"""The machine that a script is taken to be for which only tells its batch system."""
+
+_NAMES = {"slurm": "Slurm", "pbs": "PBS"}
+
+
+def guessed_machine(request: Request, text: str) -> tuple[str, str | None]:
+    """Return the name of the machine of a script, and a sentence if it is but assumed.
+
+    It is known by the nodes that the script asks for, by Cobalt, or by a path on the machine's
+    Lustre (``lustre.mounts``).
+    """
+    for feature, machine in _OF_FEATURE.items():
+        if feature in request.features:
+            return machine, None
+    if request.system == "cobalt":
+        return _OF_COBALT, None
+    mounted = {
+        machine.name: mount
+        for machine in shipped_machines()
+        for mount in machine.lustre.mounts or ()
+        if mount in text
+    }
+    if mounted:
+        usual = _USUAL.get(request.system)
+        name = usual if usual in mounted else next(iter(mounted))
+        if len(mounted) == 1:
+            return name, None
+        return name, (
+            f"the paths under {mounted[name]} are those of {', '.join(mounted)}; simulated is "
+            f"{name} (--machine)"
+        )
+    name = _USUAL.get(request.system, DEFAULT_MACHINE)
+    why = (
+        f"of its batch system, {_NAMES[request.system]}"
+        if request.system in _NAMES
+        else "where nothing says which"
+    )
+    return name, f"the script does not say its machine; simulated is {name}, {why} (--machine)"
+
+
+def target_of(path: str | None, machine: Machine) -> tuple[str, str]:
+    """Return on which storage of a machine a path lies, and how it is accessed.
+
+    A path that nobody knows is on Lustre.
+    """
+    if path is None:
+        return "lustre", "striped"
+    if path.startswith("$DW_"):
+        return "bb", "private" if path.startswith("$DW_JOB_PRIVATE") else "striped"
+    if machine.home is not None and path.startswith(("~", "$HOME")):
+        return "home", "striped"
+    places = {"ssd": machine.ssd, "home": machine.home}
+    for kind, place in places.items():
+        if place is not None and f"{path}/".startswith(f"{place.mount.rstrip('/')}/"):
+            return kind, "striped"
+    return "lustre", "striped"

@@ -1,0 +1,112 @@
+"""Options of batch systems and launchers, as their programs read them (getopt)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from sim.config.errors import InputError, shown
+from sim.config.units import MOST_COUNT, is_count
+
+
+class Given(NamedTuple):
+    """An option that was given."""
+
+    name: str  # the first of its spellings; as typed if the table has none
+    value: str
+    known: bool = True
+
+
+class Table(NamedTuple):
+    """The options of one program."""
+
+    program: str
+    values: Mapping[str, str]  # those with a value: what each spelling is called
+    switches: frozenset[str]  # those without
+    pairs: frozenset[str] = frozenset()  # those with a name and a value: two words
+
+    def read(self, words: Sequence[str], place: str) -> tuple[list[Given], list[str]]:
+        """Return the options at the beginning of a command, and what stands behind them.
+
+        A value stands in the next word, behind ``=``, or, of a letter, right behind it. Of an
+        option that is unknown the table cannot tell whether it has a value: it has none.
+
+        Raises
+        ------
+        InputError
+            If a value is missing.
+        """
+        given: list[Given] = []
+        rest = list(words)
+        while rest and rest[0].startswith("-") and rest[0] != "-":
+            word = rest.pop(0)
+            if word == "--":
+                break
+            name, equals, value = word.partition("=")
+            if name in self.pairs:
+                given.append(Given(name, "=".join(self._taken(2, rest, name, place))))
+            elif name in self.values:
+                if not equals:
+                    (value,) = self._taken(1, rest, name, place)
+                given.append(Given(self.values[name], value))
+            elif name in self.switches:
+                given.append(Given(name, value))
+            elif word[:2] in self.values and not word.startswith("--"):
+                given.append(Given(self.values[word[:2]], word[2:]))
+            elif word[:2] in self.switches and not word.startswith("--"):
+                given.append(Given(word[:2], ""))
+                rest.insert(0, f"-{word[2:]}")
+            else:
+                given.append(Given(name, value, known=False))
+        return given, rest
+
+    def _taken(self, number: int, rest: list[str], name: str, place: str) -> list[str]:
+        """Take the words from the rest that are the value of an option."""
+        if len(rest) < number:
+            raise InputError(
+                f"{place}: {self.program} {name} has no value; right would be {name} VALUE"
+            )
+        taken, rest[:number] = rest[:number], []
+        return taken
+
+
+def table(program: str, values: str, switches: str = "", pairs: str = "") -> Table:
+    """Return a table from texts: ``-N|--nodes -n|--ntasks``; switches have a blank between them."""
+    spellings = [tuple(option.split("|")) for option in values.split()]
+    return Table(
+        program,
+        {spelled: option[0] for option in spellings for spelled in option},
+        frozenset(switches.split()),
+        frozenset(pairs.split()),
+    )
+
+
+def count(text: str, place: str, example: int = 16) -> int:
+    """Read a number of things, one at least.
+
+    Raises
+    ------
+    InputError
+        If it is none; ``place`` names file, line and option.
+    """
+    if not is_count(text) or not 0 < int(text) <= MOST_COUNT:
+        unknown = " only the shell knows it when the job runs;" if re.search("[$`]", text) else ""
+        raise InputError(
+            f"{place} {shown(text)}:{unknown} right would be a whole number above 0, as {example}"
+        )
+    return int(text)
+
+
+def whole(text: str, place: str) -> int:
+    """Read a number of things, or 0."""
+    return 0 if is_count(text) and not int(text) else count(text, place, 2)
+
+
+def unknown_options(given: Iterable[Given], program: str, line: int) -> list[str]:
+    """Return a sentence for each option that is not known."""
+    return [
+        f"line {line}: {one.name} is no option of {program} that is known here; it is left out"
+        for one in given
+        if not one.known
+    ]

@@ -1,0 +1,127 @@
+"""What a program of a script does, as far as its name tells: IOR, mdtest, kernels of the catalogue.
+
+Only the name is looked at: ``./vpicio_uni`` is taken for the kernel ``vpic-io``. Kernels whose
+names are everyday words (``production``, ``staging``) stand for no program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from sim.config.errors import InputError
+from sim.config.scenario import Workload
+from sim.workloads.catalogue import KERNELS, WRITTEN, workload_of
+from sim.workloads.ior.command import Ior
+from sim.workloads.mdtest.command import Mdtest
+
+_WRITTEN = ("e3sm", "exerciser")
+"""Kernels in Python that are called as the programs are whose I/O they do."""
+
+_NUMACTL = ("-m", "-p", "-N", "-C", "-i", "-a")
+_OPTIONLESS = ("time", "exec", "nohup", "command", "stdbuf")
+
+
+class Program(NamedTuple):
+    """A program that is known."""
+
+    workload: Workload
+    path: str | None  # of the file that it writes, or its folder; None: not known
+    notes: tuple[str, ...] = ()  # the ends of sentences
+
+
+def unwrapped(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return a command without ``time``, ``env NAME=VALUE``, ``numactl ...``, and the variables."""
+    rest, variables = list(words), {}
+    while rest:
+        name = PurePosixPath(rest[0]).name
+        if name in _OPTIONLESS:
+            del rest[0]
+            while rest and rest[0].startswith("-"):
+                del rest[0]
+        elif name == "env":
+            del rest[0]
+        elif _is_assignment(rest[0]):
+            key, _, value = rest.pop(0).partition("=")
+            variables[key] = value
+        elif name == "numactl":
+            del rest[0]
+            while rest and rest[0].startswith("-"):
+                word = rest.pop(0)
+                if rest and word in _NUMACTL[:-1]:
+                    del rest[0]
+        else:
+            break
+    return rest, variables
+
+
+def _is_assignment(word: str) -> bool:
+    return re.match(r"[A-Za-z_][A-Za-z_0-9]*=", word) is not None
+
+
+def is_known(words: Sequence[str]) -> bool:
+    """Tell whether a command begins with a program that is known."""
+    return bool(words) and (_benchmark(words[0]) is not None or _kernel(words[0]) is not None)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", PurePosixPath(name).name.lower())
+
+
+def _benchmark(word: str) -> str | None:
+    """Return which benchmark a program is: ``/opt/IOR.exe`` is ior, ``h5bench`` itself."""
+    name = PurePosixPath(word).name.lower()
+    stem = re.sub(r"(\.(exe|x|knl|haswell|hsw))+$", "", name)
+    return stem if stem in ("ior", "mdtest", "h5bench") else None
+
+
+def _kernel(word: str) -> str | None:
+    """Return the kernel whose name a program begins with, the longest one."""
+    bare = _bare(word)
+    names = [name for name in KERNELS if name in _WRITTEN or name not in WRITTEN]
+    return max((name for name in names if bare.startswith(_bare(name))), key=len, default=None)
+
+
+def program_of(words: Sequence[str], folder: Path) -> Program:
+    """Return what a command does that begins with a program which is known.
+
+    Files that it reads, as an IOR script (``-f``), are found from a folder.
+
+    Raises
+    ------
+    InputError
+        If the program does not know an option, or such a file cannot be read.
+    """
+    benchmark, rest = _benchmark(words[0]), tuple(words[1:])
+    if benchmark == "ior":
+        asked = Workload(ior=rest).found_from(folder)
+        ior = workload_of(asked)
+        assert isinstance(ior, Ior)
+        return Program(asked, ior.command.tests[0].test_file.partition("@")[0])
+    if benchmark == "mdtest":
+        asked = Workload(mdtest=rest).found_from(folder)
+        mdtest = workload_of(asked)
+        assert isinstance(mdtest, Mdtest)
+        return Program(asked, _value_of(rest, "-d"))
+    if benchmark == "h5bench":
+        config = next((word for word in rest if word.lower().endswith(".json")), None)
+        if config is None:
+            raise InputError("h5bench without a configuration; right would be h5bench FILE.json")
+        asked = Workload(kernel={"name": "h5bench", "config": config})
+        return Program(asked.found_from(folder), None)
+    name = _kernel(words[0])
+    note = (
+        f"{words[0]} is taken for the kernel {name}, with its options at their defaults "
+        f"(xc40io kernel {name} --help)"
+    )
+    paths = [word for word in rest if "/" in word and not word.startswith("-")]
+    return Program(Workload(kernel={"name": name}), paths[-1] if paths else None, (note,))
+
+
+def _value_of(words: Sequence[str], option: str) -> str | None:
+    """Return the value behind an option."""
+    found = [word for before, word in pairwise(words) if before == option]
+    return found[-1].partition("@")[0] if found else None

@@ -1,0 +1,241 @@
+"""A batch script as scenarios: what each of its launches does, on which machine, how wide, where.
+
+No shell is run: :mod:`sim.workloads.job_script.walk` reads the lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sim.config.errors import InputError, shown
+from sim.config.job_form import LOOKED_AT
+from sim.config.machine import DEFAULT_MACHINE, Machine, load_machine
+from sim.config.scenario import Cores, Scenario, Target, with_hints_found
+from sim.config.striping import StripeRequest
+from sim.workloads.job_script.directives import Request
+from sim.workloads.job_script.launchers import LaunchLine, shape_of
+from sim.workloads.job_script.machines import guessed_machine, target_of
+from sim.workloads.job_script.option_words import whole
+from sim.workloads.job_script.programs import program_of
+from sim.workloads.job_script.shell import path_from
+from sim.workloads.job_script.walk import Started, Walk
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the caller knows better than the script."""
+
+    machine: str | Machine | None = None
+    nodes: int | None = None
+    ppn: int | None = None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One start of a program that is known."""
+
+    line: int
+    command: str  # as the script has it, with its variables put in
+    scenario: Scenario | None  # None: it cannot be one
+    problem: str  # why it cannot: a sentence
+    notes: tuple[str, ...]  # what was assumed of it: sentences
+
+
+@dataclass(frozen=True)
+class JobScript:
+    """What a script asks for.
+
+    Attributes
+    ----------
+    place
+        The script, as messages call it.
+    launches
+        The programs that it starts and that are known, in its order.
+    notes
+        What of the script was not understood, or assumed: sentences, with the numbers of lines.
+    """
+
+    place: str
+    launches: tuple[Launch, ...]
+    notes: tuple[str, ...]
+
+    def launch(self, number: int | None = None) -> Launch:
+        """Return a launch by its number, from 1; the first one that can be simulated unless given.
+
+        Raises
+        ------
+        InputError
+            If there is none, or it cannot be simulated.
+        """
+        count = len(self.launches)
+        if not count:
+            found = f"; {self.notes[-1]}" if self.notes else ""
+            raise InputError(
+                f"{self.place}: starts no program that is known, as ior or mdtest by aprun, "
+                f"srun or mpirun{found}"
+            )
+        if number is not None and not 1 <= number <= count:
+            raise InputError(
+                f"{self.place}:{number}: there is no such launch; right would be 1 to {count}, of "
+                f"those in lines {', '.join(str(one.line) for one in self.launches)}"
+            )
+        usable = [one for one in self.launches if one.scenario is not None]
+        chosen = self.launches[number - 1] if number else (usable or list(self.launches))[0]
+        if chosen.scenario is None:
+            raise InputError(chosen.problem)
+        return chosen
+
+    def scenario(self, number: int | None = None) -> Scenario:
+        """Return the scenario of a launch; see :meth:`launch`."""
+        found = self.launch(number).scenario
+        assert found is not None  # launch() sees to it
+        return found
+
+    def remarks(self, number: int | None = None) -> tuple[str, ...]:
+        """Return what is to be told of a launch: the notes, its own, and which others there are."""
+        chosen = self.launch(number)
+        others = [
+            f"line {one.line}: {shown(one.command)} is launch {count} of {len(self.launches)}; "
+            f"{self.place}:{count} takes it"
+            for count, one in enumerate(self.launches, start=1)
+            if one is not chosen
+        ]
+        return (*self.notes, *chosen.notes, *others)
+
+
+def read_job_script(
+    text: str, place: str = "job script", told: Told | None = None, folder: Path | None = None
+) -> JobScript:
+    """Read a batch script.
+
+    Parameters
+    ----------
+    text
+        Of the script.
+    place
+        What messages call it: its path.
+    told
+        What counts in place of what the script says.
+    folder
+        From which the files are found that its programs read; the present one unless given.
+
+    Raises
+    ------
+    InputError
+        If a directive, or a line about stripes, has a value that cannot be; the message names the
+        line, the value, and what would be right.
+    """
+    told = told or Told()
+    walk = Walk(text, place, told.nodes, told.ppn)
+    notes = dict.fromkeys((*walk.request.notes, *walk.notes))
+    machine = told.machine
+    if machine is None and walk.started:
+        machine, assumed = guessed_machine(walk.request, text)
+        notes |= {} if assumed is None else {assumed: None}
+    found = machine if isinstance(machine, Machine) else load_machine(machine or DEFAULT_MACHINE)
+    making = _Making(place, told, walk.request, found, folder or Path())
+    return JobScript(place, tuple(map(making.launch, walk.started)), tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Making:
+    """What launches of a script have in common when they become scenarios."""
+
+    place: str
+    told: Told
+    request: Request
+    machine: Machine
+    folder: Path
+
+    def launch(self, started: Started) -> Launch:
+        line, command = started.line.line, " ".join(started.line.words)
+        notes = list(started.line.notes)
+        try:
+            scenario = self._scenario(started, notes)
+        except InputError as error:
+            sentence = str(error)
+            if not sentence.startswith(self.place):
+                sentence = f"{self.place}, line {line}: {sentence}"
+            return Launch(line, command, None, sentence, ())
+        return Launch(line, command, scenario, "", tuple(notes))
+
+    def _scenario(self, started: Started, notes: list[str]) -> Scenario:
+        """Return what a launch does as a scenario; note what is assumed."""
+        launch, told, machine = started.line, self.told, self.machine
+        at = f"line {launch.line}"
+        shape = shape_of(launch, self.request, machine, self.place, told.nodes, told.ppn)
+        notes += shape.notes
+        program = program_of(launch.words, self.folder)
+        notes += [f"{at}: {sentence}" for sentence in program.notes]
+        path = None if program.path is None else path_from(started.folder, program.path)
+        target = self._target(path, notes, at)
+        return Scenario(
+            machine=told.machine or machine.name,
+            nodes=shape.nodes,
+            ppn=shape.ppn,
+            cores=self._cores(launch),
+            striping=_striping(started, path, notes)
+            if target.kind == "lustre"
+            else StripeRequest(),
+            target=target,
+            environment=self._environment(started, notes),
+            workload=program.workload,
+        )
+
+    def _cores(self, launch: LaunchLine) -> Cores:
+        text = launch.core_spec
+        if text is None:
+            system = self.request.core_spec or 0
+        else:
+            option = "-r" if launch.launcher == "aprun" else "--core-spec"
+            place = f"{self.place}, line {launch.line}: {launch.launcher} {option}"
+            system = whole(text, place)
+        return Cores(system=system, bind="none" if launch.unbound else "cores")
+
+    def _target(self, path: str | None, notes: list[str], at: str) -> Target:
+        kind, access = target_of(path, self.machine)
+        allocation = self.request.allocation
+        options: dict[str, Any] = {"kind": kind}
+        if kind == "bb":
+            options |= {"access": access, "capacity": allocation}
+        elif allocation is not None:
+            notes.append(
+                f"{at}: its files are not on the burst buffer that the script asks for; right for "
+                "that would be a path below $DW_JOB_STRIPED"
+            )
+        return Target(**options)
+
+    def _environment(self, started: Started, notes: list[str]) -> dict[str, str]:
+        """Return the variables that MPI-IO looks at."""
+        found = {
+            name: value for name, value in started.environment.items() if name.startswith(LOOKED_AT)
+        }
+        others = sorted(
+            name for name in started.environment.keys() - found.keys() if name.startswith("MPICH_")
+        )
+        if others:
+            at = f"line {started.line.line}"
+            notes.append(f"{at}: {', '.join(others)}: not simulated, and left out")
+        return with_hints_found(found, self.folder)
+
+
+def _striping(started: Started, path: str | None, notes: list[str]) -> StripeRequest:
+    """Return the stripes of a launch's files: those that the script gave its folder last."""
+    at = f"line {started.line.line}"
+    for layout in reversed(started.layouts):
+        if path is not None and layout.covers(path):
+            return layout.striping or StripeRequest()
+    if started.layouts and path is None:
+        last = started.layouts[-1]
+        notes.append(
+            f"{at}: the files' folder is not known; taken are the stripes of line {last.line}"
+        )
+        return last.striping or StripeRequest()
+    if started.layouts:
+        notes.append(
+            f"{at}: no lfs setstripe above is about {path}; it has the default stripes of its "
+            "file system"
+        )
+    return StripeRequest()

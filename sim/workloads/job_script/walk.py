@@ -1,0 +1,236 @@
+"""What a script does line by line: its directives, variables, stripes, and the programs it starts.
+
+Variables, exports, ``cd`` and ``lfs setstripe`` count for what stands below them. Of loops and
+branches each body is read once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sim.config.errors import InputError, shown
+from sim.config.job_form import LOOKED_AT
+from sim.workloads.job_script.directives import Request
+from sim.workloads.job_script.launchers import LaunchLine, is_launcher, read_launch
+from sim.workloads.job_script.layouts import Layout, read_layout
+from sim.workloads.job_script.lexer import Command, Comment, Word, lexed
+from sim.workloads.job_script.programs import is_known, unwrapped
+from sim.workloads.job_script.shell import Shell, assigned, path_from
+
+_OPENERS = ("do", "then", "else", "{", "!")
+"""Words before a command that are no part of it."""
+
+_CONDITIONS = ("if", "elif", "while", "until")
+_BRANCHES = (*_CONDITIONS, "case", "select", "function")
+_EXPORTS = ("export", "declare", "typeset", "readonly", "local")
+_OTHERS = ("source", ".", "eval", "bash", "sh", "csh", "tcsh", "python", "python3", "perl")
+_SUBMITS = ("sbatch", "qsub", "msub", "salloc")
+_LONGEST = 1 << 16
+"""Letters of a variable: hundreds of times what a job needs."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A program that is known, with all that counted when the script starts it."""
+
+    line: LaunchLine
+    environment: dict[str, str]
+    layouts: tuple[Layout, ...]
+    folder: str
+
+
+class Walk:
+    """A script that was read from its first line to its last one.
+
+    Parameters
+    ----------
+    text
+        Of the script.
+    place
+        What messages call it.
+    nodes, ppn
+        In place of what the script asks for.
+
+    Attributes
+    ----------
+    request
+        What it asks of its batch system.
+    started
+        The programs that it starts, and that are known.
+    notes
+        What was not understood: sentences, with the numbers of lines.
+    """
+
+    def __init__(self, text: str, place: str, nodes: int | None, ppn: int | None) -> None:
+        self.request = Request()
+        self.started: list[Started] = []
+        self.notes: list[str] = []
+        self._place, self._nodes, self._ppn = place, nodes, ppn
+        self._layouts: list[Layout] = []
+        self._shell = Shell({})
+        self._begun = False
+        for part in lexed(text, place):
+            if isinstance(part, Comment):
+                self._directive(part)
+            else:
+                self._command(part)
+
+    def _directive(self, comment: Comment) -> None:
+        if comment.first:
+            self.request.take(comment.line, comment.text, self._place)
+        elif Request().take(comment.line, comment.text, self._place):
+            self._note(comment.line, "a directive below the first command counts for nothing")
+
+    def _note(self, line: int, sentence: str) -> None:
+        self.notes.append(f"line {line}: {sentence}")
+
+    def _begin(self, line: int) -> None:
+        """Begin the commands: the batch system sets its variables."""
+        self._begun = True
+        request = self.request
+        request.nodes, request.ppn = self._nodes or request.nodes, self._ppn or request.ppn
+        self._shell = Shell(request.variables())
+        for name, value in request.environment.items():
+            self._set(name, value, line, exported=True)
+
+    def _command(self, command: Command) -> None:
+        """Read a command."""
+        if not self._begun:
+            self._begin(command.line)
+        shell, words = self._shell, list(command.words)
+        while words and shell.text(words[0]) in _OPENERS:
+            del words[0]
+        before: dict[str, str] = {}
+        while words and (found := assigned(words[0])) is not None:
+            variable, added, value = found
+            before[variable] = (shell.variables.get(variable, "") if added else "") + shell.text(
+                value
+            )
+            del words[0]
+        if words:
+            self._headed(shell.text(words[0]), words, before, command)
+            return
+        for name, text in before.items():
+            self._set(name, text, command.line)
+
+    def _headed(
+        self, head: str, words: list[Word], before: dict[str, str], command: Command
+    ) -> None:
+        """Read a command by its first word."""
+        if head in ("for", "foreach"):
+            self._loop(command.line, words)
+        elif head in _BRANCHES:
+            if head not in ("elif", "function"):
+                self._note(command.line, f"{head} is not followed: what is in it is read once")
+            if head in _CONDITIONS:
+                self._plain(words[1:], before, command)
+        elif head in _EXPORTS or head in ("setenv", "set"):
+            self._export(head, words[1:], command.line)
+        else:
+            self._plain(words, before, command)
+
+    def _loop(self, line: int, words: list[Word]) -> None:
+        """Read the head of a loop: its variable has the first of its values."""
+        texts = [text for word in words[1:] for text in self._shell.fields(word)]
+        values = texts[2:] if texts[1:2] == ["in"] else []
+        values = values or [text for text in texts[1:] if text != "in"]
+        if not texts or not values or "$" in values[0] or "*" in values[0]:
+            self._note(line, "the loop is not followed: what is in it is read once")
+            return
+        self._set(texts[0], values[0], line)
+        self._note(
+            line,
+            f"the loop over {texts[0]} is not followed: what is in it is read once, with "
+            f"{texts[0]}={values[0]}",
+        )
+
+    def _set(self, name: str, value: str, line: int, *, exported: bool = False) -> None:
+        if len(value) > _LONGEST:
+            raise InputError(
+                f"{self._place}, line {line}: {name} becomes {len(value):,} characters long; right "
+                f"would be {_LONGEST:,} at most"
+            )
+        self._shell.variables[name] = value
+        if exported:
+            self._shell.exported[name] = line
+
+    def _export(self, head: str, words: list[Word], line: int) -> None:
+        """Read ``export NAME=VALUE``, or csh's ``setenv NAME VALUE`` and ``set NAME = VALUE``."""
+        shell = self._shell
+        texts = [shell.text(word) for word in words]
+        if head == "setenv" or (head == "set" and texts[1:2] == ["="]):
+            if texts:
+                value = "".join(texts[2 if head == "set" else 1 :][:1])
+                self._set(texts[0], value, line, exported=head == "setenv")
+            return
+        exported = head == "export" or (head != "set" and any("x" in t for t in texts[:1]))
+        for word, text in zip(words, texts, strict=True):
+            found = assigned(word)
+            if found is not None:
+                value = shell.text(found[2])
+                before = shell.variables.get(found[0], "") if found[1] else ""
+                self._set(found[0], before + value, line, exported=exported)
+            elif exported and text.isidentifier():
+                shell.exported[text] = line
+
+    def _plain(self, words: list[Word], before: dict[str, str], command: Command) -> None:
+        """Read a command that is neither an assignment nor the head of a block."""
+        shell, line = self._shell, command.line
+        texts = [text for word in words for text in shell.fields(word)]
+        texts, variables = unwrapped(texts)
+        if not texts:
+            return
+        head = texts[0]
+        if head == "cd" or head == "pushd":
+            shell.folder = path_from(shell.folder, texts[1]) if len(texts) > 1 else "~"
+        elif head == "unset":
+            for name in texts[1:]:
+                shell.variables.pop(name, None)
+        elif head in _SUBMITS:
+            self._note(line, f"{head} submits another job, which is not followed")
+        elif head in _OTHERS:
+            self._note(line, f"{shown(' '.join(texts[:3]))} is not followed")
+        elif layouts := read_layout(texts, line, self._place):
+            for layout in layouts:
+                self._layouts.append(layout._replace(folder=path_from(shell.folder, layout.folder)))
+                self.notes += layout.notes
+        else:
+            self._start(texts, {**before, **variables}, command)
+
+    def _start(self, texts: list[str], before: dict[str, str], command: Command) -> None:
+        """Read a command that may start a program."""
+        shell = self._shell
+        line = command.line
+        if is_launcher(texts[0]):
+            launch = read_launch(texts, line, self._place)
+            words, more = unwrapped(launch.words)
+            launch.words = tuple(words)
+            launch.environment |= more
+        else:
+            launch = LaunchLine(line, "", tuple(texts))
+        if not is_known(launch.words):
+            if launch.launcher:
+                self._note(
+                    line,
+                    f"{shown(' '.join(launch.words[:1]))} is no program that is known here; right "
+                    "would be ior, mdtest, h5bench or a kernel (xc40io kernel --help)",
+                )
+            return
+        if command.behind:
+            self._note(
+                line,
+                f"{launch.words[0]} is started in the background (&); what runs beside it is not "
+                "simulated",
+            )
+        for name in sorted(shell.variables.keys() - shell.exported.keys()):
+            if name.startswith(LOOKED_AT):
+                self._note(line, f"{name} is set above, and not exported: no program gets it")
+        exported = {name: shell.variables.get(name, "") for name in shell.exported}
+        self.started.append(
+            Started(
+                launch,
+                {**exported, **before, **launch.environment},
+                tuple(self._layouts),
+                shell.folder,
+            )
+        )

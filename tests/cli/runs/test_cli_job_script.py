@@ -1,0 +1,110 @@
+"""Job scripts where a scenario can stand: run, explain, tune, sweep, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from documents import ROOT, blocks
+
+from sim.cli.app import cli
+
+SCRIPT = """\
+#!/bin/bash
+#SBATCH -N 2 -C knl
+#SBATCH --ntasks-per-node=2
+lfs setstripe -c 4 -S 2m out
+srun ./ior -w -b 2m -t 1m -o out/x
+srun ./ior -r -b 1m -t 1m -o out/x
+"""
+
+
+@pytest.fixture(autouse=True)
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "job.sbatch"
+    path.write_text(SCRIPT)
+    return path
+
+
+def typed(*words: str) -> Result:
+    return CliRunner().invoke(cli, list(words))
+
+
+def printed(*words: str) -> dict[str, object]:
+    done = typed("run", *words, "--print")
+    assert done.exit_code == 0, done.output
+    found: dict[str, object] = yaml.safe_load(done.stdout)
+    return found
+
+
+def test_run_takes_the_first_launch_and_tells_the_others():
+    done = typed("run", "job.sbatch")
+    assert done.exit_code == 0, done.output
+    assert "Machine             : cori-knl (simulated)" in done.stdout
+    assert done.stderr == (
+        "xc40io: job.sbatch: line 6: './ior -r -b 1m -t 1m -o out/x' is launch 2 of 2; "
+        "job.sbatch:2 takes it\n"
+    )
+
+
+def test_a_number_behind_a_colon_takes_another_launch():
+    assert printed("job.sbatch:2")["workload"] == {"ior": "-r -b 1m -t 1m -o out/x"}
+
+
+def test_options_count_in_place_of_the_script():
+    found = printed("job.sbatch", "--nodes", "3", "--stripe-size", "8m", "--hints", "*:cb_nodes=1")
+    assert (found["nodes"], found["ppn"]) == (3, 2)
+    assert found["striping"] == {"count": 4, "size": "8 MiB", "offset": -1, "mdts": 1}
+    assert found["environment"] == {"MPICH_MPIIO_HINTS": "*:cb_nodes=1"}
+    assert printed("job.sbatch", "--target", "bb")["target"]["kind"] == "bb"  # type: ignore[index]
+    theta = printed("job.sbatch", "--machine", "theta")["machine"]
+    assert isinstance(theta, dict)
+    assert theta["name"] == "theta"
+
+
+def test_a_file_with_directives_is_one_whatever_its_name(job):
+    job.rename("job")
+    assert printed("job")["nodes"] == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "job.sbatch", "--jobs", "1"),
+        ("tune", "job.sbatch", "--jobs", "1", "--budget", "2", "--repeat", "1"),
+        ("sweep", "job.sbatch", "--jobs", "1", "--over", "striping.count=1,2"),
+        ("compare", "job.sbatch", "job.sbatch:2", "--jobs", "1"),
+    ],
+)
+def test_studies_take_a_script(words):
+    done = typed(*words)
+    assert done.exit_code == 0, done.output
+    assert "launch 2 of 2" in done.stderr
+    if words[0] == "tune":
+        assert "srun -N 2 -n 4 --ntasks-per-node=2 ior -w -b 2m -t 1m -o out/x" in done.stdout
+        assert "belongs to ALPS" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("job.sbatch:7",), "job.sbatch:7: there is no such launch; right would be 1 to 2"),
+        (("none.sh",), "none.sh: there is no such file"),
+        (("theta-headline", "--nodes", "2"), "run theta-headline with --nodes: what describes"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_sentence(words, message):
+    done = typed("run", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_the_page_shows_what_is_told_on_stderr(tmp_path: Path):
+    page = blocks((ROOT / "docs" / "job-scripts.md").read_text(encoding="utf-8"))
+    (script,) = (block for block in page if block.words == "checkpoint.sbatch")
+    shown = next(block for block in page if block.language == "text")
+    (tmp_path / "checkpoint.sbatch").write_text("\n".join(script.lines) + "\n")
+    assert typed("run", "checkpoint.sbatch", "--print").stderr.splitlines() == list(shown.lines)

@@ -1,0 +1,307 @@
+"""Job scripts of the sites, read as the scenarios of their launches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sim import InputError, load_job_script
+from sim.config.scenario import machine_of
+from sim.config.striping import StripeRequest
+from sim.workloads.catalogue import workload_of
+from sim.workloads.job_script.script import JobScript, Told, read_job_script
+
+MIB = 1 << 20
+
+NERSC = """\
+#!/bin/bash -l
+#SBATCH -N 8 -C knl,quad,cache     # nodes
+#SBATCH --ntasks-per-node=32
+#SBATCH -S 4
+#SBATCH -q regular
+#SBATCH --time 00:30:00
+#SBATCH -L SCRATCH
+#DW jobdw capacity=2000GB access_mode=striped type=scratch
+
+module load ior
+export MPICH_MPIIO_HINTS="*:cray_cb_nodes_multiplier=2"
+export MPICH_MAX_THREAD_SAFETY=multiple OMP_NUM_THREADS=1
+OUT=$SCRATCH/ior_${SLURM_JOB_ID}
+mkdir -p $OUT
+lfs setstripe -c 24 -S 8m "$OUT"
+
+srun -n $((SLURM_NNODES * 32)) -c 8 --cpu-bind=cores ./ior -a MPIIO -c -w -b 64m -t 8m -o $OUT/all
+srun ./ior -a POSIX -F -w -b 64m -t 1m -o ${DW_JOB_STRIPED}/own > own.log 2>&1
+srun -n 1 ./post_process $OUT
+"""
+
+ALCF = """\
+#!/bin/bash
+#COBALT -n 16 -t 30 -q debug-cache-quad -A Project
+#COBALT --attrs mcdram=cache:numa=quad
+
+export PPN=16
+RANKS=$(( COBALT_JOBSIZE * PPN ))
+cd /lus/theta-fs0/projects/Project/run
+lfs setstripe --stripe-count 48 --stripe-size 8m .
+for t in 1m 4m; do
+  aprun -n $RANKS -N $PPN -d 4 -j 1 -r 2 -cc none \\
+    --env MPICH_MPIIO_HINTS_DISPLAY=1 \\
+    ./ior.exe -a MPIIO -c -w -r -b 64m -t $t -o data
+done
+"""
+
+OLCF = """\
+#!/bin/csh
+#PBS -A ABC123
+#PBS -N vpic
+#PBS -l walltime=1:00:00,nodes=64
+#PBS -l gres=atlas1
+cd $MEMBERWORK/abc123
+setenv MPICH_MPIIO_HINTS "*:romio_cb_write=enable"
+lfs setstripe -c 16 out
+aprun -n 1024 -N 16 ./vpicio_uni out/particles.h5
+"""
+
+
+def script(text: str, **told: object) -> JobScript:
+    return read_job_script(text, "job.sh", Told(**told))  # type: ignore[arg-type]
+
+
+def body(*lines: str, head: str = "#SBATCH -N 4 -C knl") -> JobScript:
+    return script("\n".join(("#!/bin/bash", head, *lines)) + "\n")
+
+
+def test_a_script_of_nersc():
+    read = script(NERSC)
+    first, second = read.launches
+    assert (first.line, second.line) == (17, 18)
+    shared, own = first.scenario, second.scenario
+    assert shared is not None
+    assert own is not None
+    assert (shared.machine, shared.nodes, shared.ppn) == ("cori-knl", 8, 32)
+    assert (own.nodes, own.ppn) == (8, 32)
+    assert shared.cores.system == own.cores.system == 4
+    assert shared.striping == StripeRequest(count=24, size=8 * MIB)
+    assert shared.target.kind == "lustre"
+    assert shared.environment == {"MPICH_MPIIO_HINTS": "*:cray_cb_nodes_multiplier=2"}
+    assert shared.workload.ior is not None
+    assert shared.workload.ior[-2:] == ("-o", "$SCRATCH/ior_$SLURM_JOB_ID/all")
+    assert (own.target.kind, own.target.capacity) == ("bb", 2 * 10**12)
+    assert own.striping == StripeRequest()
+    for scenario in (shared, own):
+        workload_of(scenario.workload).check(scenario, machine_of(scenario))
+    assert read.scenario() == shared
+    assert read.scenario(2) == own
+    notes = read.remarks()
+    assert notes[0].startswith("line 19: './post_process' is no program that is known here")
+    assert any("MPICH_MAX_THREAD_SAFETY: not simulated" in note for note in notes)
+    assert notes[-1].endswith("is launch 2 of 2; job.sh:2 takes it")
+
+
+def test_a_script_of_alcf():
+    read = script(ALCF)
+    (launch,) = read.launches
+    found = launch.scenario
+    assert found is not None
+    assert (found.machine, found.nodes, found.ppn) == ("theta", 16, 16)
+    assert (found.cores.system, found.cores.bind) == (2, "none")
+    assert found.striping == StripeRequest(count=48, size=8 * MIB)
+    assert found.environment == {"MPICH_MPIIO_HINTS_DISPLAY": "1"}
+    assert found.workload.command == "ior -a MPIIO -c -w -r -b 64m -t 1m -o data"
+    assert read.remarks() == (
+        "line 9: the loop over t is not followed: what is in it is read once, with t=1m",
+    )
+
+
+def test_a_script_of_olcf():
+    read = script(OLCF)
+    found = read.scenario()
+    assert (found.machine, found.nodes, found.ppn) == ("titan", 64, 16)
+    assert found.workload.kernel == {"name": "vpic-io"}
+    assert found.striping.count == 16
+    assert found.environment == {"MPICH_MPIIO_HINTS": "*:romio_cb_write=enable"}
+    assumed, kernel = read.remarks()
+    assert assumed.startswith("the script does not say its machine; simulated is titan")
+    assert "taken for the kernel vpic-io, with its options at their defaults" in kernel
+
+
+def test_a_scripts_paths_tell_its_machine():
+    text = "#!/bin/bash\naprun -n 4 -N 2 ior -w -o /lus/theta-fs0/x\n"
+    read = script(text)
+    assert (read.scenario().machine, read.remarks()) == ("theta", ())
+    on_cori = script("#!/bin/bash\n#SBATCH -N 2\nsrun ior -w -o /global/cscratch1/x\n")
+    assert on_cori.scenario().machine == "cori-haswell"
+    assert "are those of cori-2015, cori-haswell, cori-knl" in on_cori.remarks()[0]
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "shape"),
+    [
+        ("#SBATCH --nodes=4", "srun --ntasks-per-node 8 ior", (4, 8)),
+        ("#SBATCH -N4 -n 128", "srun ior", (4, 32)),
+        ("#SBATCH -N 4 --ntasks-per-node=32", "srun -n 32 ior", (4, 8)),
+        ("#SBATCH -N 4 --ntasks-per-node=32", "srun -N 2 ior", (2, 32)),
+        ("#SBATCH -N 4", "srun ior", (4, 1)),
+        ("#SBATCH -n 64 --ntasks-per-node 16", "srun ior", (4, 16)),
+        ("#SBATCH -N 2-4 -n 8", "srun -n $SLURM_NTASKS ior", (2, 4)),
+        ("#SBATCH -N 4 -C knl", "srun -n 2 ior", (2, 1)),
+        ("#SBATCH -N 4", "mpirun -np 8 -ppn 4 ior", (2, 4)),
+        ("#SBATCH -N 4", "mpirun -n 8 ior", (4, 2)),
+        ("#SBATCH -N 4", "mpiexec --np 8 --map-by ppr:4:node -x A=B ior", (2, 4)),
+        ("#PBS -l nodes=2:ppn=16", "mpiexec -n 32 ior", (2, 16)),
+        ("#PBS -l nodes=2:ppn=16", "aprun -n $((PBS_NUM_NODES*PBS_NUM_PPN)) -N 16 ior", (2, 16)),
+        ("#PBS -l select=3:ncpus=32:mpiprocs=8", "mpiexec ior", (3, 8)),
+        ("#PBS -l select=1:mpiprocs=8+2:mpiprocs=8", "mpiexec ior", (3, 8)),
+        ("#PBS -l mppwidth=64,mppnppn=16", "mpiexec ior", (4, 16)),
+        ("#COBALT -n 8", "aprun -n $(expr $COBALT_JOBSIZE \\* 4) -N 4 ior", (8, 4)),
+        ("#COBALT --nodecount=8", "aprun -n 32 -N4 ior", (8, 4)),
+        ("#COBALT -n 8", "aprun ior", (1, 1)),
+        ("#COBALT -n 8", "aprun -n 128 ior", (2, 64)),
+        ("#COBALT -n 8", "aprun -n 128 -j 2 -d 4 ior", (4, 32)),
+        ("#COBALT -n 8", "aprun -n 96 -d 2 -r 16 ior", (4, 24)),
+        ("#COBALT -n 8", "ior -w", (1, 1)),
+    ],
+)
+def test_nodes_and_ranks_on_each(head, line, shape):
+    found = body(line, head=head).scenario()
+    assert (found.nodes, found.ppn) == shape
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("aprun -n 5 -N 2 ior", "5 ranks do not fill 3 nodes evenly; simulated are 2 on each, 6"),
+        ("aprun -n 16 -N 2 ior", "needs 8 nodes, and the script asks for 4; simulated are 8"),
+        ("aprun -n 200 ior", "aprun without -N fills the cores of a node: 68 ranks on each"),
+        ("aprun -n 1 -N 1 ior : -n 1 ior", "aprun starts several programs at once (:)"),
+        ("srun --hold-tight ior", "--hold-tight is no option of srun that is known here"),
+        ("srun ior &", "ior is started in the background (&)"),
+        ("if true; then srun ior; fi", "if is not followed: what is in it is read once"),
+        ("source setup.sh; srun ior", "'source setup.sh' is not followed"),
+        ("sbatch next.sh; srun ior", "sbatch submits another job, which is not followed"),
+        ("MPICH_MPIIO_CB_ALIGN=2; srun ior", "MPICH_MPIIO_CB_ALIGN is set above, and not exported"),
+        ("lfs setstripe -c 4 /a; srun ior -o /b", "no lfs setstripe above is about /b"),
+        ("lfs setstripe -c 4 -p fast .; srun ior", "pools and composite layouts are not simulated"),
+        ("srun s3d.x; #", "./s3d.x".removeprefix("./") + " is taken for the kernel s3d"),
+        ("srun ior\n#SBATCH -N 8", "a directive below the first command counts for nothing"),
+    ],
+)
+def test_what_is_assumed_is_noted_with_its_line(line, note):
+    remarks = body(line).remarks()
+    assert any(note in remark for remark in remarks), remarks
+    assert all(remark.startswith("line ") for remark in remarks)
+
+
+def test_stripes_are_those_given_last_to_a_folder_that_holds_the_file():
+    read = body(
+        "lfs setstripe -c 4 /scratch",
+        "lfs setstripe -c 8 -S 4m -i 3 /scratch/me/run",
+        "lfs setstripe -c 2 /scratch/other",
+        "srun ior -o /scratch/me/run/file",
+        "srun ior -o /scratch/mean",
+        "lfs setstripe -d /scratch/me",
+        "srun ior -o /scratch/me/run/file",
+        "cd /scratch && stripe_large here && srun ior -o here/x",
+    )
+    first, second, third, fourth = (one.scenario for one in read.launches)
+    assert first is not None
+    assert first.striping == StripeRequest(count=8, size=4 * MIB, offset=3)
+    assert second is not None
+    assert second.striping == StripeRequest(count=4)
+    assert third is not None
+    assert third.striping == StripeRequest()
+    assert fourth is not None
+    assert fourth.striping == StripeRequest(count=72, size=MIB)
+
+
+def test_options_that_are_cut_at_blanks_and_those_that_are_not():
+    read = body(
+        'OPTS="-w -b 8m"',
+        "OPTS+=' -t 1m'",
+        'srun -n 4 env MPICH_MPIIO_STATS=1 numactl -p 1 ./IOR $OPTS -o "my $X file" # done',
+    )
+    found = read.scenario()
+    assert found.workload.ior == ("-w", "-b", "8m", "-t", "1m", "-o", "my $X file")
+    assert found.environment == {"MPICH_MPIIO_STATS": "1"}
+
+
+def test_mdtest_and_a_private_burst_buffer():
+    read = body("srun -n 8 mdtest -n 10 -F -d $DW_JOB_PRIVATE/out")
+    found = read.scenario()
+    assert found.workload.mdtest is not None
+    assert (found.target.kind, found.target.access) == ("bb", "private")
+
+
+def test_paths_of_ssds_and_home():
+    ssd = body("aprun -n 4 -N 2 ior -F -o /local/scratch/x", head="#COBALT -n 2")
+    assert ssd.scenario().target.kind == "ssd"
+    home = body("aprun -n 4 -N 2 ior -o ~/x", head="#COBALT -n 2")
+    assert home.scenario().target.kind == "home"
+
+
+def test_what_the_caller_knows_better_counts():
+    text = "#!/bin/bash\naprun -n $1 -N $2 ior -w\n"
+    with pytest.raises(InputError, match=r"job.sh, line 2: aprun -n '\$1': only the shell knows"):
+        script(text).scenario()
+    found = script(text, machine="cori-knl", nodes=3, ppn=5).scenario()
+    assert (found.machine, found.nodes, found.ppn) == ("cori-knl", 3, 5)
+    assert script(ALCF, nodes=2).scenario().nodes == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["#SBATCH -N many"], "job.sh, line 2: #SBATCH -N 'many': right would be a whole number"),
+        (["#SBATCH -N"], "job.sh, line 2: sbatch -N has no value"),
+        (["#SBATCH -N 0"], "job.sh, line 2: #SBATCH -N '0': right would be"),
+        (["#SBATCH -S -1"], "#SBATCH -S '-1': right would be"),
+        (["#DW jobdw capacity=lots"], "#DW capacity: 'lots'"),
+        (["#PBS -l nodes=x:ppn=2"], "#PBS -l nodes = 'x': right would be"),
+        (["#COBALT -n 2.5"], "#COBALT -n '2.5': right would be"),
+        (["srun 'ior"], "job.sh, line 2: a quote (') is never closed"),
+        (["echo $(ior"], "job.sh, line 2: a bracket ($() is never closed"),
+        (["lfs setstripe -c four ."], "line 2: lfs setstripe -c four: right would be"),
+        (["lfs setstripe -S 8q ."], "line 2: lfs setstripe -S 8q: right would be"),
+        (["lfs setstripe -S 65k ."], "line 2: lfs setstripe -S 65k: stripe size 65 KiB"),
+    ],
+)
+def test_bad_lines_are_told_with_file_line_and_value(lines, message):
+    with pytest.raises(InputError) as error:
+        script("\n".join(["#!/bin/bash", *lines, "srun ior"]))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("srun -n 4x ior", "job.sh, line 3: srun -n '4x': right would be a whole number"),
+        ("srun ior -b 8q", "job.sh, line 3: "),
+        ("srun -n 2 h5bench", "h5bench without a configuration; right would be h5bench FILE.json"),
+        ("srun ./a.out", "starts no program that is known, as ior or mdtest by aprun"),
+        ("echo hello", "starts no program that is known"),
+    ],
+)
+def test_a_launch_that_cannot_be_is_told_when_it_is_picked(line, message):
+    read = body(line)
+    with pytest.raises(InputError) as error:
+        read.scenario()
+    assert message in str(error.value)
+
+
+def test_a_launch_that_cannot_be_leaves_the_others():
+    read = body("srun -n $1 ior", "srun -n 4 ior -w")
+    assert read.launch().line == 4
+    with pytest.raises(InputError, match="line 3: srun -n"):
+        read.launch(1)
+    with pytest.raises(InputError, match=r"job.sh:3: there is no such launch; right would be 1 to"):
+        read.launch(3)
+
+
+def test_a_script_that_ior_reads_lies_beside_the_job_script(tmp_path: Path):
+    (tmp_path / "tests.ior").write_text("IOR START\nfilePerProc=1\nRUN\nIOR STOP\n")
+    (tmp_path / "job.sbatch").write_text("#!/bin/sh\n#SBATCH -N 2 -C knl\nsrun ior -f tests.ior\n")
+    read = load_job_script(tmp_path / "job.sbatch", ppn=3)
+    assert read.scenario().workload.ior == ("-f", str(tmp_path / "tests.ior"))
+    assert read.scenario().ppn == 3
