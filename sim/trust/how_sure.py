@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sim.config.scenario import Scenario
-from sim.config.units import format_bytes
+from sim.config.units import KIB, format_bytes
 from sim.trust.extent import Extent, extent_of
 from sim.trust.model_error import ModelErrors, Reach, Spread, model_errors
 from sim.trust.run_kind import narrow_kind, run_kind
@@ -129,13 +129,18 @@ def _beyond_bounds(reach: Reach, extent: Extent) -> Iterator[str]:
     elif extent.ranks > reach.ranks[1]:
         yield f"with more than {format_count(reach.ranks[1], 'rank')}"
     if extent.bytes_a_rank > reach.bytes_a_rank[1]:
-        yield f"with more than {format_bytes(reach.bytes_a_rank[1], 3)} a rank"
+        yield f"with more than {_size(reach.bytes_a_rank[1])} a rank"
     if reach.call is None or extent.call is None:
         return
     if extent.call < reach.call[0]:
-        yield f"in calls of less than {format_bytes(reach.call[0], 3)}"
+        yield f"in calls of less than {_size(reach.call[0])}"
     elif extent.call > reach.call[1]:
-        yield f"in calls of more than {format_bytes(reach.call[1], 3)}"
+        yield f"in calls of more than {_size(reach.call[1])}"
+
+
+def _size(size: int) -> str:
+    """Write a size: exactly, or with three figures where that would be many digits."""
+    return format_bytes(size) if size % KIB == 0 else format_bytes(size, 3)
 
 
 def _or(words: Sequence[str]) -> str:

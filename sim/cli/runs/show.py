@@ -13,6 +13,7 @@ from sim.cli.exports import (
     exports_of,
     write_exports,
 )
+from sim.cli.options import exact_option
 
 if TYPE_CHECKING:
     from sim.cli.options import View
@@ -55,6 +56,7 @@ Options given here choose anew what is printed.
     default=None,
     help="Of a replayed log, also print how the calls were reconstructed.",
 )
+@exact_option
 @export_options
 def show(*, file: str, **asked: Any) -> None:
     """Read the file and print what is in it."""
