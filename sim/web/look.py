@@ -11,7 +11,7 @@ from typing import Any
 import panel as pn
 
 from sim.telling.answer import Block, Card
-from sim.telling.page import blocks_style, fragment
+from sim.telling.html import blocks_style, fragment
 
 _FOLDER = Path(__file__).resolve().parent
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from sim.telling.page import fragment
+from sim.telling.html import fragment
 from sim.web import texts
 from sim.web.charts import Row, bandwidth_chart, heat_chart, rows_of, time_chart
 from sim.web.look import WIDGET_CSS, html, note, paragraph, shown, tell

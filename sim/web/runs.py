@@ -24,7 +24,7 @@ from sim.studies.case import Case
 from sim.studies.run_answer import run_answer
 from sim.telling.answer import Fold
 from sim.telling.data import document_of
-from sim.telling.page import fragment
+from sim.telling.html import fragment
 from sim.web.settings import Settings, bytes_of
 from sim.web.translation import scenario_of
 

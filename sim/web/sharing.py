@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel as pn
 
 from sim.telling.answer import Fold, Listing
-from sim.telling.page import fragment
+from sim.telling.html import fragment
 from sim.web.look import WIDGET_CSS, html
 from sim.web.translation import State, command_of, python_of, query_of
 
