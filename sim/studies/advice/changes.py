@@ -45,7 +45,7 @@ class Change(NamedTuple):
         """Tell whether it turns all that another change turns, and more."""
         mine = self.turned
         parts = (mine.get(name) == value for name, value in other.turned.items())
-        return len(mine) > len(other.turned) > 0 and all(parts)
+        return len(mine) > len(other.turned) > 0 and all(map(bool, parts))
 
     @property
     def effort(self) -> tuple[int, int, int]:
@@ -99,7 +99,7 @@ class JobChanges:
         """Tell whether a value is worth a run: nodes are changed by a factor of four at most."""
         if knob.name != SPREAD:
             return True
-        return _FEWER <= self._space.nature.scenario.ppn / value <= _MORE
+        return bool(_FEWER <= self._space.nature.scenario.ppn / value <= _MORE)
 
     def _change(self, turned: Setting) -> Iterator[Change]:
         """Yield the change of some knobs, unless the job cannot have it, or has it."""
