@@ -26,7 +26,7 @@ from sim.run.fabric import fabric_of
 from sim.studies.compare.side_by_side_answer import side_by_side_answer
 from sim.studies.sweep.sweep_plot import sweep_figure
 from sim.telling.drawing import figures
-from sim.telling.page import write_page
+from sim.telling.html import write_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 

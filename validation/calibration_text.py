@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from sim.telling.columns import format_columns
+from sim.telling.text import format_columns
 from validation.calibrate import Calibration, Fit
 from validation.free_parameter import DIGITS
 from validation.machine_edit import NewValue

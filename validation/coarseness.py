@@ -28,7 +28,7 @@ from sim.results.progress import ProgressBar
 from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Simulations
 from sim.studies.store import Store
-from sim.telling.columns import format_columns
+from sim.telling.text import format_columns
 from validation.claim import Claim, load_claims
 from validation.error import error_of
 from validation.report import select

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from sim.telling.columns import format_columns
+from sim.telling.text import format_columns
 from topology.text import format_count
 from validation.claim import Claim
 from validation.cross_validation import CrossNumber, CrossValidation, How, LeftOut

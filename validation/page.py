@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sim.archive.whole_files import write_whole
 from sim.studies.store import code_hash
+from sim.telling.drawing import inline_svg
 from sim.telling.sheet import NARROW, WIDE, Heading
-from sim.telling.svg import inline_svg
 from topology.text import format_count
 from validation.claim import Claim
 from validation.figures.agreement import Ratio, draw_ratios

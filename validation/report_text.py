@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 
-from sim.telling.columns import column_lines, format_columns
+from sim.telling.text import column_lines, format_columns
 from topology.text import format_count
 from validation.quantity import NUMBER, Quantity, natural
 from validation.report import FAR, KINDS, NEAR, Nearness, Report, Summary

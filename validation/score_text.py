@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sim.telling.columns import format_columns
+from sim.telling.text import format_columns
 from topology.text import format_count
 from validation.comparison import RISE, SMALLEST_GROUP, Comparison
 from validation.number import DistinctNumber

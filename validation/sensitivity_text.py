@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.telling.columns import format_columns
+from sim.telling.text import format_columns
 from topology.text import format_count
 from validation.free_parameter import FreeParameter
 from validation.sensitivity import BLIND, Sensitivity, row_of

@@ -180,7 +180,7 @@ class Study:
             for path in write_pictures(self.plots, found.pictures(), "--plots"):
                 _say(f"drew {path}")
         if self.html is not None:
-            from sim.telling.page import write_page
+            from sim.telling.html import write_page
 
             write_page(found.page(), self.html, "--html")
             _say(f"wrote {self.html}")
@@ -211,8 +211,7 @@ def _draw(path: str, found: Findings) -> None:
     """Draw the first picture into a file; tell it."""
     from sim.archive.whole_files import replacing
     from sim.config.errors import InputError
-    from sim.telling.drawing import figure_of
-    from sim.telling.svg import save_figure
+    from sim.telling.drawing import figure_of, save_figure
 
     picture = next(iter(found.pictures()), None)
     if picture is None:

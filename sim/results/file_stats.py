@@ -11,7 +11,7 @@ from sim.findings.servers import recording_of
 from sim.plane.operations import Op
 from sim.run.recording import Recording
 from sim.run.result import Result
-from sim.telling.columns import column_lines
+from sim.telling.text import column_lines
 from topology.text import format_count
 
 OPTION = "--file-stats"

@@ -100,6 +100,11 @@ def time_parts(result: Result) -> list[Block]:
     return [*parts, Fold("Lustre's locks and page caches, counted", [counts_table(result)])]
 
 
+def page_tables(result: Result) -> list[Block]:
+    """Return all tables of the page of a run: of phases, of where the time went, of files."""
+    return [*phase_parts(result), *time_parts(result), *_present(files_table(result))]
+
+
 def _present(part: Block | None) -> Iterator[Block]:
     """Yield a part if there is one."""
     if part is not None:

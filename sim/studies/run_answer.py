@@ -10,10 +10,12 @@ from sim.config.scenario import Scenario
 from sim.config.units import GB, format_seconds
 from sim.findings.bottlenecks import Load
 from sim.run.result import Result
-from sim.studies.case import titles
+from sim.studies.case import Phase, titles
 from sim.studies.measurement import Measured, Measurement, measured
 from sim.telling.answer import Answer, Column, Points, Text, Values
 from sim.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, WORDS
+from sim.trust.how_sure import Interval
+from sim.trust.sureness import Sureness, rate, real_columns, real_words
 
 
 class _Ran(NamedTuple):
@@ -44,6 +46,7 @@ _PHASES = (
     Column("seconds", SECONDS, lambda row: row[1].seconds, help="All its repetitions together."),
     Column("bytes", BYTES, lambda row: row[1].bytes, help="Read or written by all ranks."),
     Column("bandwidth", RATE, lambda row: row[1].bytes / row[1].seconds if row[1].bytes else None),
+    *real_columns(lambda row: row[2], RATE),
     Column("verdict", WORDS, _of_load(Load.sentence, ""), help="What bound it."),
     Column("next_step", WORDS, _of_load(lambda load: load.next_step, ""), help="To try first."),
     Column("waits", ROWS, _of_load(lambda load: load.waits, ()), help="Longest first."),
@@ -54,7 +57,7 @@ _RUN = (
     Column("machine", WORDS),
     Column("ranks", NUMBER, help="Of all jobs together."),
     Column("seed", NUMBER, lambda ran: ran.scenario.seed),
-    Column("phases", ROWS, lambda ran: list(ran.found.phases.items()), inner=_PHASES),
+    Column("phases", ROWS, lambda ran: _rows(ran), inner=_PHASES),
     Column("notes", ANY, lambda ran: _notes(ran.results), help="What to know of the options."),
     Column("troubles", ANY, lambda ran: ran.found.troubles, help="Bytes refused, or lost."),
 )
@@ -65,7 +68,8 @@ def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result])
     ran = _Ran(scenario, results, measured(results))
     phases = ran.found.phases
     setup = f"On {ran.machine}, {ran.ranks:,} ranks, seed {scenario.seed}"
-    told = [_sentence(title, phases[phase]) for phase, title in titles(phases).items()]
+    named = titles(phases)
+    told = [_sentence(named[phase], one, real) for phase, one, real in _rows(ran)]
     return Answer(
         title=f"A run on {ran.machine}",
         setup=setup,
@@ -78,12 +82,22 @@ def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result])
     )
 
 
+def _rows(ran: _Ran) -> list[tuple[Phase, Measurement, Interval | None]]:
+    """Return the kinds of phases, each with where real ones would lie."""
+    sureness = {job: Sureness(one.scenario) for job, one in ran.results.items()}
+    return [
+        (phase, one, sureness[phase.job].interval(phase.name, one.bytes / one.seconds))
+        for phase, one in ran.found.phases.items()
+    ]
+
+
 def _notes(results: Mapping[str, Result]) -> list[str]:
     return list(dict.fromkeys(note for one in results.values() for note in one.notes))
 
 
-def _sentence(title: str, one: Measurement) -> str:
+def _sentence(title: str, one: Measurement, real: Interval | None) -> str:
     """Say what came of a kind of phase."""
-    rate = f", {one.bytes / one.seconds / GB:,.4g} GB/s" if one.bytes else ""
+    speed = f", {one.bytes / one.seconds / GB:,.4g} GB/s" if one.bytes else ""
+    speed += "" if real is None else f" ({real_words(real, rate)})"
     bound = "" if one.load is None else f", {one.load.sentence()}"
-    return f"{title[:1].upper()}{title[1:]}: {format_seconds(one.seconds, 4)}{rate}{bound}"
+    return f"{title[:1].upper()}{title[1:]}: {format_seconds(one.seconds, 4)}{speed}{bound}"

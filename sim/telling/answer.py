@@ -1,7 +1,7 @@
 """An answer: values for programs, and the blocks that people read. It is made once.
 
 Nothing here knows of text, JSON, pandas or HTML. Each of these is a renderer, a module of this
-folder: :mod:`~sim.telling.text`, :mod:`~sim.telling.data`, :mod:`~sim.telling.page`,
+folder: :mod:`~sim.telling.text`, :mod:`~sim.telling.data`, :mod:`~sim.telling.html`,
 :mod:`~sim.telling.drawing`.
 
 Texts may hold anything, such as the names of files: what has a meaning in HTML is made harmless

@@ -1,11 +1,14 @@
-"""Charts and pictures of an answer, drawn by Matplotlib; for a page as SVG or as an image."""
+"""Charts and pictures of an answer, drawn by Matplotlib: for a page as SVG or image, as files."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from io import BytesIO
+from html import escape
+from io import BytesIO, StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sim.telling.answer import Answer, Block, Chart, Column, Fold, Picture, Section
@@ -23,16 +26,67 @@ from sim.telling.sheet import (
     sheet,
     take_heading,
 )
-from sim.telling.svg import inline_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_NAMED = re.compile(r'(\bid="|\bhref="#|url\(#)')
+_HEAD = re.compile(r"\A.*?(?=<svg)", re.DOTALL)
+_ABOUT = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+_SIZE = re.compile(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"')
+
+
+def inline_svg(figure: Figure, name: str, described: str) -> str:
+    """Return a figure as an ``svg`` element.
+
+    It has no background, what is drawn in :data:`~sim.telling.sheet.INK` has the colour of
+    the text around it, and no other figure has the names within it. The same figure gives
+    the same text.
+
+    Parameters
+    ----------
+    figure
+        What is drawn.
+    name
+        Of the figure, without spaces.
+    described
+        What it shows, for those who cannot see it.
+    """
+    from matplotlib import rc_context
+
+    written = StringIO()
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
+    text = _ABOUT.sub("", _HEAD.sub("", written.getvalue()))
+    text = _NAMED.sub(rf"\g<1>{name}-", text).replace(INK, "currentColor")
+    label = f'role="img" aria-label="{escape(described)}"'
+    return _SIZE.sub(lambda found: f"{found[1]} {label}", text, count=1).strip()
+
+
+def save_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure into a file.
+
+    Parameters
+    ----------
+    figure
+        What is drawn.
+    path
+        Of the file.
+    kind
+        Its format: ``svg``, ``png`` or ``pdf``.
+    """
+    from matplotlib import rc_context
+
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with rc_context({"svg.hashsalt": "xc40io"}):  # else its names differ from run to run
+        figure.savefig(path, format=kind, metadata=metadata[kind])
+
+
 _MOST_SVG = 250_000
 """Letters of an SVG above which a picture becomes an image: many shapes are slow to draw."""
 
-_SIZE = slice(16, 24)  # where a PNG tells its width and height
+_PNG_SIZE = slice(16, 24)  # where a PNG tells its width and height
 _BAR = 0.34  # inches of a bar
 
 Series = list[tuple[str, str, list[dict[str, Any]]]]  # what is said of it, its colour, its rows
@@ -94,7 +148,7 @@ def drawn(block: Picture | Chart) -> Drawn:
         written = BytesIO()
         figure.savefig(written, format="png", metadata={"Software": None})
     data = written.getvalue()
-    width, height = (int.from_bytes(data[_SIZE][place : place + 4], "big") for place in (0, 4))
+    width, height = (int.from_bytes(data[_PNG_SIZE][place : place + 4], "big") for place in (0, 4))
     image = f"data:image/png;base64,{b64encode(data).decode()}"
     return Drawn(*told, "", image, (width, height), narrow)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bokeh.models import (
@@ -19,27 +19,86 @@ from bokeh.palettes import YlGnBu9
 from bokeh.plotting import figure
 
 from sim.config.units import GB
-from sim.telling.sheet import INK, SMALL
-from sim.web.outcome import FAMILIES, HeatMap, Outcome, PhaseOutcome
+from sim.plane.causes import Cause
+from sim.telling.sheet import INK, PALETTE, REST, SMALL
 from sim.web.published import Comparable
+from sim.web.runs import HeatMap, Outcome, PhaseOutcome
 
 Row = tuple[str, str] | str
 """Of a chart: a phase, or a side and a phase."""
 
 _ROW = 34  # pixels of a row
 _BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
+WORTH_TELLING = 0.005  # share of the time
+
+
+class Family(NamedTuple):
+    """A part of the path, with one colour in all pictures, and the causes of waiting there."""
+
+    words: str
+    colour: str
+    causes: tuple[Cause, ...]
+
+
+FAMILIES = {
+    "disks": Family(
+        "Disks of OSTs, and OSSs",
+        PALETTE[0],
+        (Cause.OST, Cause.DISK, Cause.SEEK, Cause.LATENCY, Cause.JOURNAL, Cause.OSS, Cause.SERVICE),
+    ),
+    "locks": Family(
+        "Extent locks",
+        PALETTE[5],
+        (
+            *(Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT),
+            Cause.CALLBACK,
+        ),
+    ),
+    "network": Family(
+        "Network: NICs, Aries, LNET",
+        PALETTE[2],
+        (Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.TRANSFER, Cause.OSC),
+    ),
+    "node": Family(
+        "The node: copies, cores, page cache",
+        PALETTE[1],
+        (
+            *(Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.CALL, Cause.TREE, Cause.RANGE),
+            *(Cause.MUTEX, Cause.WRITERS),
+        ),
+    ),
+    "metadata": Family("Metadata: the MDS", PALETTE[3], (Cause.MDS, Cause.OBJECTS, Cause.TURN)),
+    "mpi": Family(
+        "MPI: exchange, collectives",
+        PALETTE[4],
+        (Cause.EXCHANGE, Cause.COLLECTIVE, Cause.LIBRARY),
+    ),
+    "storage": Family("SSDs, burst buffer", PALETTE[6], (Cause.SSD, Cause.DVS, Cause.STORE)),
+    "start": Family("Start: ranks leave a barrier", SMALL, (Cause.START,)),
+    "other": Family("Anything else", REST, ()),
+}
+"""The families by a name, in the order in which they are drawn."""
+
+_BY_CAUSE = {
+    cause.name.lower(): name for name, family in FAMILIES.items() for cause in family.causes
+}
+
+
+def family_of(cause: str) -> str:
+    """Return the name of the family that a cause belongs to, by the cause's name in lower case."""
+    return _BY_CAUSE.get(cause, "other")
 
 
 def rows_of(outcomes: Mapping[str, Outcome]) -> dict[Row, PhaseOutcome]:
     """Return the phases of all sides, by the rows that they have in charts."""
     several = len(outcomes) > 1
-    names = dict.fromkeys(phase.name for outcome in outcomes.values() for phase in outcome.phases)
+    names = dict.fromkeys(phase.phase for outcome in outcomes.values() for phase in outcome.phases)
     return {
         ((name, side) if several else name): phase
         for name in names
         for side, outcome in outcomes.items()
         for phase in outcome.phases
-        if phase.name == name
+        if phase.phase == name
     }
 
 
@@ -119,12 +178,16 @@ def time_chart(rows: Mapping[Row, PhaseOutcome]) -> Any:
 
 
 def _share(phase: PhaseOutcome, family: str) -> float:
-    return sum(wait.share for wait in phase.waits if wait.family == family)
+    return sum(wait.share for wait in phase.waits if family_of(wait.cause) == family)
 
 
 def _causes(phase: PhaseOutcome, family: str) -> str:
     """Return what a family consists of, the longest first."""
-    found = [wait for wait in phase.waits if wait.family == family and wait.share >= 0.005]
+    found = [
+        wait
+        for wait in phase.waits
+        if family_of(wait.cause) == family and wait.share >= WORTH_TELLING
+    ]
     return "; ".join(f"{wait.words} ({100 * wait.share:.1f} %)" for wait in found[:4])
 
 

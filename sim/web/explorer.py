@@ -12,10 +12,9 @@ from sim.config.errors import InputError
 from sim.config.units import GB
 from sim.web.controls import Sides
 from sim.web.look import WIDGET_CSS, asset, html, note, paragraph, tell
-from sim.web.outcome import Outcome
 from sim.web.published import Point
 from sim.web.results import Film, Results
-from sim.web.running import SIMULATED, Run, Runs
+from sim.web.runs import SIMULATED, Outcome, Run, Runs
 from sim.web.settings import Settings
 from sim.web.sharing import Address, Sharing
 from sim.web.tours import TourGuide, tours

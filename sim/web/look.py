@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import panel as pn
+
+from sim.telling.answer import Block, Card
+from sim.telling.html import blocks_style, fragment
 
 _FOLDER = Path(__file__).resolve().parent
 
@@ -18,7 +22,7 @@ def asset(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-WIDGET_CSS = asset("widget.css")
+WIDGET_CSS = blocks_style() + asset("widget.css")
 """The style of all widgets and panes: each has a document of its own, which the page's own style
 does not reach."""
 
@@ -27,6 +31,11 @@ def html(text: str, *, css: str = "", **look: object) -> pn.pane.HTML:
     """Return a pane of HTML; whatever comes from elsewhere must be made harmless before."""
     options = {"margin": 0, "sizing_mode": "stretch_width", **look}
     return pn.pane.HTML(text, stylesheets=[WIDGET_CSS], css_classes=[css] if css else [], **options)
+
+
+def shown(blocks: Iterable[Block], cards: Sequence[Card] = ()) -> pn.pane.HTML:
+    """Return a pane with blocks, as the page of an answer has them."""
+    return html(fragment(list(blocks), cards))
 
 
 def note(css: str, **look: object) -> pn.pane.HTML:

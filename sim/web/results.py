@@ -8,12 +8,12 @@ from typing import Any
 
 import panel as pn
 
+from sim.telling.html import fragment
 from sim.web import texts
 from sim.web.charts import Row, bandwidth_chart, heat_chart, rows_of, time_chart
-from sim.web.look import WIDGET_CSS, html, note, paragraph, tell
-from sim.web.outcome import Animation, Outcome, PhaseOutcome
+from sim.web.look import WIDGET_CSS, html, note, paragraph, shown, tell
 from sim.web.published import Comparable, Point, comparable, nearest
-from sim.web.running import ANIMATED, Run, Runs
+from sim.web.runs import ANIMATED, Animation, Outcome, PhaseOutcome, Run, Runs
 from sim.web.settings import Settings
 
 _HEAT = (
@@ -53,7 +53,7 @@ class Results:
             for side, run in runs.items()
             if run.error
         ]
-        parts: list[Any] = [html(texts.failures(errors))] if errors else []
+        parts: list[Any] = [shown([texts.failures(errors)])] if errors else []
         parts += self._parts(outcomes, settings) if outcomes else []
         self._content[:] = parts or [html(_WELCOME)]
 
@@ -65,30 +65,30 @@ class Results:
         near = [
             one
             for row, phase in rows.items()
-            if (one := nearest(self._points, _settings(row, settings), phase.name)) is not None
+            if (one := nearest(self._points, _settings(row, settings), phase.phase)) is not None
         ]
         a, b = outcomes.get("A"), outcomes.get("B")
-        compared = [html(texts.comparison(a, b))] if a is not None and b is not None else []
+        compared = texts.comparison(a, b) if a is not None and b is not None else ()
         return [
-            html(texts.cards(rows)),
-            *compared,
+            shown(compared, texts.cards(rows)),
             _beside(
                 ("Bandwidth", bandwidth_chart(rows, found), texts.published_list(found, near)),
                 (
                     "Where the time went",
                     time_chart(rows),
-                    texts.legend(rows) + texts.wait_tables(rows),
+                    texts.legend(rows) + fragment(list(texts.wait_tables(rows))),
                 ),
             ),
-            html(texts.verdicts(rows)),
+            shown(texts.verdicts(rows)),
             *self._heats(outcomes),
-            html(texts.notes_of(outcomes)),
+            *self._tables(outcomes),
+            shown(texts.notes_of(outcomes)),
         ]
 
     def _comparable(
         self, row: Row, phase: PhaseOutcome, settings: Mapping[str, Settings]
     ) -> list[Comparable]:
-        return comparable(self._points, _settings(row, settings), phase.name)
+        return comparable(self._points, _settings(row, settings), phase.phase)
 
     @staticmethod
     def _heats(outcomes: Mapping[str, Outcome]) -> list[Any]:
@@ -103,6 +103,14 @@ class Results:
             if outcome.heat is not None
         ]
         return [_beside(*parts)] if parts else []
+
+    @staticmethod
+    def _tables(outcomes: Mapping[str, Outcome]) -> list[Any]:
+        several = len(outcomes) > 1
+        return [
+            html((f"<h3>{side}</h3>" if several else "") + outcome.tables)
+            for side, outcome in outcomes.items()
+        ]
 
 
 def _settings(row: Row, settings: Mapping[str, Settings]) -> Settings:

@@ -21,7 +21,7 @@ from sim.serving.workers import Workers
 from sim.web.explorer import Explorer
 from sim.web.gate import Gate, Rooms
 from sim.web.published import Point
-from sim.web.running import WARM, Runs
+from sim.web.runs import WARM, Runs
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Addresses that only this machine reaches."""

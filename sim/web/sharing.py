@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import panel as pn
 
+from sim.telling.answer import Fold, Listing
+from sim.telling.html import fragment
 from sim.web.look import WIDGET_CSS, html
 from sim.web.translation import State, command_of, python_of, query_of
 
@@ -57,11 +57,8 @@ class Sharing:
         self._texts["link"].value = f"?{query_of(state._replace(run=True))}"
         self._texts["command"].value = commands
         self._texts["python"].value = programs
-        self._shown.object = (
-            f'<pre tabindex="0" aria-label="Command">{escape(commands)}</pre>'
-            f'<details><summary>As Python</summary><pre tabindex="0">{escape(programs)}</pre>'
-            "</details>"
-        )
+        python = Fold("As Python", [Listing("Program", programs, typed=True)])
+        self._shown.object = fragment([Listing("Command", commands, typed=True), python])
 
 
 _NAMES = {"link": "Copy link", "command": "Copy as command", "python": "Copy as Python"}

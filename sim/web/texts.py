@@ -1,63 +1,65 @@
-"""What the page says of runs in words and tables, as HTML."""
+"""What the page says of runs: blocks as a page of a run has them; HTML where there are links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from sim.config.units import GB, format_seconds
-from sim.web.charts import Row
-from sim.web.look import paragraph
-from sim.web.outcome import FAMILIES, Outcome, PhaseOutcome
+from sim.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
+from sim.telling.units import SHARE, WORDS
+from sim.trust.sureness import rate, real_words
+from sim.web.charts import FAMILIES, WORTH_TELLING, Row, family_of
 from sim.web.published import Comparable, Point
+from sim.web.runs import Outcome, PhaseOutcome, WaitShare
 from sim.web.settings import Difference, Settings
 from sim.web.translation import State, query_of
 
-_WORTH_TELLING = 0.005  # share of the time
 _NO_DIFFERENCE = 0.1
 """Below which part a difference is called none: how far to trust the simulator."""
 
 
-def row_title(row: Row) -> str:
-    """Return the title of a row: ``write``, or ``write A``."""
+def _name(row: Row) -> str:
+    """Return the name of a row: ``write``, or ``write A``."""
     return row if isinstance(row, str) else " ".join(row)
 
 
-def _begin(row: Row) -> str:
-    """Return the title of a row for the beginning of a sentence."""
-    title = row_title(row)
-    return escape(f"{title[:1].upper()}{title[1:]}")
+def _title(row: Row) -> str:
+    """Return the same for the beginning of a sentence."""
+    name = _name(row)
+    return f"{name[:1].upper()}{name[1:]}"
 
 
-def cards(rows: Mapping[Row, PhaseOutcome]) -> str:
-    """Return a card with the bandwidth of each phase."""
-    told = [
-        f'<div class="card"><div class="name">{escape(row_title(row))}</div>'
-        f'<div class="value">{phase.bandwidth / GB:,.4g} GB/s</div>'
-        f'<div class="name">{escape(format_seconds(phase.seconds, 4))} simulated</div>'
-        f'<div class="name">{escape(phase.real)}</div></div>'
+def cards(rows: Mapping[Row, PhaseOutcome]) -> list[Card]:
+    """Return a card with the bandwidth of each phase: in GB/s, as the chart and what is published.
+
+    Nobody has to think of units who compares them.
+    """
+    return [
+        Card(
+            _name(row),
+            f"{phase.bandwidth / GB:,.4g} GB/s",
+            f"{format_seconds(phase.seconds, 4)} simulated{_real(phase)}",
+        )
         for row, phase in rows.items()
     ]
-    return f'<div class="cards">{"".join(told)}</div>'
 
 
-def comparison(a: Outcome, b: Outcome) -> str:
+def _real(phase: PhaseOutcome) -> str:
+    """Say where real runs would lie."""
+    return "" if phase.real is None else f"; {real_words(phase.real, rate)}"
+
+
+def comparison(a: Outcome, b: Outcome) -> Iterator[Section]:
     """Say how many times as fast B is, phase by phase."""
-    told = []
-    for name in (phase.name for phase in a.phases):
-        ratio = ratio_of(a, b, name)
-        if ratio is not None:
-            told.append(f"<li>{_begin(name)}: <b>{escape(ratio_words(ratio))}</b></li>")
-    return f"<h2>B beside A</h2><ul>{''.join(told)}</ul>" if told else ""
-
-
-def ratio_of(a: Outcome, b: Outcome, phase: str) -> float | None:
-    """Return how many times the bandwidth of A that of B is; None if one lacks the phase."""
-    rates = [
-        next((one.bandwidth for one in outcome.phases if one.name == phase), None)
-        for outcome in (a, b)
+    rates = {phase.phase: phase.bandwidth for phase in b.phases}
+    told = [
+        (_title(phase.phase), ratio_words(rates[phase.phase] / phase.bandwidth))
+        for phase in a.phases
+        if phase.phase in rates
     ]
-    return None if rates[0] is None or rates[1] is None else rates[1] / rates[0]
+    if told:
+        yield Section("compared", "B beside A", [Points(told)])
 
 
 def ratio_words(ratio: float) -> str:
@@ -77,26 +79,55 @@ def differences(a: Settings, b: Settings) -> str:
     )
 
 
-def verdicts(rows: Mapping[Row, PhaseOutcome]) -> str:
+def verdicts(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Section]:
     """Say what bound each phase and what to try first."""
-    told = []
+    told: list[tuple[str, str]] = []
     for row, phase in rows.items():
         if phase.verdict:
-            sentence = phase.verdict.replace(f" Next step: {phase.next_step}.", "")
-            text = f"<b>{_begin(row)}</b>: {escape(sentence)}"
-            told.append(f"<p>{text}</p>")
-            if phase.next_step:
-                told.append(f'<p class="look">Try next: {escape(phase.next_step)}.</p>')
-    return f"<h2>What bound it</h2>{''.join(told)}" if told else ""
+            told.append((_title(row), phase.verdict.replace(f" Next step: {phase.next_step}.", "")))
+            told += [("Try next", f"{phase.next_step}.")] if phase.next_step else []
+    if told:
+        yield Section("bound", "What bound it", [Points(told)])
+
+
+_WAITS = (Column("words", WORDS, head="ranks waited for"), Column("share", SHARE))
+
+
+def wait_tables(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Fold]:
+    """Yield what the ranks waited for as tables, folded away."""
+    tables = [_waits(_title(row), phase.waits) for row, phase in rows.items() if phase.waits]
+    if tables:
+        yield Fold("The same as a table", tables)
+
+
+def _waits(title: str, waits: Sequence[WaitShare]) -> Table:
+    shown = [wait for wait in waits if wait.share >= WORTH_TELLING]
+    return Table(_WAITS, lambda: shown, title=title)
+
+
+def notes_of(outcomes: Mapping[str, Outcome]) -> Iterator[Block]:
+    """Tell what went wrong, and what is to be known of the runs."""
+    for side, outcome in outcomes.items():
+        name = f"{side}: " if len(outcomes) > 1 else ""
+        if outcome.troubles:
+            yield failures(f"{name}{text}" for text in outcome.troubles)
+        yield Text(f"{name}{outcome.setup}; {outcome.rpcs:,} bulk RPCs, {outcome.events:,} events.")
+        if outcome.notes:
+            yield Points([("Note", text) for text in outcome.notes])
+
+
+def failures(errors: Iterable[str]) -> Points:
+    """Tell what went wrong."""
+    return Points(list(errors), alert=True)
 
 
 def legend(rows: Mapping[Row, PhaseOutcome]) -> str:
     """Return the families of causes that the rows have, with their colours."""
     there = {
-        wait.family
+        family_of(wait.cause)
         for phase in rows.values()
         for wait in phase.waits
-        if wait.share >= _WORTH_TELLING
+        if wait.share >= WORTH_TELLING
     }
     chips = [
         f'<span><span class="chip" style="background:{family.colour}"></span>'
@@ -105,23 +136,6 @@ def legend(rows: Mapping[Row, PhaseOutcome]) -> str:
         if name in there
     ]
     return f'<div class="legend">{"".join(chips)}</div>'
-
-
-def wait_tables(rows: Mapping[Row, PhaseOutcome]) -> str:
-    """Return what the ranks waited for as tables, folded away."""
-    tables = "".join(
-        f"<h3>{_begin(row)}</h3><table><tbody>"
-        + "".join(
-            f'<tr><td class="number">{100 * wait.share:.1f} %</td>'
-            f"<td>{escape(wait.words)}</td></tr>"
-            for wait in phase.waits
-            if wait.share >= _WORTH_TELLING
-        )
-        + "</tbody></table>"
-        for row, phase in rows.items()
-        if phase.waits
-    )
-    return f"<details><summary>The same as a table</summary>{tables}</details>" if tables else ""
 
 
 def published_list(found: Mapping[Row, Sequence[Comparable]], near: Sequence[Comparable]) -> str:
@@ -149,20 +163,3 @@ def _published(point: Point, differs: Sequence[Difference]) -> str:
         f'{escape(other)}. <a href="{escape(link)}">Set the controls so</a> '
         f'<span class="soft">[{escape(point.id)}: {escape(point.source)}]</span></li>'
     )
-
-
-def notes_of(outcomes: Mapping[str, Outcome]) -> str:
-    """Tell what went wrong, and what is to be known of the runs."""
-    parts = []
-    for side, outcome in outcomes.items():
-        name = f"{side}: " if len(outcomes) > 1 else ""
-        parts += [paragraph(f"{name}{text}", "alert") for text in outcome.troubles]
-        told = f"{name}{outcome.setup}; {outcome.rpcs:,} bulk RPCs, {outcome.events:,} events."
-        parts.append(paragraph(told, "soft"))
-        parts += [paragraph(f"{name}Note: {text}", "soft") for text in outcome.notes]
-    return "".join(parts)
-
-
-def failures(errors: Iterable[str]) -> str:
-    """Tell why runs could not be made."""
-    return "".join(paragraph(error, "alert") for error in errors)

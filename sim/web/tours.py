@@ -16,7 +16,7 @@ from sim.config.files import read_mapping
 from sim.config.model import Model
 from sim.config.units import GB
 from sim.web.look import WIDGET_CSS, html, paragraph
-from sim.web.outcome import Outcome
+from sim.web.runs import Outcome
 from sim.web.translation import State, checked
 
 _FOLDER = Path(__file__).resolve().parent / "guided"
@@ -94,7 +94,7 @@ def _flowing(text: str) -> str:
 def filled(text: str, a: Outcome | None, b: Outcome | None) -> str | None:
     """Return a text with the figures of runs in it; None while a figure is not known."""
     rates = {
-        (side, phase.name): phase.bandwidth
+        (side, phase.phase): phase.bandwidth
         for side, outcome in (("a", a), ("b", b))
         if outcome is not None
         for phase in outcome.phases

@@ -25,7 +25,7 @@ from sim.telling.answer import (
     Section,
     plain_table,
 )
-from sim.telling.page import write_page
+from sim.telling.html import write_page
 
 pytestmark = pytest.mark.skipif(
     chromium() is None,

@@ -19,7 +19,7 @@ from sim.results.pictures.album import pictures_of
 from sim.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
 from sim.telling.cells import written
 from sim.telling.drawing import drawn
-from sim.telling.page import render
+from sim.telling.html import render
 from sim.workloads.job_results import Trouble
 
 

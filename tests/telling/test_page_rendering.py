@@ -24,7 +24,7 @@ from sim.telling.answer import (
     Text,
     plain_table,
 )
-from sim.telling.page import render, write_page
+from sim.telling.html import render, write_page
 from sim.telling.sheet import Heading, sheet
 
 WICKED = (

@@ -18,8 +18,7 @@ from sim.results.programs.ior_report import ior_rows
 from sim.serving.question_limits import Limits, bulk_rpcs
 from sim.serving.worker import Desk
 from sim.studies.case import Case
-from sim.web.outcome import Outcome
-from sim.web.running import run, small_of
+from sim.web.runs import Outcome, run, small_of
 from sim.web.settings import Settings, bytes_of
 from sim.web.translation import (
     State,

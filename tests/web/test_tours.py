@@ -9,8 +9,7 @@ import pytest
 from sim.config.scenario import machine_of
 from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
-from sim.web.outcome import Outcome
-from sim.web.running import run
+from sim.web.runs import Outcome, run
 from sim.web.settings import Settings
 from sim.web.tours import filled, tours
 from sim.web.translation import scenario_of

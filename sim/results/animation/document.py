@@ -17,7 +17,7 @@ from sim.results.animation.score import score_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
-from sim.telling.page import fill, style
+from sim.telling.html import fill, style
 from topology.text import format_count
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -9,7 +9,7 @@ from sim.results.run_page import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.telling.answer import Answer
-from sim.telling.page import write_page
+from sim.telling.html import write_page
 
 Content = Result | JobsResult | ReplayReport
 

@@ -13,16 +13,20 @@ from sim.archive.whole_files import replacing
 from sim.engine.types import Indices
 from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
 from sim.results.pictures.gantt import draw_gantt, gantt_of
-from sim.results.pictures.groups import draw_groups, traffic_of
 from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
-from sim.results.pictures.links import draw_links
 from sim.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
-from sim.results.pictures.mdt_operations import draw_mdt_operations, mdt_operations_of
-from sim.results.pictures.oss_load import draw_oss_load, oss_load_of
+from sim.results.pictures.network_pictures import draw_groups, draw_links, traffic_of
 from sim.results.pictures.queues import draw_queues, queues_of
 from sim.results.pictures.ranks import draw_ranks, rank_shares_of
 from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
-from sim.results.pictures.server_rates import draw_server_rates, server_rates_of
+from sim.results.pictures.server_pictures import (
+    draw_mdt_operations,
+    draw_oss_load,
+    draw_server_rates,
+    mdt_operations_of,
+    oss_load_of,
+    server_rates_of,
+)
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.telling.answer import Chart, Picture

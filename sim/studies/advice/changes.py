@@ -43,8 +43,9 @@ class Change(NamedTuple):
 
     def has_all_of(self, other: Change) -> bool:
         """Tell whether it turns all that another change turns, and more."""
-        parts, mine = set(other.turned.items()), set(self.turned.items())
-        return len(mine) > len(parts) > 0 and parts.issubset(mine)
+        mine = self.turned
+        parts = (mine.get(name) == value for name, value in other.turned.items())
+        return len(mine) > len(other.turned) > 0 and all(map(bool, parts))
 
     @property
     def effort(self) -> tuple[int, int, int]:
@@ -98,7 +99,7 @@ class JobChanges:
         """Tell whether a value is worth a run: nodes are changed by a factor of four at most."""
         if knob.name != SPREAD:
             return True
-        return _FEWER <= self._space.nature.scenario.ppn / value <= _MORE
+        return bool(_FEWER <= self._space.nature.scenario.ppn / value <= _MORE)
 
     def _change(self, turned: Setting) -> Iterator[Change]:
         """Yield the change of some knobs, unless the job cannot have it, or has it."""
@@ -159,7 +160,11 @@ def _environment(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
 
 def _words_of_ior(before: tuple[str, ...], after: tuple[str, ...]) -> str:
     """Return the words that an IOR command has more, and those that it has no more."""
-    more = [word for word in after if word not in before]
+    more = [
+        word if word.startswith("-") or not option.startswith("-") else f"{option} {word}"
+        for option, word in zip(("", *after), after, strict=False)
+        if word not in before
+    ]
     less = [f"no {word}" for word in before if word not in after and word.startswith("-")]
     return ", ".join([*([f"IOR with {' '.join(more)}"] if more else []), *less])
 

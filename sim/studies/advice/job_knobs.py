@@ -43,7 +43,7 @@ NAMES: Mapping[str, Who] = {
     LOCKS: Who.SETTINGS,
     BUFFERING: Who.SETTINGS,
     SPREAD: Who.SCRIPT,
-    TARGET: Who.SCRIPT,
+    TARGET: Who.PLACE,
     CALLS: Who.PROGRAM,
     LAYOUT: Who.PROGRAM,
     CALL_SIZE: Who.PROGRAM,
@@ -72,8 +72,8 @@ _EXCHANGES = {
 }
 _PLACES = {
     "lustre": "files on Lustre",
-    "ssd": "files on the nodes' own SSDs",
-    "bb": "files in the burst buffer",
+    "ssd": "files on the nodes' own SSDs (copying them to Lustre is not counted)",
+    "bb": "files in the burst buffer (staging is not counted)",
     "home": "files in the home directories",
 }
 _METHOD = "ROMIO_WRITE_AGGMETHOD"
@@ -159,7 +159,8 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
 
 def _target(nature: JobNature) -> Knob:
     machine = nature.machine
-    there = {"lustre": True, "ssd": machine.ssd, "bb": machine.burst_buffer}
+    alone = nature.own_files and not any(test.reorders for test in nature.tests)
+    there = {"lustre": True, "ssd": machine.ssd and alone, "bb": machine.burst_buffer}
     kind = nature.scenario.target.kind
 
     def change(scenario: Scenario, value: str) -> Scenario:
@@ -169,7 +170,7 @@ def _target(nature: JobNature) -> Knob:
     return Knob(
         TARGET,
         "where the files are",
-        Who.SCRIPT,
+        Who.PLACE,
         values,
         change,
         kind,
@@ -205,7 +206,7 @@ def _call_size(nature: JobNature) -> Knob:
     values = (present, *(size for size in larger if size <= _LARGEST_CALL and block % size == 0))
 
     def change(scenario: Scenario, value: int) -> Scenario:
-        return varied(scenario, {"ior.t": str(value)})
+        return varied(scenario, {"ior.t": SHORT_SIZES.write(value)})
 
     return Knob(
         CALL_SIZE,

@@ -31,8 +31,9 @@ class Who(StrEnum):
     """Who can change something; the earlier ones have the least to change."""
 
     SETTINGS = "settings"  # whoever submits the job: lfs setstripe, hints
-    SCRIPT = "the job script"  # likewise, with other nodes or another place for the files
+    SCRIPT = "the job script"  # likewise, with other nodes
     PROGRAM = "the program"  # whoever wrote it
+    PLACE = "the place of the files"  # whoever submits the job, and copies them to and fro
     LIBRARY = "the MPI library"  # whoever installs it
     MACHINE = "the machine"  # whoever buys it, or runs it
     ANYBODY = "--over"  # whoever named the field
@@ -247,7 +248,7 @@ def _aggregators(nature: JobNature, idle: Mapping[str, frozenset[Any]]) -> Knob:
         1 if cray and not named else None,
         label=lambda value: f"{value:g} an OST",
         idle=idle,
-        phrase=lambda value: f"{value:g} aggregators an OST",
+        phrase=lambda value: f"{value:g} aggregator{'s' if value > 1 else ''} for each OST",
     )
 
 

@@ -445,7 +445,7 @@ class _Runs:
             if self._progress is not None:
                 self._progress(self.made + len(ended), self.made + len(cases))
         self.made += len(cases)
-        return ended
+        return {key: ended[key] for key in cases}  # in an order that no process decides
 
 
 def _counting(told: Sequence[Phase]) -> list[Phase]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sim import Result, Scenario, simulate
 from sim.plane.stations import StationKind
 from sim.results.pictures.clock import Clock
-from sim.results.pictures.groups import draw_groups, moved_by, traffic_of
+from sim.results.pictures.network_pictures import draw_groups, moved_by, traffic_of
 from sim.results.pictures.scene import scene_of
 from sim.run.fabric import fabric_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from sim import Result, Scenario, simulate
 from sim.plane.stations import StationKind
-from sim.results.pictures.links import draw_links, link_loads
+from sim.results.pictures.network_pictures import draw_links, link_loads
 from sim.results.pictures.scene import scene_of
 from sim.run.fabric import fabric_of
 

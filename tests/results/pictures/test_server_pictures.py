@@ -10,10 +10,16 @@ from recorded_runs import recorded, recording_of_run
 
 from sim import Result, Scenario, simulate
 from sim.plane.operations import Op
-from sim.results.pictures.mdt_operations import draw_mdt_operations, mdt_operations_of
-from sim.results.pictures.oss_load import draw_oss_load, mean_load, oss_load_of
 from sim.results.pictures.scene import Scene, scene_of
-from sim.results.pictures.server_rates import draw_server_rates, server_rates_of
+from sim.results.pictures.server_pictures import (
+    draw_mdt_operations,
+    draw_oss_load,
+    draw_server_rates,
+    mdt_operations_of,
+    mean_load,
+    oss_load_of,
+    server_rates_of,
+)
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from sim.config.scenario import Scenario
 from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.result import Result
+from sim.studies.advice.weighing import LEAST
 from sim.studies.explain.explanation import WORTH_SAYING, Explanation, explain
 from sim.studies.explain.explanation_answer import advice, explanation_answer, verdict
 from sim.telling.text import text_of
@@ -82,10 +83,14 @@ def check_claims(explained: Explanation) -> None:
             assert all(one.gain < WORTH_SAYING for one in phase.without)
         told = advice(phase)
         if told.startswith("What helps most"):
-            (named,) = {one.gain for one in phase.changed if f": {one.words}: " in told}
-            assert named >= WORTH_SAYING
+            (named,) = [one for one in phase.changed if f": {one.words}: " in told]
+            assert named.helps
+            assert named.gain >= LEAST
         else:
-            assert all(one.gain < WORTH_SAYING for one in phase.changed)
+            assert not any(one.helps for one in phase.changed)
+    for one in explained.advice:
+        assert one.weighed is not None
+        assert one.weighed.helps
     assert max(map(len, text_of(explanation_answer(explained)).splitlines())) <= 100
 
 

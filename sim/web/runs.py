@@ -13,6 +13,7 @@ from sim.config.units import SHORT_SIZES
 from sim.results.animation.document import animation_html
 from sim.results.pictures.heat import OSTS, heat_of
 from sim.results.pictures.scene import Scene, scene_of
+from sim.results.run_page import page_tables
 from sim.results.run_text import job_line
 from sim.run.result import Result
 from sim.run.simulate import simulate
@@ -20,11 +21,68 @@ from sim.serving.question_limits import bulk_rpcs
 from sim.serving.worker import Desk
 from sim.serving.workers import Workers
 from sim.studies.case import Case
-from sim.studies.measurement import Measurement, measured
-from sim.trust.sureness import Sureness, rate, real_words
-from sim.web.outcome import Animation, HeatMap, Outcome, PhaseOutcome, WaitShare, family_of
+from sim.studies.run_answer import run_answer
+from sim.telling.answer import Fold
+from sim.telling.data import document_of
+from sim.telling.html import fragment
+from sim.trust.how_sure import Interval
 from sim.web.settings import Settings, bytes_of
 from sim.web.translation import scenario_of
+
+
+class WaitShare(BaseModel):
+    """What ranks waited for in a phase."""
+
+    cause: str
+    words: str
+    share: float  # of the phase's time, 0 to 1; of a rank, on average
+
+
+class PhaseOutcome(BaseModel):
+    """A phase."""
+
+    phase: str  # ``write`` or ``read``
+    seconds: float  # simulated
+    bytes: int  # that all ranks moved
+    real: Interval | None = None  # where nine of ten real runs would lie: bytes/s
+    verdict: str  # what bound it, and what to try first; empty where nothing is known
+    next_step: str
+    waits: list[WaitShare]  # longest first; the shares add up to 1
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes/s."""
+        return self.bytes / self.seconds
+
+
+class HeatMap(BaseModel):
+    """How busy the disk arrays of OSTs were over time."""
+
+    osts: list[int]  # the number of each row
+    width: float  # simulated seconds of a column
+    busy: list[list[float]]  # a row for each OST, a column for each span of time: per cent
+
+
+class Outcome(BaseModel):
+    """What the page shows of a run: small enough to travel from a worker, and plain as JSON."""
+
+    setup: str  # where and how it ran, in a sentence
+    phases: list[PhaseOutcome]
+    heat: HeatMap | None  # None where no OST had anything to do
+    notes: list[str]
+    troubles: list[str]
+    tables: str  # of the run, as its page has them: HTML
+    events: int
+    rpcs: int
+    simulated: float  # seconds
+
+
+class Animation(BaseModel):
+    """A small run as a moving picture."""
+
+    setup: str  # where and how it ran, and whether it is smaller than what was asked for
+    html: str  # a whole document, the player included
+
 
 Answer = TypeVar("Answer", bound=BaseModel)
 """What comes of a run."""
@@ -181,38 +239,13 @@ def warm() -> None:
 
 def outcome_of(result: Result) -> Outcome:
     """Return what the page shows of a run."""
-    found, sureness = measured({"": result}), Sureness(result.scenario)
-    return Outcome(
-        setup=job_line(result),
-        phases=[_phase(phase.name, one, sureness) for phase, one in found.phases.items()],
-        osts=len(result.allocation.all_osts),
-        heat=_heat(scene_of(result)),
-        notes=list(result.notes),
-        troubles=list(found.troubles),
-        events=result.events,
-        rpcs=result.rpcs,
-        simulated=result.simulated,
-        wall=result.wall,
-    )
-
-
-def _phase(name: str, one: Measurement, sureness: Sureness) -> PhaseOutcome:
-    load, interval = one.load, sureness.interval(name, one.bytes / one.seconds)
-    real = "" if interval is None else real_words(interval, rate)
-    if load is None:
-        return PhaseOutcome(name=name, seconds=one.seconds, bytes=one.bytes, real=real)
-    waits = [
-        WaitShare(family=family_of(wait.cause), words=wait.words, share=wait.share)
-        for wait in load.waits
-    ]
-    return PhaseOutcome(
-        name=name,
-        seconds=one.seconds,
-        bytes=one.bytes,
-        real=real,
-        verdict=load.sentence(),
-        next_step=load.next_step,
-        waits=waits,
+    told = document_of(run_answer(result.scenario, {"": result}))
+    tables = Fold("All tables of the run", page_tables(result))
+    return Outcome.model_validate(
+        told
+        | {"setup": job_line(result), "tables": fragment([tables])}
+        | {"heat": _heat(scene_of(result))}
+        | {name: getattr(result, name) for name in ("events", "rpcs", "simulated")}
     )
 
 

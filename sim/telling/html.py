@@ -6,12 +6,13 @@ the head of the page keeps browsers from loading or running anything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sim.archive.whole_files import write_whole
-from sim.telling.answer import Answer, Block, Section
+from sim.telling.answer import Answer, Block, Card, Section
 from sim.telling.cells import written
 from sim.telling.drawing import drawn
 
@@ -43,10 +44,12 @@ def render(answer: Answer) -> str:
         blocks=[block for block in shown if not isinstance(block, Section)],
         sections=[block for block in shown if isinstance(block, Section)],
         style=style(),
-        kind=_kind,
-        written=written,
-        drawn=drawn,
     )
+
+
+def fragment(blocks: Sequence[Block], cards: Sequence[Card] = ()) -> str:
+    """Return cards and blocks as a part of a page of others, which has :func:`blocks_style`."""
+    return fill(_TEMPLATES / "fragment.html", blocks=blocks, shown=cards)
 
 
 def _is_told(section: Section) -> bool:
@@ -67,7 +70,13 @@ def fill(template: Path, **content: Any) -> str:
 @cache
 def style() -> str:
     """Return how all pages look: on a screen or on paper, light and dark."""
-    return (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    return blocks_style() + (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+
+
+@cache
+def blocks_style() -> str:
+    """Return how blocks look, in the colours that a page names."""
+    return (_TEMPLATES / "blocks.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -82,4 +91,5 @@ def _template(path: Path) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals.update(kind=_kind, written=written, drawn=drawn)
     return environment.get_template(path.name)
