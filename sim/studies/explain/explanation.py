@@ -185,6 +185,7 @@ def explain(
     *,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    moved: Callable[[int, int], None] | None = None,
 ) -> Explanation:
     """Run a scenario, find out what bounds it, and what would help.
 
@@ -195,7 +196,9 @@ def explain(
     jobs
         Processes; one a processor unless given. The answer does not depend on it.
     progress
-        Told how many runs are done, and of how many.
+        Told how many of the other runs are done, and of how many.
+    moved
+        Told before, while the run itself is made, how many bytes have been moved, and of how many.
 
     Raises
     ------
@@ -203,13 +206,15 @@ def explain(
         If the scenario asks for what the machine or the simulator does not have.
     """
     whole = Case(scenario)
-    results = whole.run(record=True)
+    results = whole.run(record=True, progress=moved)
     explained = _explained(scenario, results)
     told, paths = _told(explained), _paths(explained)
     base = seconds_of(results)
     trials = _trials(whole.listed(), results, explained, [load for _, load in told])
     ended: dict[str, Seconds] = {}
     refused: list[tuple[str, str]] = []
+    if progress is not None:
+        progress(0, len(trials))
     cases = {name: trial.case for name, trial in trials.items()}
     outcomes = each(_seconds, cases, jobs or processors(), size=Case.size)
     for done, (name, outcome) in enumerate(outcomes, 1):
