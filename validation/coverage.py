@@ -14,7 +14,7 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from sim.telling.columns import format_columns
+from sim.telling.text import format_columns
 from sim.trust.differences import differences
 from sim.trust.how_sure import chance_better, expected
 from sim.trust.model_error import ModelErrors

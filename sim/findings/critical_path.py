@@ -12,25 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from sim.findings.tracks import OF_REQUESTS, OF_RPCS, SAME, Record, Tracks
 from sim.findings.waits import AT_WORDS, WORDS
 from sim.plane.causes import Cause
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.run.recording import Recording
 from sim.run.result import Result
 from sim.workloads.job_results import Activity
-
-Record: TypeAlias = Any
-"""A row of a table of a recording."""
-
-_SAME = 1e-12  # seconds: two times that rounding has parted
-_OF_RPCS = {Cause.FLUSH, Cause.CACHE, Cause.TRANSFER}
-_OF_REQUESTS = {Cause.SYNC, Cause.METADATA}
-_COPIES = (Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.CALL)
 
 _AT_WORK = WORDS[Cause.START]
 _EVERYBODY = "all ranks"
@@ -42,6 +36,7 @@ _SERVER_QUEUE = "requests in line at servers"
 _GRANT = "extent locks: the grant on its way"
 _IN_USE = WORDS[Cause.LOCK_USE]
 _WRITE_BACK = WORDS[Cause.LOCK_FLUSH]
+_AT: dict[int, str] = {-1: _AT_WORK, **{int(cause): words for cause, words in AT_WORDS.items()}}
 _DROPPED = f"{_WRITE_BACK}: pages dropped one by one"
 
 Part: TypeAlias = tuple[float, float, str, str]
@@ -78,6 +73,10 @@ class CriticalPath:
 
     def shares(self) -> list[Share]:
         """Return what the path consists of, the longest first; the shares add up to 1."""
+        return list(self._shares)
+
+    @cached_property
+    def _shares(self) -> list[Share]:
         found: dict[str, list[Segment]] = {}
         for segment in self.segments:
             found.setdefault(segment.what, []).append(segment)
@@ -95,11 +94,24 @@ def _share(what: str, segments: list[Segment], total: float) -> Share:
     return Share(what, most, len(places), len(segments), seconds, seconds / total)
 
 
+_FOUND: WeakKeyDictionary[Result, list[tuple[Activity, CriticalPath]]] = WeakKeyDictionary()
+"""The paths of the runs that are still there: the text, the JSON and the page want the same."""
+
+
 def critical_paths(result: Result) -> list[tuple[Activity, CriticalPath]]:
-    """Return the critical path of the longest phase of each activity of a recorded run."""
+    """Return the critical path of the longest phase of each activity of a recorded run.
+
+    It is followed once, however often it is asked for.
+    """
     if result.recording is None:
         return []
-    tracks, found = _Tracks(result.recording), []
+    if result not in _FOUND:
+        _FOUND[result] = _paths(result, Tracks(result.recording))
+    return list(_FOUND[result])
+
+
+def _paths(result: Result, tracks: Tracks) -> list[tuple[Activity, CriticalPath]]:
+    found = []
     for activity in result.activities:
         longest = max(activity.stretches, key=lambda stretch: stretch.end - stretch.start)
         path = _path(result, tracks, longest.start, longest.end)
@@ -116,10 +128,10 @@ def critical_path(result: Result, start: float, end: float) -> CriticalPath | No
     """
     if result.recording is None:
         return None
-    return _path(result, _Tracks(result.recording), start, end)
+    return _path(result, Tracks(result.recording), start, end)
 
 
-def _path(result: Result, tracks: _Tracks, start: float, end: float) -> CriticalPath | None:
+def _path(result: Result, tracks: Tracks, start: float, end: float) -> CriticalPath | None:
     program = tracks.last_before(start, end)
     if program < 0:
         return None
@@ -129,146 +141,34 @@ def _path(result: Result, tracks: _Tracks, start: float, end: float) -> Critical
 
 def _merged(segments: Iterable[Segment]) -> Iterator[Segment]:
     """Yield segments, with neighbours that are alike merged into one."""
-    last: Segment | None = None
-    for segment in segments:
-        if last is not None and (last.where, last.what) == (segment.where, segment.what):
-            last = last._replace(end=segment.end)
-            continue
-        if last is not None:
-            yield last
-        last = segment
-    if last is not None:
-        yield last
-
-
-class _Tracks:
-    """A recording, indexed by the times at which things ended."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.ranks, self.nodes = recording.ranks, recording.nodes
-        self.program_node = recording.program_node
-        self._objects = len(recording.objects)
-        spans = recording.of_job(recording.spans)
-        self._spans = spans[spans["until"] - spans["since"] > _SAME]
-        self._waits = _Lanes(self._spans, self._spans["program"], "until")
-        requests = recording.of_job(recording.requests)
-        self._requests = _Lanes(requests, requests["program"], "ended")
-        writes = recording.rpcs[recording.rpcs["write"] == 1]
-        self._writes = _Lanes(writes, self._lane(writes["node"], writes["object"]), "ended")
-        meets = recording.calls[recording.calls["op"] == Op.MEET]
-        self._meets = _Ended(meets, "end")
-        self._rpcs = _Ended(recording.rpcs, "ended")
-        self._locks = _Ended(recording.locks, "ended")
-        self._grants = _Ended(recording.locks, "granted")
-        copies = self._spans[np.isin(self._spans["cause"], _COPIES)]
-        self._copies = _Ended(copies, "until")
-
-    def _lane(self, node: Any, object_id: Any) -> Any:
-        """Return the lane of a node's RPCs for an object."""
-        return np.asarray(node, np.int64) * self._objects + object_id
-
-    def last_before(self, start: float, end: float) -> int:
-        """Return the program whose latest wait in a phase ended last; -1 if nobody waited.
-
-        Among several, one whose last wait was not for other ranks.
-        """
-        until = self._spans["until"]
-        spans = self._spans[(until > start) & (until <= end + _SAME)]
-        if not len(spans):
-            return -1
-        last = spans[spans["until"] >= spans["until"].max() - _SAME]
-        return int(last["program"][np.argmin(last["cause"] == Cause.MEETING)])
-
-    def span_before(self, program: int, time: float) -> Record | None:
-        """Return the program's latest span that ended by ``time``."""
-        return self._waits.before(program, time + _SAME)
-
-    def request_before(self, program: int, time: float) -> Record | None:
-        """Return the program's latest small request that was answered before ``time``."""
-        return self._requests.before(program, time)
-
-    def write_before(self, node: Any, object_id: Any, time: float) -> Record | None:
-        """Return the latest write RPC of a node for an object that ended by ``time``."""
-        return self._writes.before(int(self._lane(node, object_id)), time + _SAME)
-
-    def last_to_come(self, program: int, end: float) -> Record | None:
-        """Return the last arrival at the meeting that ``program`` left at ``end``."""
-        together = self._meets.at(end)
-        if not (together["program"] == program).any():
-            return None
-        return together[np.argmax(together["start"])]
-
-    def rpc_that_ended(self, time: float, node: int, ost: int = -1) -> Record | None:
-        """Return an RPC of a node (for an OST) that ended at ``time``."""
-        found = self._rpcs.at(time)
-        found = found[(found["node"] == node) & ((found["ost"] == ost) | (ost < 0))]
-        return found[-1] if len(found) else None
-
-    def program_that_copied(self, time: float, node: int) -> int:
-        """Return a program of a node whose page-cache copy ended at ``time``; -1 if none."""
-        found = self._copies.at(time)["program"]
-        found = found[self.program_node[found] == node]
-        return int(found[-1]) if len(found) else -1
-
-    def lock_granted(self, time: float, node: int) -> Record | None:
-        """Return a lock that was granted to a node at ``time``."""
-        found = self._grants.at(time)
-        found = found[found["node"] == node]
-        return found[-1] if len(found) else None
-
-    def lock_in_the_way(self, lock: Record) -> Record | None:
-        """Return the last lock that had to be removed before ``lock`` could be granted."""
-        found = self._locks.between(lock["asked"], lock["granted"])
-        found = found[found["object"] == lock["object"]]
-        return found[-1] if len(found) else None
-
-
-class _Lanes:
-    """Records of several lanes, sorted by lane and then by their ends."""
-
-    def __init__(self, records: Records, lanes: Any, column: str) -> None:
-        order = np.lexsort((records[column], lanes))
-        self._records, self._lanes = records[order], lanes[order]
-        self._times = self._records[column]
-
-    def before(self, lane: int, time: float) -> Record | None:
-        """Return the latest record of a lane that ended by ``time``."""
-        first, stop = np.searchsorted(self._lanes, (lane, lane + 1))
-        row = int(first + np.searchsorted(self._times[first:stop], time, side="right")) - 1
-        return self._records[row] if row >= first else None
-
-
-class _Ended:
-    """Records, sorted by their ends."""
-
-    def __init__(self, records: Records, column: str) -> None:
-        self._records = records[np.argsort(records[column], kind="stable")]
-        self._times = self._records[column]
-
-    def at(self, time: float) -> Records:
-        """Return the records that ended at ``time``."""
-        return self.between(time - _SAME, time + _SAME)
-
-    def between(self, start: float, stop: float) -> Records:
-        """Return the records that ended from ``start`` to ``stop``."""
-        first = np.searchsorted(self._times, start, side="left")
-        return self._records[first : np.searchsorted(self._times, stop, side="right")]
+    alike = groupby(segments, key=itemgetter(2, 3))
+    for (where, what), group in alike:
+        first, *others = group
+        yield Segment(first.start, others[-1].end if others else first.end, where, what)
 
 
 class _Walk:
     """The way back from the end of a phase to its start."""
 
-    def __init__(self, tracks: _Tracks, result: Result, start: float) -> None:
+    def __init__(self, tracks: Tracks, result: Result, start: float) -> None:
         self._tracks, self._table, self._start = tracks, result.station_table, start
 
     def back_from(self, program: int, time: float) -> Iterator[Segment]:
         """Yield the segments before a time, at which a program ended, the latest first."""
         met: set[int] = set()  # whom the path has been at since its latest segment
-        while time > self._start + _SAME:
+        while time > self._start + SAME:
+            work, began = self._tracks.work_before(program, time, self._start)
+            if began < time:
+                where = self._rank(program)
+                for since, until, cause in work:
+                    yield Segment(since, until, where, _AT[cause])
+                met.clear()
+                time = began
+                continue
             span = self._tracks.span_before(program, time)
             since = self._start if span is None else max(float(span["since"]), self._start)
             until = self._start if span is None else max(float(span["until"]), self._start)
-            if span is None or until < time - _SAME:
+            if span is None or until < time - SAME:
                 yield Segment(until, time, self._rank(program), _AT_WORK)
                 time = until
                 continue
@@ -277,7 +177,7 @@ class _Walk:
                 last = self._tracks.last_to_come(program, float(span["until"]))
             if last is not None and int(last["program"]) not in met:
                 came = min(max(float(last["start"]), since), time)
-                if came < time - _SAME:
+                if came < time - SAME:
                     yield Segment(came, time, _EVERYBODY, WORDS[Cause.COLLECTIVE])
                     met.clear()
                 met.add(program)
@@ -299,9 +199,9 @@ class _Walk:
         brings.
         """
         program, cause = int(span["program"]), Cause(int(span["cause"]))
-        if left <= since + _SAME:
+        if left <= since + SAME:
             return program, since
-        if cause in _OF_RPCS and left < until - _SAME:
+        if cause in OF_RPCS and left < until - SAME:
             writer = self._tracks.program_that_copied(left, self._node_of(program))
             if writer >= 0 and writer != program:
                 return writer, left
@@ -314,11 +214,11 @@ class _Walk:
     def _before(self, span: Record, since: float, time: float) -> Iterator[Segment]:
         """Yield what a program waited for from ``since`` to ``time``, the latest first."""
         program, cause = int(span["program"]), int(span["cause"])
-        if cause in _OF_RPCS:
+        if cause in OF_RPCS:
             yield from self._through_rpcs(self._node_of(program), since, time)
         elif cause == Cause.LOCK:
             yield from self._through_locks(self._node_of(program), since, time)
-        elif cause in _OF_REQUESTS:
+        elif cause in OF_REQUESTS:
             yield from self._through_requests(program, since, time)
 
     def _through_rpcs(self, node: int, since: float, time: float) -> Iterator[Segment]:
@@ -343,7 +243,7 @@ class _Walk:
     def _through_requests(self, program: int, since: float, time: float) -> Iterator[Segment]:
         """Yield the parts of a program's small requests, back from one answered before ``time``."""
         request = self._tracks.request_before(program, time)
-        while request is not None and request["sent"] >= since - _SAME:
+        while request is not None and request["sent"] >= since - SAME:
             server = self._station(int(request["station"]))
             parts = (
                 (request["ended"], time, server, WORDS[Cause.TRANSFER]),

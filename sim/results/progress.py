@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
@@ -78,6 +79,18 @@ class ProgressBar:
             else (f"{done:,} of {total:,} runs")
         )
         print(f"xc40io: {self._words}: {what}{share}", file=sys.stderr, flush=True)
+
+    def counting(self, counted: Literal["bytes", "runs"]) -> Callable[[int, int], None]:
+        """Return what shows how much of one kind has been done: of two, one after the other."""
+
+        def show(done: int, total: int) -> None:
+            if counted != self._counted and self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+            self._counted = counted
+            self(done, total)
+
+        return show
 
     def say(self, words: str) -> None:
         """Show from the next number on what is being done."""

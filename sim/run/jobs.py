@@ -265,6 +265,7 @@ def simulate_some(
     allocations: Mapping[str, Allocation] = _NONE,
     *,
     record: bool = False,
+    progress: Progress | None = None,
 ) -> list[Result]:
     """Run some of the jobs of a scenario together; return a result for each, in their order.
 
@@ -278,6 +279,8 @@ def simulate_some(
         What each gets, by name: with what it got in a run of all jobs, only the others are missing.
     record
         Whether to record what each did.
+    progress
+        Told from time to time how far the run has come.
 
     Raises
     ------
@@ -287,7 +290,7 @@ def simulate_some(
     machine = machine_of_jobs(scenario)
     jobs = [entry for entry in seeded_jobs(scenario) if entry.job.name in names]
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
-    results = _run(scenario, machine, jobs, allocations, record=record)
+    results = _run(scenario, machine, jobs, allocations, record=record, progress=progress)
     at_work = _at_work(results)
     return [dataclasses.replace(result, at_work=at_work) for result in results]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sim.config.faults import Fault
@@ -18,12 +17,8 @@ from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.run.submission import Allocation
 from sim.studies.processes import bytes_to_move
-from sim.workloads.catalogue import workload_of
 from sim.workloads.job_results import phase_title
-from sim.workloads.replay.kernel import Replay, open_trace
 from sim.workloads.replay.outcome import ReplayOutcome
-from sim.workloads.trace import Trace
-from sim.workloads.workload import Workload
 
 GROUP_LOCK = "cray_cb_write_lock_mode=1", "romio_no_indep_rw=true"
 """Hints with which all aggregators of a file share one lock: each needs the other."""
@@ -32,21 +27,6 @@ _OF_A_JOB = ("nodes", "ppn", "striping", "environment", "workload")
 _WHOLE = "all"
 NO_CALLS = frozenset({_WHOLE, "compute", "barrier"})
 """Rows of a replay that are no kind of calls."""
-
-
-def _workload(scenario: Scenario) -> Workload:
-    """Return the workload of a scenario; a log that is replayed is read once in each process."""
-    workload = workload_of(scenario.workload)
-    if isinstance(workload, Replay) and str(workload.trace).endswith(".darshan"):
-        return workload.model_copy(
-            update={"trace": _log(str(workload.trace), workload.recorded or ())}
-        )
-    return workload
-
-
-@lru_cache(maxsize=1)
-def _log(path: str, recorded: tuple[str, ...]) -> Trace:
-    return open_trace(path, recorded=recorded)
 
 
 class Phase(NamedTuple):
@@ -81,8 +61,13 @@ class Case:
     # what each job gets, by name; chosen anew where nothing is said
     allocations: Mapping[str, Allocation] = field(default_factory=dict)
 
-    def run(self, *, record: bool = False) -> dict[str, Result]:
-        """Return the result of each job, by name; ``record``: with a recording.
+    def run(
+        self, *, record: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> dict[str, Result]:
+        """Return the result of each job, by name.
+
+        ``record``: with a recording. ``progress``: told how many bytes have been moved, and of how
+        many.
 
         Raises
         ------
@@ -90,11 +75,12 @@ class Case:
             If the scenario asks for what the machine or the simulator does not have.
         """
         if isinstance(self.scenario, Scenario):
-            workload = _workload(self.scenario)
-            return {"": simulate(self.scenario, workload=workload, record=record)}
+            return {"": simulate(self.scenario, record=record, progress=progress)}
         names = [entry.job.name for entry in seeded_jobs(self.scenario)]
         left = [name for name in names if name not in self.absent]
-        results = simulate_some(self.scenario, left, self.allocations, record=record)
+        results = simulate_some(
+            self.scenario, left, self.allocations, record=record, progress=progress
+        )
         return dict(zip(left, results, strict=True))
 
     @property

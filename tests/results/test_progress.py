@@ -37,3 +37,15 @@ def test_a_log_gets_a_line_after_a_while_and_nothing_before(monkeypatch):
     monkeypatch.setattr(progress, "_SILENCE", 0.0)
     line = shown(monkeypatch, io.StringIO(), patience=60.0)
     assert line == "xc40io: simulated: 5 of 10 GB (50%)\n"
+
+
+def test_bytes_of_one_run_are_counted_and_then_runs(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    with progress.ProgressBar() as bar:
+        bar.counting("bytes")(5 * 10**9, 10**10)
+        bar.counting("runs")(3, 7)
+    assert "5.0/10.0 GB" in stream.getvalue()
+    assert "3/7" in stream.getvalue()

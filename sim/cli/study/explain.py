@@ -57,7 +57,12 @@ def explain(
 
     scenario = scenario_of_words(context, "a", arguments, assignments, job, recorded)
     explanation = study.run(
-        lambda progress: explain_run(scenario, jobs=study.processes, progress=progress)
+        lambda progress: explain_run(
+            scenario,
+            jobs=study.processes,
+            progress=progress.counting("runs"),
+            moved=progress.counting("bytes"),
+        )
     )
     command = typed_command()
     answer = explanation_answer(explanation, command)

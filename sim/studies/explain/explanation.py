@@ -247,6 +247,7 @@ def explain(
     *,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    moved: Callable[[int, int], None] | None = None,
 ) -> Explanation:
     """Run a scenario, find out what bounds it, and what would help.
 
@@ -257,7 +258,9 @@ def explain(
     jobs
         Processes; one a processor unless given. The answer does not depend on it.
     progress
-        Told how many runs are done, and of how many.
+        Told how many of the other runs are done, and of how many.
+    moved
+        Told before, while the run itself is made, how many bytes have been moved, and of how many.
 
     Raises
     ------
@@ -265,7 +268,7 @@ def explain(
         If the scenario asks for what the machine or the simulator does not have.
     """
     whole = Case(scenario)
-    results = whole.run(record=True)
+    results = whole.run(record=True, progress=moved)
     explained = _explained(scenario, results)
     told, paths = _told(explained), _paths(explained)
     found = [load for _, load in told]
@@ -440,6 +443,8 @@ class _Runs:
     def _run(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
         """Run cases; tell the progress over all that were asked for so far."""
         ended: dict[str, Seconds | Failure] = {}
+        if self._progress is not None and cases:
+            self._progress(self.made, self.made + len(cases))
         for key, outcome in each(_seconds, cases, self._processes, size=Case.size):
             ended[key] = outcome
             if self._progress is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -59,7 +61,7 @@ def open_trace(
                 "table"
             )
 
-        return trace_of_log(path, facts_of(recorded))
+        return _trace_of_log(path, _stamp(path), tuple(recorded))
     if suffix not in (".csv", ".parquet"):
         raise InputError(
             f"{path}: what this is its name does not tell; right would be a table (.csv, .parquet) "
@@ -69,6 +71,20 @@ def open_trace(
     from sim.workloads.replay.trace_table import TableTrace  # with it comes PyArrow
 
     return TableTrace(path, None if files is None else read_side_table(files), progress)
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """Return what is another when a file is: nothing of one that is not there."""
+    with suppress(OSError):
+        about = Path(path).stat()
+        return about.st_ino, about.st_size, about.st_mtime_ns
+    return ()
+
+
+@lru_cache(maxsize=1)
+def _trace_of_log(path: str, stamp: tuple[int, ...], recorded: tuple[str, ...]) -> Trace:  # noqa: ARG001
+    """Return the trace of a log: made once in a process, where a study replays it many times."""
+    return trace_of_log(path, facts_of(recorded))
 
 
 class Replay(Kernel):

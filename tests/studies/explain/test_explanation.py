@@ -247,6 +247,20 @@ def test_the_answer_does_not_depend_on_the_number_of_processes():
     assert [phase.changed for phase in one.phases] == [phase.changed for phase in two.phases]
 
 
+def test_it_tells_how_far_it_is_from_the_run_itself_to_the_last():
+    told: list[tuple[str, int, int]] = []
+    explain(
+        described("-F -w -e -b 1m -t 1m", 1, 1, nodes=1),
+        jobs=1,
+        moved=lambda done, total: told.append(("bytes", done, total)),
+        progress=lambda done, total: told.append(("runs", done, total)),
+    )
+    of = [what for what, _, _ in told]
+    assert of == sorted(of)
+    runs = [(done, total) for what, done, total in told if what == "runs"]
+    assert runs == [(done, len(runs) - 1) for done in range(len(runs))]
+
+
 def test_on_theta_everything_that_is_tried_can_be_made():
     explained = explain(described("-w -B -b 8m -t 8m", 4, 1, nodes=4), jobs=1)
     assert explained.refused == ()

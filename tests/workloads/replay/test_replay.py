@@ -434,3 +434,12 @@ def test_a_log_is_put_together_by_the_striping_that_is_known(tmp_path: Path) -> 
 def test_what_the_scenario_says_itself_is_no_fact_of_the_log(fact: object) -> None:
     with pytest.raises(ValueError, match=r"right would be striping\.count=\.\.\., striping"):
         Replay(trace="a.darshan", recorded=[fact])
+
+
+def test_a_log_is_read_once_in_a_process_and_again_when_it_is_another(tmp_path: Path) -> None:
+    log = file_per_ost(tmp_path / "a.darshan", {0: 1.0, 1: 1.0})
+    first = Replay(trace=str(log)).opened()
+    assert Replay(trace=str(log)).opened() is first
+    assert Replay(trace=str(log), recorded="striping.count=8").opened() is not first
+    file_per_ost(log, {0: 1.0, 1: 1.0, 2: 1.0})
+    assert Replay(trace=str(log)).opened().ranks == 3
