@@ -72,7 +72,7 @@ def draw_mdt_operations(scene: Scene, found: MdtOperations) -> Figure:
         "MDT operations by type over time",
         scene.setup,
         f"Each step is {clock.column_words}. An operation is counted when a thread of the MDS "
-        f"turns to it; the types stand one above the other{together}.",
+        f"starts on it; the types are stacked{together}.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 1.0)

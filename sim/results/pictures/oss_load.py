@@ -74,9 +74,9 @@ def draw_oss_load(scene: Scene, found: OssLoad) -> Figure:
     heading = Heading(
         "Load of the OSSs over time",
         scene.setup,
-        f"Each step is {clock.column_words}. The load is how many bulk RPCs an OSS works at: each "
-        "keeps an I/O thread busy, a write from when its bytes have come until they are on the "
-        f"disks, a read until it is sent. {format_count(len(loads), 'OSS')} had any.",
+        f"Each step is {clock.column_words}. The load is how many bulk RPCs an OSS works on: each "
+        "keeps an I/O thread busy, a write from when its bytes have arrived until they are on the "
+        f"disks, a read until it is sent. {format_count(len(loads), 'OSS')} had a load.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 0.72)

@@ -60,7 +60,7 @@ def draw_server_rates(scene: Scene, found: ServerRates) -> Figure:
         "What each OST wrote and read over time",
         scene.setup,
         f"Each column is {clock.column_words}; white is nothing. Bytes are counted when the disk "
-        f"array begins with them; of OSTs without any there is no row. {_servers(each)} "
+        f"array starts on them; OSTs without any have no row. {_servers(each)} "
         "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
     high = min(max(0.05 * osts, 1.2), 6.0)
@@ -85,7 +85,7 @@ def _servers(each: int) -> str:
     """Say how OSTs belong to OSSs."""
     if each == 1:
         return "Each OST has an OSS of its own."
-    return f"An OSS has {each} OSTs; lines part those of different OSSs."
+    return f"Each OSS has {each} OSTs; lines separate the OSTs of different OSSs."
 
 
 def _part_servers(axes: Axes, numbers: tuple[int, ...], each: int) -> None:

@@ -70,7 +70,7 @@ class _Patient(NamedTuple):
         """Return the remedy of some new fields of the job."""
         changed = self.scenario.model_copy(update=updates)
         if self.name:  # what describes one of several jobs stands in the scenario alone
-            words, typed = f"{words}, for job {self.name}", f"as {typed} for a job by itself"
+            words, typed = f"{words}, for job {self.name}", f"like {typed} for a job by itself"
         return Remedy(words, typed, self.case.with_job(self.name, changed), kind)
 
     def with_hints(self, words: str, hints: str) -> Remedy:
@@ -79,7 +79,7 @@ class _Patient(NamedTuple):
         joined = with_more_hints(present, hints)
         typed = f'--hints "{joined}"'
         if len(joined) > _LONG:
-            typed = f"hints {hints}, behind each pattern of --hints"
+            typed = f"hints {hints}, appended to each pattern of --hints"
         environment = {**self.scenario.environment, HINTS: joined}
         return self.remedy(words, typed, Kind.SETTING, environment=environment)
 
@@ -122,13 +122,13 @@ def _striping(patient: _Patient) -> Iterator[Remedy]:
     alike = None if len(sizes) > 1 else size  # else each file keeps its own
     for more in sorted({min(2 * count, osts), osts, max(count // 4, 1)} - counts):
         yield _restriped(patient, more, alike, f"{more} stripes in place of {present}")
-    of_size = format_bytes(size) if alike else "those of the files"
+    of_size = format_bytes(size) if alike else "each file's own size"
     for mebibytes in _SIZES:
         if (other := mebibytes * MIB) != alike:
             words = f"stripes of {format_bytes(other)} in place of {of_size}"
             yield _restriped(patient, count if not several else None, other, words)
     if count < osts:
-        words = f"{osts} stripes of 8 MiB in place of {count} of {of_size}"
+        words = f"{osts} stripes of 8 MiB in place of {present} of {of_size}"
         yield _restriped(patient, osts, 8 * MIB, words)
 
 
