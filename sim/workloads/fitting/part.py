@@ -115,7 +115,7 @@ class Part:
         if len(step) > 1:
             self._proposal.notes.append(
                 f"{self.name}: {len(ranks):,} of {self.use.ranks:,} ranks used them, in no regular "
-                "order; in the skeleton it is the first so many."
+                f"order; in the skeleton the first {len(ranks):,} do."
             )
             return f"rank < {len(ranks)}"
         parts = [] if step[0] == 1 else [f"rank % {step[0]} == {ranks[0] % step[0]}"]

@@ -65,7 +65,7 @@ def _note_what_is_left_out(proposal: Proposal, uses: list[FileUse], kept: list[F
     rest = proposal.all_bytes - proposal.bytes
     if rest:
         proposal.notes.append(
-            f"The {_MOST_SETS} sets of files with most bytes are in; others, with "
+            f"The {_MOST_SETS} sets of files with most bytes are included; the others, with "
             f"{format_bytes(rest, 3)} in all, are left out."
         )
     mixed = [use.name for use in kept if len({file.library for file in use.files} - _PLAIN)]

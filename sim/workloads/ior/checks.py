@@ -63,8 +63,8 @@ def _check_threads(test: IorTest, threads: int) -> None:
         return
     if test.api != "POSIX":
         raise InputError(
-            f"{threads} I/O threads a rank with -a {test.api}: only the calls of POSIX are dealt "
-            "to threads; choose one of the two"
+            f"{threads} I/O threads a rank with -a {test.api}: only POSIX calls can be shared out "
+            "among threads; choose one of the two"
         )
     asked = {
         f"minTimeDuration={test.min_duration}": test.min_duration,
