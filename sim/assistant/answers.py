@@ -88,7 +88,7 @@ class PhaseExplained(BaseModel):
     seconds: float = Field(description=_SECONDS)
     verdict: str = Field(description="Which part is to blame: in one sentence.")
     advice: str = Field(description="What helps most, or that nothing does: in one sentence.")
-    beside: str = Field(description="Which other job holds it up; empty where there is one job.")
+    beside: str = Field(description="Which other job slows it; empty where there is one job.")
     critical_path: list[OnPath] = Field(description="What kept the last rank, longest first.")
     without: list[Tried] = Field(description="Runs without a part that may be to blame, best first")
     changed: list[Tried] = Field(description="Runs with a change that may help, best first.")
@@ -169,7 +169,9 @@ class Tuned(BaseModel):
 class TuneAnswer(Summarised):
     """The settings with which a job's I/O takes the least time."""
 
-    already_best: bool = Field(description="Whether nothing tried is surely faster than now.")
+    already_best: bool = Field(
+        description="Whether no setting tried is surely faster than the present one."
+    )
     gain: float = Field(description="How many times as fast as now the job's I/O is.")
     low: float | None = Field(description="Lower bound of the 95 % interval; null with one seed.")
     high: float | None = Field(description="Upper bound of the same.")

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 _HELP = """\
 Run several things side by side, with the same seeds: how many times as fast each is as the first,
-what bound each, and why it differs. Named are scenarios, by name or file, logs to be replayed, and
-results that --save has kept; before a command line, machines. --what-if adds the first of them
-with other values.
+what bound each, and why it differs. A name is that of a scenario or its file, of a log to be
+replayed, or of a result that --save has kept; before a command line, of a machine. --what-if adds
+the first of them with other values.
 
 \b
   xc40io compare theta-headline theta-twice-the-osts --repeat 5
@@ -60,7 +60,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 )
 @click.option("--node-counts", help="Numbers of nodes, as in 16,64,256.  [default: --nodes]")
 @what_if_option
-@study_options(repeat="Run everything with so many seeds, for intervals.", plots=True)
+@study_options(repeat="Seeds to run everything with; two or more give intervals.", plots=True)
 @options.changes
 @options.recorded
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[A B ...] [-- COMMAND]")
@@ -90,7 +90,7 @@ def compare(
     first, *rest = _sides(context, names, words, assignments, job, recorded)
     if not rest and not what_ifs:
         raise click.UsageError(
-            f"{names[0]} beside what? Right would be another one, or --what-if", context
+            f"{names[0]}: compared with what? Right would be another one, or --what-if", context
         )
     same, *changed = sides_of(first, what_ifs)
     return side_by_side([same, *rest, *changed], study)
