@@ -12,7 +12,7 @@ import click
     "--into",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also copy it there: how a package gets its own.",
+    help="Also copy it into this folder, for a package that brings it along.",
 )
 def compile_core(*, into: Path | None) -> None:
     """Compile the data plane before it is needed, and print where its machine code is.

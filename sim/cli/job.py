@@ -241,7 +241,7 @@ def variables_of(
         name, equals, value = assignment.partition("=")
         if not name or not equals:
             raise InputError(
-                f"--env {assignment}: right would be NAME=VALUE, as MPICH_MPIIO_STATS=1"
+                f"--env {assignment}: right would be NAME=VALUE, as in MPICH_MPIIO_STATS=1"
             )
         found[name] = value
     if hints is not None:

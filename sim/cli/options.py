@@ -33,9 +33,12 @@ class Whole(click.IntRange):
         return number
 
     def _limits(self) -> str:
-        if self.min is None and self.max is None:
-            return ""
-        return f" in the range {self._describe_range()}"
+        limits = self._describe_range()
+        return f" in the range {limits}" if limits else ""
+
+    def _describe_range(self) -> str:
+        """Return the limits as help shows them; nothing where there are none."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
 
 
 def _shown(text: str) -> str:

@@ -38,7 +38,7 @@ what_if_option = click.option(
     "what_ifs",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Also run it with another value of the machine or the scenario, as lustre.osts=112 or "
+    help="Also run it with another value of the machine or the scenario, as in lustre.osts=112 or "
     "striping.count=8, and compare. Commas join values. May be repeated.",
 )
 
@@ -47,7 +47,8 @@ _OPTIONS = (
     click.option(
         "--repeat",
         type=Whole(min=1),
-        help="Of a comparison: run everything with so many seeds, for intervals.  [default: 1]",
+        help="Of a comparison: seeds to run everything with; two or more give intervals.  "
+        "[default: 1]",
     ),
     click.option(
         "--jobs",

@@ -54,7 +54,7 @@ def find(kind: str, name_or_path: str | Path) -> Path:
     known = shipped(kind)
     if text not in known:
         raise InputError(
-            f"{text!r} is none of the {kind} there are ({', '.join(known)}); "
+            f"{text!r} is not one of the {kind} that ship ({', '.join(known)}); "
             f"a file of your own is given by its path, which ends in .yaml{nearest(text, known)}"
         )
     return known[text]
@@ -162,14 +162,14 @@ _RIGHT = {
     "float": "should be a number",
     "finite": "should be a finite number",
     "bool": "should be true or false",
-    "string": "should be a text",
-    "bytes": "should be a text",
+    "string": "should be text",
+    "bytes": "should be text",
     "tuple": "should be a list",
     "list": "should be a list",
     "dict": "should be a mapping of fields to values",
     "model": "should be a mapping of fields to values",
     "dataclass": "should be a mapping of fields to values",
-    "none": "should be nothing",
+    "none": "should be empty",
     "date": "should be a date",
 }
 """What is right where a value is of another kind, by the first word of pydantic's type of error."""
@@ -190,7 +190,7 @@ def _what_is_right(error: ErrorDetails) -> str:
         return f"is too long; right would be {context['max_length']} at most"
     if kind == "int_parsing_size":
         return "is too large"
-    return _RIGHT.get(kind.split("_")[0], "does not fit here")
+    return _RIGHT.get(kind.split("_")[0], "is not possible here")
 
 
 def _follow(

@@ -43,7 +43,7 @@ def check_may_open(path: str | Path, place: str) -> None:
     """
     if not may_open(path):
         raise InputError(
-            f"{place}: {str(path)!r} is a file, and requests from elsewhere have none opened; "
+            f"{place}: {str(path)!r} is a file, and requests from elsewhere may not open files; "
             "right would be a name that ships with xc40io, or the content itself"
         )
 

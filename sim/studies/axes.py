@@ -176,8 +176,8 @@ def _continued(first: str, second: str, last: str, place: str) -> list[Any]:
         values = _steps(begin, end, after - begin, unit, place)
     if len(values) < 3 or _exact(values[-1], unit) != end:
         raise InputError(
-            f"{place}: {first},{second},... does not come to {last}; right would be a last value "
-            "that it comes to"
+            f"{place}: {first},{second},... does not reach {last}; right would be a last value "
+            "that it reaches"
         )
     return values
 

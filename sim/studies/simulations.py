@@ -110,7 +110,7 @@ class Simulations:
             self._cache.put(key, ended)
         except OSError as error:
             self.notes.append(
-                f"Results are not kept for the next time: nothing can be written in "
+                f"Results are not kept for the next time: nothing can be written into "
                 f"{self._cache.folder} ({error.strerror or error})."
             )
             self._cache = None

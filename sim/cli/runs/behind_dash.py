@@ -20,7 +20,7 @@ class BehindDash(click.Command):
                 raise
             program, example = _PROGRAMS[str(self.name)]
             raise click.UsageError(
-                f"{error.option_name} is no option of xc40io {self.name}; {program}'s own options "
-                f"stand behind a double dash, as in: xc40io {self.name} --nodes 4 -- {example}",
+                f"{error.option_name} is not an option of xc40io {self.name}; {program}'s own "
+                f"options go after a double dash, as in: xc40io {self.name} --nodes 4 -- {example}",
                 ctx,
             ) from error

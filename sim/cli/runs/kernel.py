@@ -56,8 +56,8 @@ class _Kernels(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] != fit.name and args[0] not in KERNELS:
             raise click.UsageError(
-                f"{args[0]!r} is no kernel; there are {', '.join(sorted(KERNELS))}; a skeleton of "
-                "your own is given by its path, which ends in .yaml",
+                f"{args[0]!r} is not a kernel; there are {', '.join(sorted(KERNELS))}; a skeleton "
+                "of your own is given by its path, which ends in .yaml",
                 ctx,
             )
         return super().resolve_command(ctx, args)

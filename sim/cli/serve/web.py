@@ -34,7 +34,7 @@ _NEW = "new"
     "--token",
     envvar=_TOKEN,
     default="",
-    help=f"What everybody has to know; {_NEW}: one is drawn and printed. Also as {_TOKEN}.",
+    help=f"Secret that every visitor needs; {_NEW}: one is drawn and printed. Also as {_TOKEN}.",
 )
 @click.option(
     "--prefix", default="", help="Of all addresses, behind a reverse proxy: /tools/xc40io."

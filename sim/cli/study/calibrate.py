@@ -38,7 +38,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
             "paths",
             multiple=True,
             metavar="PATH",
-            help="Only this parameter, as nodes.write_copy_rate. May be repeated.",
+            help="Only this parameter, as in nodes.write_copy_rate. May be repeated.",
         ),
         click.option(
             "--parameters",
@@ -203,7 +203,7 @@ def _claims(ids: Iterable[str], *, full: bool, wanted: _Choose) -> list[Claim]:
         and wanted(claim)
     ]
     if not chosen:
-        raise InputError("no claim is left of those that there are; ask for fewer restrictions")
+        raise InputError("no claim fits all of these options; right would be fewer of them")
     return chosen
 
 
@@ -217,7 +217,7 @@ def _parameters(paths: Iterable[str], file: str | None) -> list[FreeParameter]:
     asked = set(paths)
     names = {name for parameter in parameters for name in (parameter.path, parameter.name)}
     for path in asked - names:
-        raise InputError(f"--parameter {path}: it is no free parameter{nearest(path, names)}")
+        raise InputError(f"--parameter {path}: it is not a free parameter{nearest(path, names)}")
     return [p for p in parameters if not asked or {p.path, p.name} & asked]
 
 
@@ -227,7 +227,7 @@ def _step(text: str) -> float:
 
     step = parse_fraction(text)
     if not 0.0 < step < 1.0:
-        raise InputError(f"--step {text}: right would be a part of the value, as 7%")
+        raise InputError(f"--step {text}: right would be a part of the value, as in 7%")
     return step
 
 

@@ -59,7 +59,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 )
 @click.option("--node-counts", help="Numbers of nodes, as in 16,64,256.  [default: --nodes]")
 @what_if_option
-@study_options(repeat="Run everything with so many seeds, for intervals.", plots=True)
+@study_options(repeat="Seeds to run everything with; two or more give intervals.", plots=True)
 @options.changes
 @options.recorded
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[A B ...] [-- COMMAND]")
@@ -89,7 +89,7 @@ def compare(
     first, *rest = _sides(context, names, words, assignments, job, recorded)
     if not rest and not what_ifs:
         raise click.UsageError(
-            f"{names[0]} beside what? Right would be another one, or --what-if", context
+            f"{names[0]}: compared with what? Right would be another one, or --what-if", context
         )
     same, *changed = sides_of(first, what_ifs)
     return side_by_side([same, *rest, *changed], study)

@@ -60,34 +60,35 @@ class _Studies(NamedTuple):
     "costs",
     multiple=True,
     metavar="PATH=NUMBER",
-    help="What one more costs, as in lustre.osts=60000; of a rate 10^9 bytes/s. May be repeated.",
+    help="What one more costs, as in lustre.osts=60000; for a rate, 10^9 bytes/s more. May be "
+    "repeated.",
 )
-@click.option("--sensitivity", is_flag=True, help="How much depends on each value of the hardware.")
+@click.option("--sensitivity", is_flag=True, help="How much the throughput depends on each value.")
 @click.option(
     "--value",
     "values",
     multiple=True,
     metavar="PATH",
-    help="Of --sensitivity: one of the values to vary.  [default: all of the hardware]",
+    help="With --sensitivity: one of the values to vary.  [default: all of the hardware]",
 )
 @click.option(
     "--range",
     "ranges",
     multiple=True,
     metavar="PART|PATH=LOW:HIGH",
-    help="Of --sensitivity: by which part all values go up and down, as 30%, or the bounds of one. "
-    " [default: 50%]",
+    help="With --sensitivity: by how much all values go up and down, as in 30%, or the bounds "
+    "of one.  [default: 50%]",
 )
 @click.option(
     "--runs",
     type=Whole(min=1),
-    help="Of --sensitivity: the most runs for Morris' method.  [default: 600]",
+    help="With --sensitivity: the most runs for Morris' method.  [default: 600]",
 )
 @click.option(
     "--sobol",
     type=Whole(min=0),
     metavar="N",
-    help="Of --sensitivity: N samples, a power of 2, of Sobol's indices of the few that matter.",
+    help="With --sensitivity: N samples, a power of 2, for Sobol's indices of the few that matter.",
 )
 @click.option("--faults", is_flag=True, help="The throughput against failed parts.")
 @click.option(
@@ -95,13 +96,13 @@ class _Studies(NamedTuple):
     "sentences",
     multiple=True,
     metavar="SENTENCE",
-    help="Of --faults: what happens to each part, without its number: 'OST slow 5' "
+    help="With --faults: what happens to each part, without its number: 'OST slow 5' "
     "(docs/faults.md). May be repeated.",
 )
-@click.option("--failed", help="Of --faults: numbers of parts.  [default: 0,1,2,4]")
+@click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
 @click.option("--seed", type=Whole(min=0), help="In place of the mix's own.")
 @study_options(
-    repeat="Run each job with so many seeds: that of the mix and those that follow.", store=True
+    repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
 )
 @options.changes
 @click.argument("name", metavar="MIX")
@@ -223,7 +224,9 @@ def _costs(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             cost = -1.0
         if not 0.0 <= cost < float("inf"):
-            raise InputError(f"--cost {text!r}: right would be PATH=NUMBER, as lustre.osts=60000")
+            raise InputError(
+                f"--cost {text!r}: right would be PATH=NUMBER, as in lustre.osts=60000"
+            )
         costs[path.strip().removeprefix("machine.")] = cost
     return costs
 
@@ -246,7 +249,8 @@ def _ranges(texts: Sequence[str]) -> tuple[dict[str, tuple[Any, Any]], float]:
             width = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
         except ValueError as error:
             raise InputError(
-                f"--range {text!r}: right would be a part, as 30%, or bounds, as lustre.osts=28:112"
+                f"--range {text!r}: right would be a part, as in 30%, or bounds, as in "
+                "lustre.osts=28:112"
             ) from error
     return bounds, width
 

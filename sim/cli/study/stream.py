@@ -37,14 +37,14 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
 )
 @click.option("--nodes", type=Whole(min=1), help="Compute nodes that jobs get.")
 @click.option("--machine", metavar="NAME|FILE", help="Of a table's jobs.  [default: theta]")
-@click.option("--habits", metavar="NAME|FILE", help="From what is drawn that a table does not say.")
+@click.option("--habits", metavar="NAME|FILE", help="What to draw from where the table is silent.")
 @click.option(
     "--draws",
     type=Whole(min=1),
     default=1,
     show_default=True,
     metavar="N",
-    help="Run so many draws of what is not known of the jobs.",
+    help="Draw what is not known of the jobs N times, and run each draw.",
 )
 @click.option(
     "--alone/--no-alone",

@@ -71,7 +71,7 @@ command does only what is missing.
 @click.option(
     "--out", metavar="DIR", help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json."
 )
-@study_options(repeat="Run each with so many seeds: --seed and those that follow.", store=True)
+@study_options(repeat="Seeds to run each with: --seed and those that follow.", store=True)
 @options.changes
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
@@ -137,7 +137,7 @@ def swept(
             progress=tell,
         )
     )
-    title = title_of(scenario)
+    title = title_of(scenario, [axis.path for axis in axes])
     told = findings_of(sweep_answer(title, done))
 
     def files() -> Iterable[Path]:

@@ -46,7 +46,9 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 
 @click.command(help=_HELP, short_help="Search for the best settings of a job.")
 @described
-@click.option("--allow", metavar="KNOB,...", help="What may be turned, or all.  [default: above]")
+@click.option(
+    "--allow", metavar="KNOB,...", help="Knobs that may be turned, or all.  [default: above]"
+)
 @click.option(
     "--at-most", multiple=True, metavar="NAME=MOST", help="A limit of settings. May be repeated."
 )
@@ -61,14 +63,14 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
     type=click.Choice(("all", "write", "read")),
     default="all",
     show_default=True,
-    help="Of which phases of I/O the seconds are to become few.",
+    help="The phases of I/O whose seconds are minimised.",
 )
 @click.option(
     "--budget",
     metavar="RUNS|SECONDSs",
     default="60",
     show_default=True,
-    help="Runs, as 60, or seconds, as 120s; with seconds the answer depends on the computer.",
+    help="Runs, as 60, or seconds, as in 120s; with seconds the answer depends on the computer.",
 )
 @study_options(
     repeat="Seeds with which the best settings are run: --seed and those that follow.",

@@ -121,7 +121,7 @@ def _check_score(
 
     if against is not None and not as_score:
         raise InputError(
-            f"--against {against}: right would be with --score, whose numbers it is of"
+            f"--against {against}: right would be --score as well, whose numbers it compares"
         )
     for option, given in (("--figures", figures), ("--html", html)):
         if as_score and given is not None:

@@ -280,7 +280,9 @@ def _check(axes: Sequence[Axis], made: Sequence[Configuration]) -> None:
     """Raise InputError if a value is possible in no configuration, or nothing is changed."""
     if len(made) == 1:
         names = ", ".join(axis.path for axis in axes)
-        raise InputError(f"--over {names}: the machine is so already; right would be other values")
+        raise InputError(
+            f"--over {names}: the machine already has these values; right would be others"
+        )
     for each in made:
         if each.machine is None and len(each.values) == 1:
             raise InputError(f"--over {each.words}: {each.reason}")

@@ -288,14 +288,14 @@ def _ranges(
 ) -> list[Range]:
     """Return the bounds within which each value is varied."""
     if not 0.0 < width < 1.0:
-        raise InputError(f"--range {width}: right would be a part of the value, as 30%")
+        raise InputError(f"--range {width}: right would be a part of the value, as in 30%")
     known = all_hardware(mix)
     chosen = list(dict.fromkeys([*(paths or known), *given]))
     values = mix.machine.values()
     for path in chosen:
         if path not in values or type(values[path]) not in (int, float):
             raise InputError(
-                f"--sensitivity: {path} is no number of {mix.machine.name}; right would be some "
+                f"--sensitivity: {path} is not a number of {mix.machine.name}; right would be some "
                 f"of {', '.join(known)}"
             )
     found = [
@@ -309,7 +309,9 @@ def _given(path: str, bounds: tuple[Any, Any], machine: Machine) -> Range:
     """Return the range that was asked for."""
     low, high = (machine.with_changes({path: bound}).values()[path] for bound in bounds)
     if not low < high:
-        raise InputError(f"--range {path}={bounds[0]}:{bounds[1]}: right would be least and most")
+        raise InputError(
+            f"--range {path}={bounds[0]}:{bounds[1]}: right would be a smaller number and a larger"
+        )
     return Range(path, low, high)
 
 

@@ -286,8 +286,8 @@ class Tuner:
         knobs = knobs_of(nature, allow, over)
         if not knobs:
             raise InputError(
-                f"there is nothing to tune: of {', '.join(allow) or 'no knob'} the job has none "
-                "with a choice; right would be --allow all, or --over PATH=VALUES"
+                "there is nothing to tune: the job has no choice for any of the knobs allowed "
+                f"({', '.join(allow) or 'none'}); right would be --allow all, or --over PATH=VALUES"
             )
         space = Space(nature, tuple(knobs), tuple(at_most))
         search = Search(space, self._scenario.seed)
