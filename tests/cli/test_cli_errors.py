@@ -210,3 +210,7 @@ def test_every_command_has_help(xc40io):
         assert result.exit_code == 0
         assert result.stdout.startswith(f"Usage: xc40io {name}")
         assert max(len(line) for line in result.stdout.splitlines()) <= 100
+
+
+def test_help_of_a_number_without_limits_shows_none(xc40io):
+    assert "None" not in xc40io("ior", "--help").stdout
