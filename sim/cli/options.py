@@ -85,6 +85,9 @@ recorded = click.option(
 )
 """The facts of :mod:`sim.workloads.darshan.facts`, for each command that takes a log."""
 
+TABLES = (".csv", ".parquet")
+"""What the names of trace tables end in."""
+
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
     click.option("--getstripe", is_flag=True, help="Also print the striping of the files."),

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import click
 
 from sim.cli import options
-from sim.cli.job import job_option
+from sim.cli.job_options import DISPLAYS, changed, job_option
 from sim.cli.options import Whole
-from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
+from sim.config.errors import InputError
+from sim.config.files import shipped
+from sim.config.jobs import JobsScenario, load_jobs
+from sim.config.scenario import Scenario, machine_of
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
 
 
-@click.command(short_help="Run a scenario file.")
+@click.command()
 @click.argument("name", required=False, metavar="NAME|FILE.yaml")
 @click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
 @click.option(
@@ -51,12 +55,6 @@ def run(
 
     xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
     """
-    from sim.cli.job import changed
-    from sim.config.errors import InputError
-    from sim.config.files import shipped
-    from sim.config.jobs import JobsScenario, load_jobs
-    from sim.config.scenario import machine_of
-
     if name is None:
         raise InputError(
             f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
@@ -64,8 +62,6 @@ def run(
         )
     scenario = load_jobs(name)
     if isinstance(scenario, JobsScenario) and view.mpiio_stats:
-        from sim.cli.runs.running import DISPLAYS
-
         environment += tuple(f"{variable}=1" for variable in DISPLAYS)
     scenario = changed(
         scenario,
@@ -75,24 +71,22 @@ def run(
         environment=environment,
         faults=faults,
     )
-    if not only_print and compared(scenario, asked, view, keep):
-        return
-    if isinstance(scenario, JobsScenario):
-        from sim.cli.runs.jobs import run_jobs_and_print
-
-        if only_print:
-            from sim.run.complete import complete_jobs_yaml
-            from sim.run.jobs import machine_of_jobs
-
-            click.echo(complete_jobs_yaml(scenario, machine_of_jobs(scenario)), nl=False)
-        else:
-            run_jobs_and_print(scenario, view, keep, alone=alone)
-        return
     if only_print:
-        from sim.run.complete import complete_yaml
+        click.echo(_complete(scenario), nl=False)
+    elif not compared(scenario, asked, view, keep):
+        from sim.cli.runs.printing import run_and_print, run_jobs_and_print
 
-        click.echo(complete_yaml(scenario, machine_of(scenario)), nl=False)
-        return
-    from sim.cli.runs.running import run_and_print
+        if isinstance(scenario, JobsScenario):
+            run_jobs_and_print(scenario, view, keep, alone=alone)
+        else:
+            run_and_print(scenario, view, keep)
 
-    run_and_print(scenario, view, keep)
+
+def _complete(scenario: Scenario | JobsScenario) -> str:
+    """Return a scenario with nothing left to a default, as a file."""
+    from sim.run.complete import complete_jobs_yaml, complete_yaml
+    from sim.run.jobs import machine_of_jobs
+
+    if isinstance(scenario, JobsScenario):
+        return complete_jobs_yaml(scenario, machine_of_jobs(scenario))
+    return complete_yaml(scenario, machine_of(scenario))
