@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
 
 
-@click.command(name="compile", short_help="Compile the data plane before it is needed.")
+@click.command(name="compile")
 @click.option(
     "--into",
     metavar="FOLDER",
@@ -25,8 +26,6 @@ def compile_core(*, into: Path | None) -> None:
 
     core = compiled_core()
     if into is not None:
-        import shutil
-
         into.mkdir(parents=True, exist_ok=True)
         core = Path(shutil.copy2(core, into))
     click.echo(core)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli.job import describe, typed_options, variables_of
+from sim.cli.job_options import describe, typed_options, variables_of
 from sim.config.job_form import JOB
 
 if TYPE_CHECKING:

@@ -104,6 +104,8 @@ exact_option = click.option(
     callback=_tell_exactly,
     help="Leave out how far real runs may be from what was simulated.",
 )
+TABLES = (".csv", ".parquet")
+"""What the names of trace tables end in."""
 
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),

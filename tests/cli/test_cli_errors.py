@@ -103,7 +103,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(xc40io, tmp_path, monkeypat
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sim.cli.runs.running.simulate", interrupt)
+    monkeypatch.setattr("sim.cli.runs.printing.simulate", interrupt)
     result = xc40io("ior", "--nodes", "2", "--", "-w", "-O", f"summaryFile={tmp_path}/s")
     assert result.exit_code == 130
     assert result.stderr.strip() == "xc40io: interrupted"

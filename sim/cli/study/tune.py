@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
 from sim.cli.face import INTERRUPTED, typed_command
-from sim.cli.findings import Findings, Study, findings_of, study_options, tell_runs
-from sim.cli.job import described
-from sim.cli.study.subject import scenario_of_words
+from sim.cli.job_options import described
+from sim.cli.study.named import scenario_of_words
+from sim.cli.study_options import Findings, Study, findings_of, study_options, tell_runs
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario
+from sim.studies.axes import parse_axes
+from sim.studies.simulations import Simulations
+from sim.studies.store import Store
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
     from sim.studies.tune.tuning import Tuner, Tuning
 
 _HELP = """\
@@ -44,7 +49,7 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 """
 
 
-@click.command(help=_HELP, short_help="Search for the best settings of a job.")
+@click.command(help=_HELP)
 @described
 @click.option(
     "--allow", metavar="KNOB,...", help="Knobs that may be turned, or all.  [default: above]"
@@ -97,13 +102,8 @@ def tune(
     **job: Any,
 ) -> Findings:
     """Search, and print what was found."""
-    from pathlib import Path
-
     from sim.studies.advice.job_knobs import read_allowed
     from sim.studies.advice.space import parse_limits
-    from sim.studies.axes import parse_axes
-    from sim.studies.simulations import Simulations
-    from sim.studies.store import Store
     from sim.studies.tune.search import Budget
     from sim.studies.tune.tuning import Tuner
 
@@ -158,9 +158,6 @@ def _scenario(
     recorded: tuple[str, ...],
 ) -> Scenario:
     """Return the job: what is named, or a command line."""
-    from sim.config.errors import InputError
-    from sim.config.scenario import Scenario
-
     scenario = scenario_of_words(context, "an IOR", arguments, assignments, job, recorded)
     if not isinstance(scenario, Scenario):
         raise InputError(

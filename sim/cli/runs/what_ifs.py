@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, findings_of
 from sim.cli.options import Keep, View, Whole
+from sim.cli.study_options import Findings, Study, findings_of
+from sim.config.errors import InputError
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -84,8 +85,6 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
     InputError
         If one of them cannot be, or what is asked for belongs to a single run.
     """
-    from sim.config.errors import InputError
-
     if not asked.texts:
         for name, value in (("--repeat", asked.repeat), ("--jobs", asked.jobs)):
             if value is not None:
@@ -107,6 +106,14 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
     )
     study.tell(side_by_side(sides_of(Side(AS_IT_IS, scenario), asked.texts), study))
     return True
+
+
+def run_or_compare(scenario: Scenario, asked: WhatIfs, view: View, keep: Keep) -> None:
+    """Run a scenario and print what comes of it; beside its what-ifs, if there are any."""
+    if not compared(scenario, asked, view, keep):
+        from sim.cli.runs.printing import run_and_print
+
+        run_and_print(scenario, view, keep)
 
 
 def _of_one_run(view: View, keep: Keep) -> str:
