@@ -21,7 +21,7 @@ COMMANDS = {
         "Run a kernel: HDF5, ADIOS, VPIC-IO... or a skeleton of your own.",
     ),
     "replay": ("sim.cli.runs.replay:replay", "Replay a Darshan log or a trace."),
-    "run": ("sim.cli.runs.scenario_file:run", "Run a scenario file."),
+    "run": ("sim.cli.runs.scenario_file:run", "Run a scenario file, or a job script."),
     "stream": (
         "sim.cli.study.stream:stream",
         "Run a stream of jobs with a queue, or a table of jobs.",

@@ -31,7 +31,7 @@ _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
 
 
-@click.command(short_help="Run a scenario file, or a job script.")
+@click.command()
 @click.argument("name", required=False, metavar="NAME|FILE")
 @click.option(
     "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
