@@ -20,7 +20,9 @@ from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Progress, Simulations
 from sim.studies.store import Store
 from sim.studies.sweep.points import PhaseTotal, Point, Shown
+from sim.studies.sweep.sweep_tables import to_pandas, to_xarray
 from sim.studies.variation import varied
+from sim.workloads.catalogue import workload_of
 from topology.text import format_count
 
 if TYPE_CHECKING:
@@ -88,8 +90,6 @@ class Sweep:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a table with a row for each phase of each run: docs/sweep.md."""
-        from sim.studies.sweep.sweep_tables import to_pandas
-
         return to_pandas(self)
 
     def to_xarray(self) -> xr.Dataset:
@@ -100,8 +100,6 @@ class Sweep:
         FailureError
             If xarray is not installed.
         """
-        from sim.studies.sweep.sweep_tables import to_xarray
-
         return to_xarray(self)
 
 
@@ -267,8 +265,6 @@ def _scenarios(
 
 def _scenario(scenario: Scenario, values: Mapping[str, Any]) -> Scenario | Failure:
     """Return a scenario with new values, or why it cannot be run."""
-    from sim.workloads.catalogue import workload_of
-
     try:
         made = varied(scenario, values)
         machine_of(made)
