@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from sim.cli.exports import EXPORTS, export_options, exports_of, needs_recording
+from sim.trust.sureness import exactly
 
 _DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
 _MOST_DIGITS = 18  # fits 64 bits
@@ -92,8 +93,6 @@ recorded = click.option(
 def _tell_exactly(context: click.Context, _: click.Parameter, exact: bool) -> None:
     """Leave out how sure figures are from all that the command tells."""
     if exact:
-        from sim.trust.sureness import exactly
-
         context.with_resource(exactly())
 
 

@@ -25,6 +25,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError, shown
+from sim.config.units import parse_bytes
 from sim.config.yaml_text import parse_yaml
 
 _NUMBER = re.compile(r"\s*(\d{1,18}\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*", re.ASCII)
@@ -223,7 +224,6 @@ def _in_one_unit(words: Sequence[str], place: str) -> list[tuple[Decimal, str]]:
 
 
 def _bytes(word: str) -> int:
-    from sim.config.units import parse_bytes
 
     return parse_bytes(word)
 

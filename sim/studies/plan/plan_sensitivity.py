@@ -16,6 +16,7 @@ import numpy as np
 
 from sim.config.errors import FailureError, InputError
 from sim.config.machine import Machine
+from sim.config.scenario import Scenario, check_job
 from sim.config.workload_mix import WorkloadMix
 from sim.engine.processors import processors
 from sim.engine.types import Floats
@@ -317,7 +318,6 @@ def _given(path: str, bounds: tuple[Any, Any], machine: Machine) -> Range:
 
 def _around(mix: WorkloadMix, path: str, width: float) -> Range:
     """Return a range around the value of a machine, in which all jobs can run."""
-    from sim.config.scenario import Scenario, check_job
 
     def possible(factor: float) -> bool:
         try:
