@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.lustre import Mds as MdsModel
+from sim.config.parts.lustre import Mds as MdsModel
 from sim.engine.calendar import schedule
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sim.config.errors import InputError
 
 if TYPE_CHECKING:  # a list of the kernels needs none of these, and waits for nothing
-    from sim.config.scenario import Workload as AskedWorkload
+    from sim.config.workload import Workload as AskedWorkload
     from sim.workloads.kernels.kernel import Kernel
     from sim.workloads.workload import Workload
 
@@ -141,7 +141,8 @@ def make_kernel(options: dict[str, Any]) -> Kernel:
     """
     from pydantic import ValidationError
 
-    from sim.config.files import explain, nearest
+    from sim.config.errors import nearest
+    from sim.config.model import explain
 
     options = dict(options)
     name = options.pop("name", None)

@@ -100,7 +100,7 @@ def _command(name: str) -> click.Command:
         **values: Any,
     ) -> None:
         from sim.cli.runs.running import run_and_print
-        from sim.config.scenario import Workload
+        from sim.config.workload import Workload
 
         job = {option: values.pop(option) for option in JOB}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
@@ -139,7 +139,7 @@ def _typed(value: object) -> object:
     if not isinstance(value, str):
         return value
     from sim.config.errors import InputError
-    from sim.config.yaml_text import parse_yaml
+    from sim.config.text.yaml_text import parse_yaml
 
     try:
         return parse_yaml(value, value)

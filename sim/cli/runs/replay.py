@@ -205,7 +205,7 @@ def _table_scenario(
 ) -> Scenario:
     """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
     from sim.config.machine import DEFAULT_MACHINE, load_machine
-    from sim.config.scenario import Workload
+    from sim.config.workload import Workload
     from sim.workloads.darshan.place import dealt_to
     from sim.workloads.replay.kernel import open_trace
 

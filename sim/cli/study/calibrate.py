@@ -184,8 +184,7 @@ def _is_to_be_fitted(claim: Claim) -> bool:
 
 def _claims(ids: Iterable[str], *, full: bool, wanted: _Choose) -> list[Claim]:
     """Return the claims that run something and were asked for."""
-    from sim.config.errors import InputError
-    from sim.config.files import nearest
+    from sim.config.errors import InputError, nearest
     from validation.claim import load_claims
     from validation.sensitivity import row_of
 
@@ -209,8 +208,7 @@ def _claims(ids: Iterable[str], *, full: bool, wanted: _Choose) -> list[Claim]:
 
 def _parameters(paths: Iterable[str], file: str | None) -> list[FreeParameter]:
     """Return the parameters that were asked for, by path or by path and machine."""
-    from sim.config.errors import InputError
-    from sim.config.files import nearest
+    from sim.config.errors import InputError, nearest
     from validation.free_parameter import FILE, load_free_parameters
 
     parameters = list(load_free_parameters(file or FILE).values())

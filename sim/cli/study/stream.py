@@ -125,7 +125,7 @@ def _is_table(subject: str) -> bool:
     from pathlib import Path
 
     from sim.config.files import check_is_file, shipped
-    from sim.config.yaml_text import parse_yaml
+    from sim.config.text.yaml_text import parse_yaml
 
     if subject in shipped("streams") or not Path(subject).suffix:
         return False
@@ -139,7 +139,7 @@ def _changed(
     scenario: StreamScenario, given: dict[str, Any], assignments: tuple[str, ...]
 ) -> StreamScenario:
     """Return a scenario with what was typed beside it."""
-    from sim.config.changes import parse_changes
+    from sim.config.parts.changes import parse_changes
 
     queue = {"policy": given["queue"], "nodes": given["nodes"]}
     chosen = {name: value for name, value in queue.items() if value is not None}

@@ -173,7 +173,8 @@ def _scenario(
     from sim.cli.job_script import scenario_of_job_script
     from sim.cli.study.subject import workload_of_words
     from sim.config.errors import InputError
-    from sim.config.scenario import Scenario, Workload, load_scenario
+    from sim.config.scenario import Scenario, load_scenario
+    from sim.config.workload import Workload
     from sim.workloads.job_script.files import is_job_script
 
     if kernel is not None:

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.files import nearest
-from sim.config.lustre import Lustre
-from sim.config.recovery import load_recovery
+from sim.config.errors import nearest
+from sim.config.parts.lustre import Lustre
+from sim.config.parts.recovery import load_recovery
 from sim.engine.randomness import stream
 from sim.engine.types import Floats
 from sim.lustre.server.disks import Disks, byte_seconds

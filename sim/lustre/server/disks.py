@@ -35,7 +35,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.engine.calendar import schedule
 from sim.engine.compiled import inlined, njit, outlined
 from sim.engine.component import Component
