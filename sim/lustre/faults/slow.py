@@ -25,8 +25,7 @@ from sim.engine.types import Floats
 from sim.lustre.server.disks import Disks, byte_seconds
 from sim.lustre.server.journal import Journals, commit_seconds
 from sim.plane.faults import Course, Process, fault
-from sim.plane.stationbook import Section, StationBook
-from sim.plane.stations import StationKind
+from sim.plane.stations import Section, StationBook, StationKind
 
 _BY_BYTES = {
     *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB),

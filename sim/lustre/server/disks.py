@@ -46,9 +46,8 @@ from sim.engine.types import Floats, Indices, Table, make_table
 from sim.lustre.net.bulk import BulkRpcs
 from sim.lustre.net.lnet import Lnet
 from sim.plane.counters import Stat
-from sim.plane.events import ARRAY_EVENT, GONE, MESSAGE_EVENT
 from sim.plane.programs import Programs, jitter_seed
-from sim.plane.registry import on_event
+from sim.plane.registry import ARRAY_EVENT, GONE, MESSAGE_EVENT, on_event
 from sim.plane.site import Site
 from sim.plane.stations import DISK_METER, LATENCY_METER, SEEK_METER, StationKind
 
