@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import explain, nearest
+from sim.config.errors import InputError, nearest
+from sim.config.model import explain
 from sim.config.scenario import Scenario, with_hints_found
 
 

@@ -30,8 +30,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, InstanceOf, ValidationError, model_validator
 
 from sim.config.errors import InputError
-from sim.config.files import explain, read_mapping
-from sim.config.model import Model
+from sim.config.files import read_mapping
+from sim.config.model import Model, explain
 from sim.config.scenario import Scenario
 from sim.config.units import Count
 from validation.bases import machine_found, scenario_of

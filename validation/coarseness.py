@@ -1,6 +1,6 @@
 """What it costs to handle several bulk RPCs as one: claims run both ways, beside each other.
 
-Long runs may be simulated with ``rpcs_as_one`` (:mod:`sim.config.fidelity`). How far that is from
+Long runs may be simulated with ``rpcs_as_one`` (:mod:`sim.config.machine`). How far that is from
 the truth of the model is measured here: what claims read off their runs with RPCs handled together,
 over what they read with each by itself. ``python -m validation.coarseness`` prints it.
 

@@ -23,8 +23,7 @@ from typing import get_args
 
 import click
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.units import parse_bytes
 from sim.engine.processors import processors
 from sim.results.progress import ProgressBar

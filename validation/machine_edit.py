@@ -9,10 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.provenance import Firmness, file_of_value
+from sim.config.parts.provenance import Firmness, file_of_value
 
 
 @dataclass(frozen=True)

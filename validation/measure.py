@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.units import parse_bytes
 from sim.studies.record import Library, Phase, RunRecord
 from validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension

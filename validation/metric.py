@@ -18,7 +18,7 @@ from typing import Any
 from simpleeval import SimpleEval
 
 from sim.config.errors import InputError
-from sim.config.expressions import Expression, Grammar
+from sim.config.text.expressions import Expression, Grammar
 from validation.measure import FUNCTIONS
 from validation.quantity import NUMBER, PRODUCTS, Dimension
 

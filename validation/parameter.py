@@ -16,10 +16,9 @@ from typing import Any
 
 from simpleeval import SimpleEval
 
-from sim.config.errors import InputError
-from sim.config.expressions import Expression, Grammar
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.machine import Machine
+from sim.config.text.expressions import Expression, Grammar
 from validation.quantity import NUMBER, PRODUCTS, Quantity, parse_quantity
 
 

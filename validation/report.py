@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.studies.simulations import Simulations
 from validation.claim import Claim
 from validation.prediction import predictions

@@ -13,8 +13,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 
 _BLOCK = re.compile(r"<!-- (?P<name>\w+), written by [^>]+ -->\n.*?<!-- end of (?P=name) -->", re.S)
 

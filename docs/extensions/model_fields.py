@@ -23,9 +23,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from sim.config import units
-from sim.config.expressions import Expression
 from sim.config.machine import Machine, load_machine
 from sim.config.scenario import MachineReference, Scenario
+from sim.config.text.expressions import Expression
 from sim.workloads.skeleton import skeleton_file as skeleton
 from sim.workloads.skeleton.consistency import WORDS
 

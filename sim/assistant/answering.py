@@ -22,9 +22,9 @@ from sim.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
-from sim.config.errors import InputError, naming
+from sim.config.errors import InputError, naming, nearest
 from sim.config.faults import parse_fault
-from sim.config.files import nearest, parse_mapping, shipped
+from sim.config.files import parse_mapping, shipped
 from sim.config.job_form import ASKED, JOB, in_scenario
 from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
 from sim.config.machine import Machine, load_machine

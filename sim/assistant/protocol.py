@@ -26,9 +26,10 @@ from pydantic import ValidationError
 
 from sim.assistant.tools import ANSWER, TOOLS, Tool
 from sim.config.errors import FailureError, InputError
-from sim.config.files import explain, shipped
+from sim.config.files import shipped
 from sim.config.jobs import load_jobs
 from sim.config.machine import load_machine
+from sim.config.model import explain
 from sim.serving.question_limits import Limits
 from sim.serving.workers import Workers
 

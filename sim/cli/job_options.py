@@ -14,11 +14,11 @@ import click
 
 from sim.cli.exports import Command
 from sim.cli.options import Whole
-from sim.config.changes import parse_changes
 from sim.config.errors import InputError, naming
 from sim.config.faults import parse_fault
 from sim.config.job_form import HELP, HINTS, JOB, LOOKED_AT, Policy, Takes, in_scenario, option_of
 from sim.config.jobs import JobsScenario
+from sim.config.parts.changes import parse_changes
 from sim.config.scenario import Background, Cores, Placement, Scenario, Target
 from sim.config.striping import StripeRequest
 from sim.config.units import is_count, parse_bytes, parse_rate, parse_seconds
@@ -27,7 +27,7 @@ from topology import parse_node_list
 if TYPE_CHECKING:
     from sim.config.faults import Fault
     from sim.config.jobs import Job, JobKind
-    from sim.config.scenario import Workload
+    from sim.config.workload import Workload
 
     _Any = TypeVar("_Any", Job, JobKind)
 

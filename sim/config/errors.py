@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -50,3 +51,9 @@ def shown_path(path: object) -> str:
     if len(text) <= 2 * _SHOWN:
         return text
     return f"{text[:_SHOWN]}...{text[-_SHOWN:]}"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a question for the likely intended name, or nothing."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

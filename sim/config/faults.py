@@ -53,14 +53,14 @@ class Fault(Model):
         What happens to it.
     factor
         Of a slow part: how many times as long a service takes. Of one that rebuilds: the share of
-        its time that the rebuild takes; 0: that of :class:`~sim.config.recovery.Recovery`.
+        its time that the rebuild takes; 0: that of :class:`~sim.config.parts.recovery.Recovery`.
     begin, end
         In simulated seconds; None: to the end of the run.
     own
-        Seconds, in place of those of :class:`~sim.config.recovery.Recovery`: of an OST that is
-        gone the recovery window, of a router that is down the time until its senders notice, of an
-        OSS until its partner has its OSTs, of a link until there are other routes, of a node that
-        hangs how long an OST waits for a lock.
+        Seconds, in place of those of :class:`~sim.config.parts.recovery.Recovery`: of an OST that
+        is gone the recovery window, of a router that is down the time until its senders notice, of
+        an OSS until its partner has its OSTs, of a link until there are other routes, of a node
+        that hangs how long an OST waits for a lock.
     by
         Of a node that is evicted: the OST that does it; None: all of them.
     """

@@ -1,25 +1,66 @@
-"""The YAML files under ``configs/`` and the user's own: finding, reading, and saying what is wrong.
+"""The YAML files under ``configs/`` and the user's own: which may be opened, finding, reading.
 
 A machine or a scenario is asked for by name (``theta``: a file that is installed with xc40io) or by
 the path of a file (anything that ends in ``.yaml`` or ``.yml``).
+
+Someone who types a command may have any of his files read. A request that comes from elsewhere, as
+those of ``xc40io mcp`` do, may name what ships with xc40io and nothing else: in a process that is
+sealed every other file is refused, wherever it is named. Every function that opens an input file by
+a name of the user's asks :func:`check_may_open` first.
 """
 
 from __future__ import annotations
 
-import difflib
 import errno
+import os
 import stat
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from sim.config.errors import InputError, nearest, shown, shown_path
+from sim.config.text.yaml_text import parse_yaml
 
-from sim.config.errors import InputError, shown, shown_path
-from sim.config.sealed import CONFIGS, check_may_open
-from sim.config.yaml_text import parse_yaml
+# The distribution puts the folders configs/ and sim/ side by side, installed or in a checkout.
+# (importlib.resources cannot open a folder without code in an editable installation.)
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+"""The folder of what ships with xc40io."""
+
+_VARIABLE = "XC40IO_SEALED"  # of the environment, so that it holds in processes started from here
+
+
+def seal() -> None:
+    """Let this process, and those that it starts, open no input file but what ships."""
+    os.environ[_VARIABLE] = "1"
+
+
+def may_open(path: str | Path) -> bool:
+    """Tell whether an input file may be opened: any, or in a sealed process one that ships."""
+    return _VARIABLE not in os.environ or _resolved(path).is_relative_to(CONFIGS)
+
+
+def check_may_open(path: str | Path, place: str) -> None:
+    """Raise InputError if this process is sealed and a file does not ship with xc40io.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    place
+        The option or the field that names it, for the message.
+    """
+    if not may_open(path):
+        raise InputError(
+            f"{place}: {str(path)!r} is a file, and requests from elsewhere may not open files; "
+            "right would be a name that ships with xc40io, or the content itself"
+        )
+
+
+def _resolved(path: str | Path) -> Path:
+    """Return a path without links and dots; one with a zero byte is none of ours."""
+    try:
+        return Path(path).resolve()
+    except ValueError:
+        return Path("/")
 
 
 def shipped(kind: str) -> dict[str, Path]:
@@ -121,128 +162,3 @@ def parse_mapping(text: str, place: str) -> dict[str, Any]:
             f"{place}: holds {shown(data)}; right would be a mapping of fields to values"
         )
     return data
-
-
-def explain(error: ValidationError, place: str, model: type[BaseModel]) -> InputError:
-    """Return pydantic's first complaint as one sentence that names place, field and value.
-
-    Parameters
-    ----------
-    error : ValidationError
-        What pydantic raised.
-    place : str
-        Where the values come from: a file, an option.
-    model : type of BaseModel
-        The model that they were meant for; its fields are the suggestions for a misspelt one.
-    """
-    first = error.errors(include_url=False)[0]
-    steps, _ = _follow(model, first["loc"])
-    kind, context = first["type"], first.get("ctx", {})
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        steps = [*steps, context["discriminator"].strip("'")]
-    where = f"{place}: {'.'.join(steps)}" if steps else place
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        _, fields = _follow(model, first["loc"][:-1])
-        name = str(first["loc"][-1])
-        return InputError(
-            f"{where}: there is no such field{nearest(name, fields)}; there are {', '.join(fields)}"
-        )
-    if kind in ("missing", "union_tag_not_found"):
-        return InputError(f"{where} is missing")
-    if kind == "union_tag_invalid":
-        tags = context["expected_tags"].replace(", ", " or ")
-        return InputError(f"{where} = {shown(context['tag'])}: should be {tags}")
-    if kind == "value_error":
-        return InputError(f"{where}: {context['error']}")
-    return InputError(f"{where} = {shown(first['input'])}: {_what_is_right(first)}")
-
-
-_RIGHT = {
-    "int": "should be a whole number",
-    "float": "should be a number",
-    "finite": "should be a finite number",
-    "bool": "should be true or false",
-    "string": "should be text",
-    "bytes": "should be text",
-    "tuple": "should be a list",
-    "list": "should be a list",
-    "dict": "should be a mapping of fields to values",
-    "model": "should be a mapping of fields to values",
-    "dataclass": "should be a mapping of fields to values",
-    "none": "should be empty",
-    "date": "should be a date",
-}
-"""What is right where a value is of another kind, by the first word of pydantic's type of error."""
-
-_COMPARED = ("greater_than", "less_than", "multiple_of", "literal_error", "enum")
-"""Types of errors of which pydantic's own message is for users: ``should be greater than 0``."""
-
-
-def _what_is_right(error: ErrorDetails) -> str:
-    """Return the end of a sentence about one of pydantic's complaints."""
-    kind = error["type"]
-    if kind.startswith(_COMPARED):
-        return error["msg"].removeprefix("Input ")
-    context = error.get("ctx", {})
-    if kind in ("too_short", "string_too_short"):
-        return f"is too short; right would be {context['min_length']} or more"
-    if kind in ("too_long", "string_too_long"):
-        return f"is too long; right would be {context['max_length']} at most"
-    if kind == "int_parsing_size":
-        return "is too large"
-    return _RIGHT.get(kind.split("_")[0], "is not possible here")
-
-
-def _follow(
-    model: type[BaseModel], location: Iterable[str | int]
-) -> tuple[list[str], Mapping[str, Any]]:
-    """Return a location as a person writes it, and the fields of the part that it leads to.
-
-    pydantic's location of a part that is one of several models, told apart by a field such as
-    ``kind``, has the value of that field after the part's name; nobody writes it. The members of a
-    list are numbered from 0.
-    """
-    fields: Mapping[str, Any] = model.model_fields
-    kinds: dict[str, type[BaseModel]] = {}
-    inside: Any = None  # a list or mapping whose elements have fields
-    steps = []
-    for part in map(str, location):
-        if kinds:
-            fields, kinds = kinds[part].model_fields, {}
-            continue
-        steps.append(part)
-        if inside is not None:
-            inner, told_by, inside = inside, None, None
-        else:
-            field = fields.get(part)
-            inner, told_by = (
-                getattr(field, name, None) for name in ("annotation", "discriminator")
-            )
-        if told_by is not None:
-            kinds = {
-                tag: member
-                for member in get_args(inner)
-                for tag in get_args(member.model_fields[told_by].annotation)
-            }
-        inner, inside = _element(inner)
-        fields = getattr(inner, "model_fields", getattr(inner, "__dataclass_fields__", {}))
-    return steps, fields
-
-
-def _element(annotation: Any) -> tuple[Any, Any]:
-    """Return the model that an annotation is about, and that of its elements if it is of many."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin in (Union, UnionType):
-        models = [part for part in arguments if part is not NoneType]
-        return _element(models[0]) if len(models) == 1 else (annotation, None)
-    if origin is Annotated:
-        return _element(arguments[0])
-    if origin in (list, dict, tuple) and arguments:
-        return None, arguments[0 if origin is tuple else -1]
-    return annotation, None
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a question for the likely intended name, or nothing."""
-    near = difflib.get_close_matches(name, list(names), n=1)
-    return f"; did you mean {near[0]}?" if near else ""

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, Literal, NamedTuple, get_args
 
 from sim.config.fault_forms import KINDS
-from sim.config.paths import nested
+from sim.config.text.paths import nested
 
 HINTS = "MPICH_MPIIO_HINTS"
 """The environment variable that hints for MPI-IO stand in."""

@@ -35,12 +35,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from sim.config.errors import InputError
 from sim.config.faults import Faults
-from sim.config.files import explain
 from sim.config.kept import kept
 from sim.config.machine import Machine, read_machine
-from sim.config.model import Model
+from sim.config.model import Model, explain
 from sim.config.scenario import (
-    EMPTY,
     AskedPlacement,
     AskedTarget,
     Background,
@@ -52,17 +50,14 @@ from sim.config.scenario import (
     Seed,
     Target,
     Variables,
-    Workload,
     checked_scenario,
     load_scenario,
     read_scenario_file,
-    resolved_placement,
-    resolved_striping,
-    scenario_text,
     with_hints_found,
 )
 from sim.config.striping import StripeRequest
 from sim.config.units import Count, Seconds
+from sim.config.workload import Workload
 
 
 def _name(name: str) -> str:
@@ -254,12 +249,13 @@ class JobsScenario(Model):
     def alone(self, job: Job, seed: int) -> Scenario:
         """Return one of the jobs as a scenario of its own, with the seed that it is to have."""
         shared = {name: getattr(self, name) for name in _SHARED}
-        own = {name: getattr(job, name) for name in _OWN}
+        own = {name: getattr(job, name) for name in OF_A_JOB}
         return Scenario(title=job.name, seed=seed, **shared, **own)
 
 
 _SHARED = ("description", "machine", "changes", "background", "slow", "faults", "rpcs_as_one")
-_OWN = ("nodes", "ppn", "placement", "cores", "striping", "target", "environment", "workload")
+OF_A_JOB = ("nodes", "ppn", "placement", "cores", "striping", "target", "environment", "workload")
+"""The fields of a scenario that each of several jobs has for itself."""
 
 
 def check_names(jobs: tuple[Job, ...]) -> None:
@@ -343,41 +339,6 @@ def with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:
         kinds = tuple(kind.model_copy(update=found(kind)) for kind in scenario.mix.kinds)
         updates["mix"] = scenario.mix.model_copy(update={"kinds": kinds})
     return scenario.model_copy(update=updates)
-
-
-def resolved_jobs_yaml(
-    scenario: JobsScenario, machine: Machine, jobs: tuple[tuple[Job, int], ...]
-) -> str:
-    """Return a complete scenario as YAML: nothing left to a default, a machine file or chance.
-
-    Parameters
-    ----------
-    scenario
-        As loaded.
-    machine
-        Its machine, with the scenario's changes made; written out in full, with its sources.
-    jobs
-        All jobs, those of the mix among them, each with its seed.
-    """
-    outer = scenario.model_dump(
-        mode="json", exclude={"machine", "jobs", "mix", "changes"}, exclude_none=True
-    )
-    document = {name: value for name, value in outer.items() if value not in EMPTY}
-    document["jobs"] = [_job_document(job, machine, seed) for job, seed in jobs]
-    return scenario_text(machine, document)
-
-
-def _job_document(job: Job, machine: Machine, seed: int) -> dict[str, Any]:
-    """Return a job as a scenario file has it, complete."""
-    complete = {
-        "striping": resolved_striping(job.striping, machine),
-        "placement": resolved_placement(job.placement, seed),
-        "seed": seed,
-    }
-    document = job.model_copy(update=complete).model_dump(mode="json", exclude_none=True)
-    document["workload"] = job.workload.document()
-    order = ("name", "start", *_OWN, "seed")
-    return {name: document[name] for name in order if document.get(name) not in EMPTY}
 
 
 def check_jobs_fit(jobs: tuple[Job, ...], machine: Machine) -> None:

@@ -5,35 +5,45 @@ A machine file (``configs/machines/*.yaml``) writes every value as a small mappi
 two: :class:`Machine` and its parts hold plain numbers in bytes, seconds and bytes/s, and
 :attr:`Machine.provenance` keeps where each came from, under the same dotted path
 (``lustre.ost_write_rate``).
+
+A machine can be made coarser (:func:`coarser`), for runs that move terabytes. A run of 16 TiB has
+17 million RPCs of 1 MiB. Where consecutive ones of one transfer are handled as one, the run takes a
+fraction of the time, and its results become a little less true: whatever depends on the size of an
+RPC happens in larger steps. It is off unless a scenario asks for it, and every result that used it
+says so.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 
-from sim.config.changes import let_follow, provenance_of_changes
-from sim.config.errors import InputError
-from sim.config.files import explain, find, nearest, read_mapping, shipped
+from sim.config.errors import InputError, nearest
+from sim.config.files import find, read_mapping, shipped
 from sim.config.kept import kept
-from sim.config.lustre import Lnet, Lustre
-from sim.config.model import Model
-from sim.config.mpi import Mpi
-from sim.config.network import Network
-from sim.config.nodes import Nodes
-from sim.config.paths import flat, nested
-from sim.config.provenance import OWN, Provenance, completed, separate
-from sim.config.storage import Service, Ssd
+from sim.config.model import Model, explain
+from sim.config.parts.changes import let_follow, provenance_of_changes
+from sim.config.parts.lustre import Lnet, Lustre
+from sim.config.parts.mpi import Mpi
+from sim.config.parts.network import Network
+from sim.config.parts.nodes import Nodes
+from sim.config.parts.provenance import OWN, Provenance, completed, separate
+from sim.config.parts.storage import Service, Ssd
+from sim.config.text.paths import flat, nested
 
 DEFAULT_MACHINE = "theta"
 """The machine that is taken where nobody says which."""
 
-
 _MOST_PLACES = 1_000_000
 """Nodes that a network can have: a hundred times the largest XC40."""
+
+
+_LEAST_IN_FLIGHT = 2
+"""RPCs of an OSC: with one alone, network and disks would never work at the same time."""
 
 
 @kept
@@ -243,3 +253,48 @@ def _machine(document: Mapping[str, Any], place: str) -> Machine:
 def shipped_machines() -> list[Machine]:
     """Return the machines that come with xc40io, by their names."""
     return [load_machine(name) for name in shipped("machines")]
+
+
+def coarser(machine: Machine, rpcs: int) -> Machine:
+    """Return a machine whose bulk RPCs stand for several each.
+
+    Parameters
+    ----------
+    machine
+        What is to be made coarser.
+    rpcs
+        RPCs that one stands for; 1 changes nothing.
+
+    Returns
+    -------
+    Machine
+        RPCs and LNET messages are longer, fewer are in flight, each costs the OST the overhead of
+        all, and the variation of services is that of the mean of so many.
+
+    Raises
+    ------
+    InputError
+        If such an RPC would be larger than what a client may hold dirty for an OST.
+    """
+    if rpcs == 1:
+        return machine
+    lustre = machine.lustre
+    if rpcs * lustre.rpc_size > lustre.max_dirty:
+        raise InputError(
+            f"rpcs_as_one = {rpcs} makes RPCs of {rpcs * lustre.rpc_size >> 20} MiB, more than a "
+            f"client may hold dirty for an OST (lustre.max_dirty); right would be at most "
+            f"{lustre.max_dirty // lustre.rpc_size}"
+        )
+    return machine.with_changes(
+        {
+            "lustre.rpc_size": rpcs * lustre.rpc_size,
+            "lnet.message_size": rpcs * machine.lnet.message_size,
+            "lustre.max_rpcs_in_flight": max(
+                _LEAST_IN_FLIGHT, math.ceil(lustre.max_rpcs_in_flight / rpcs)
+            ),
+            "lustre.ost_request_overhead": rpcs * lustre.ost_request_overhead,
+            "lustre.ost_jitter": lustre.ost_jitter / math.sqrt(rpcs),
+            "lustre.grant_chunk": rpcs * lustre.grant_chunk,
+            "lustre.readahead_step": rpcs * lustre.readahead_step,
+        }
+    )

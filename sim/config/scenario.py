@@ -22,32 +22,27 @@ A file that lists several jobs in place of one is described in :mod:`sim.config.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from sim.config.errors import InputError
 from sim.config.faults import Faults
-from sim.config.fidelity import coarser
-from sim.config.files import explain, find, read_mapping
-from sim.config.io500 import Io500
+from sim.config.files import find, read_mapping
 from sim.config.job_form import Access, Binding, Policy, TargetKind
 from sim.config.kept import kept
-from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.model import Model
+from sim.config.machine import Machine, coarser, load_machine, read_machine
+from sim.config.model import Model, explain
 from sim.config.striping import StripeRequest
 from sim.config.units import Count, Load, Seconds, Size, format_bytes
+from sim.config.workload import Workload
 
 Seed = Annotated[int, Field(ge=0)]
 
 _HINTS_FILE = "ROMIO_HINTS"
-_KERNEL_FILES = ("name", "trace", "files", "config")
 
 
 def _node_list(value: object) -> object:
@@ -88,23 +83,6 @@ class Placement(Model):
 def _placement(value: object) -> object:
     """Read a policy as a placement: ``placement: random``."""
     return {"policy": value} if isinstance(value, str) else value
-
-
-def _arguments(value: object) -> object:
-    """Split a command line into its words; take a list of words, numbers among them, as it is."""
-    if isinstance(value, str):
-        try:
-            return tuple(shlex.split(value))
-        except ValueError as error:
-            raise InputError(f"{value!r} has a quote that is never closed") from error
-    if isinstance(value, list):
-        return tuple(str(word) for word in value)
-    return value
-
-
-def _kernel(value: object) -> object:
-    """Read a name as a kernel whose options are all at their defaults."""
-    return {"name": value} if isinstance(value, str) else value
 
 
 def _variables(value: object) -> object:
@@ -234,96 +212,6 @@ def _target(value: object) -> object:
 AskedTarget = Annotated[Target, BeforeValidator(_target)]
 
 
-@kept
-class Workload(Model):
-    """What the job does: one of the four.
-
-    Attributes
-    ----------
-    ior
-        The arguments of IOR, word by word. A script (``-f``) and a file of hints (``-U``) are found
-        relative to the file that the scenario is in.
-    mdtest
-        The arguments of mdtest, word by word. A status file (``-x``) is found in the same way.
-    kernel
-        The ``name`` of a kernel, and its options; a name alone leaves all at their defaults. What
-        options there are, the kernel itself says: ``xc40io kernel NAME --help``. A name that is a
-        path, and the options ``trace`` and ``files``, are found relative to the file that the
-        scenario is in.
-    io500
-        The options of IO500 by section, and how much of it is simulated
-        (:class:`~sim.config.io500.Io500`).
-    """
-
-    ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
-    mdtest: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
-    kernel: Annotated[dict[str, Any] | None, BeforeValidator(_kernel)] = None
-    io500: Io500 | None = None
-
-    @model_validator(mode="after")
-    def _one_of_the_four(self) -> Workload:
-        if [self.ior, self.mdtest, self.kernel, self.io500].count(None) != 3:
-            raise ValueError(
-                "right would be one of ior: ARGUMENTS, mdtest: ARGUMENTS, kernel: {name: NAME, "
-                "OPTION: VALUE} and io500: {config: {SECTION: {OPTION: VALUE}}}"
-            )
-        return self
-
-    @property
-    def command(self) -> str:
-        """What it is in a line: ``ior -w -b 8m``, ``kernel adios``."""
-        if self.kernel is not None:
-            return f"kernel {self.kernel.get('name')}"
-        if self.io500 is not None:
-            return "io500"
-        ((name, words),) = self._typed().items()
-        named = bool(words) and PurePosixPath(words[0]).name.lower() == name
-        return shlex.join(words if named else (name, *words))
-
-    def _typed(self) -> dict[str, tuple[str, ...]]:
-        """Return the words of the command line by its program; nothing of a kernel."""
-        typed = {"ior": self.ior, "mdtest": self.mdtest}
-        return {name: words for name, words in typed.items() if words is not None}
-
-    def found_from(self, folder: Path) -> Workload:
-        """Return the workload with the paths of the files that it names made absolute."""
-        if self.ior is not None:
-            return Workload(ior=_with_files_found(self.ior, ("-f", "-U"), folder))
-        if self.mdtest is not None:
-            return Workload(mdtest=_with_files_found(self.mdtest, ("-x",), folder))
-        if self.io500 is not None:
-            return self
-        return Workload(kernel=_with_traces_found(self.kernel or {}, folder))
-
-    def document(self) -> dict[str, Any]:
-        """Return the workload as a scenario file has it."""
-        if self.kernel is not None:
-            return {"kernel": self.kernel}
-        if self.io500 is not None:
-            return {"io500": self.io500.model_dump(mode="json")}
-        return {name: shlex.join(words) for name, words in self._typed().items()}
-
-
-def _with_files_found(
-    arguments: tuple[str, ...], of_files: tuple[str, ...], folder: Path
-) -> tuple[str, ...]:
-    """Return a command's arguments with the paths behind the options ``of_files`` absolute."""
-    return tuple(
-        str((folder / word).resolve()) if option in of_files else word
-        for option, word in zip(("", *arguments), arguments, strict=False)
-    )
-
-
-def _with_traces_found(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a kernel's options with the paths of a skeleton, a trace and its files absolute."""
-    found = dict(options)
-    for option in _KERNEL_FILES:
-        value = found.get(option)
-        if isinstance(value, str) and (option != "name" or value.endswith((".yaml", ".yml"))):
-            found[option] = str((folder / value).resolve())
-    return found
-
-
 AskedPlacement = Annotated[Placement, BeforeValidator(_placement)]
 """A placement, or the name of its policy."""
 
@@ -361,7 +249,7 @@ class Scenario(Model):
         :mod:`sim.config.faults`.
     rpcs_as_one
         Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
-        :mod:`sim.config.fidelity`.
+        :func:`sim.config.machine.coarser`.
     striping
         Of the files that the job writes.
     target
@@ -551,72 +439,3 @@ def _check_target(scenario: Scenario, machine: Machine) -> None:
             f"target.capacity = {format_bytes(target.capacity)} is more than the burst buffer of "
             f"{machine.name} has: {format_bytes(service.capacity)}"
         )
-
-
-def dump_scenario(scenario: Scenario) -> str:
-    """Return a scenario as the text of a YAML file; :func:`load_scenario` reads it back."""
-    document = scenario.model_dump(mode="json", exclude={"machine", "workload"}, exclude_none=True)
-    document["workload"] = scenario.workload.document()
-    ordered = {
-        name: document[name] for name in Scenario.model_fields if document.get(name) not in EMPTY
-    }
-    return scenario_text(scenario.machine, ordered)
-
-
-EMPTY: tuple[object, ...] = (None, "", {}, [])
-"""What need not be written."""
-
-
-def scenario_text(machine: str | Machine, document: dict[str, Any]) -> str:
-    """Return the text of a scenario file; a machine that is there in full stands at the end."""
-    if isinstance(machine, Machine):
-        document = document | {"machine": machine.document()}
-    else:
-        document = {"machine": machine} | document
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-
-
-def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
-    """Return the complete scenario as YAML: nothing left to a default or to a machine file.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        As loaded.
-    machine : Machine
-        What :func:`machine_of` returned for it; it is written out in full, with its sources.
-    """
-    complete = {
-        "machine": machine,
-        "changes": {},
-        "striping": resolved_striping(scenario.striping, machine),
-        "placement": resolved_placement(scenario.placement, scenario.seed),
-    }
-    return dump_scenario(scenario.model_copy(update=complete))
-
-
-def resolved_striping(striping: StripeRequest, machine: Machine) -> StripeRequest:
-    """Return a striping with the machine's defaults filled in."""
-    default = machine.lustre.default_striping
-    return replace(
-        striping, count=striping.count or default.count, size=striping.size or default.size
-    )
-
-
-def resolved_placement(placement: Placement, seed: int) -> Placement:
-    """Return a placement with the seed that it would take otherwise."""
-    if placement.policy == "random" and placement.seed is None:
-        return placement.model_copy(update={"seed": seed})
-    return placement
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes a value with its source on a line of its own, as a machine file does."""
-
-
-def _represent_mapping(dumper: _Dumper, mapping: dict[str, Any]) -> yaml.Node:
-    flow = "firm" in mapping
-    return dumper.represent_mapping("tag:yaml.org,2002:map", mapping, flow_style=flow)
-
-
-_Dumper.add_representer(dict, _represent_mapping)

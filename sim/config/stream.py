@@ -21,9 +21,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sim.config.errors import InputError
-from sim.config.files import explain
 from sim.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
-from sim.config.model import Model
+from sim.config.model import Model, explain
 from sim.config.scenario import read_scenario_file
 from sim.config.units import Count, Seconds
 

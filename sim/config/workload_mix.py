@@ -30,11 +30,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import explain, find, nearest, read_mapping
+from sim.config.errors import InputError, nearest
+from sim.config.files import find, read_mapping
 from sim.config.jobs import Job, JobsScenario, Name, load_jobs
 from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.model import Model
+from sim.config.model import Model, explain
 from sim.config.scenario import Scenario, Seed, with_hints_found
 
 Weights = Literal["jobs", "bytes", "node-hours"]

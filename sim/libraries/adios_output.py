@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.types import Integers

@@ -32,7 +32,7 @@ from typing import Literal
 import numpy as np
 
 from sim.config.errors import InputError
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.config.units import GIB, MIB
 from sim.engine.types import Integers
 from sim.libraries.hdf5_objects import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Collectives, Communicator

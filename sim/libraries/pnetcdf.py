@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sim.config.errors import InputError
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.config.units import KIB
 from sim.engine.types import Integers
 from sim.libraries.mpi_driver import LibraryFile, MpiDriver

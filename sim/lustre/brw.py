@@ -36,8 +36,8 @@ from sim.lustre.net.lnet import (
 from sim.lustre.server.disks import Disks, block_io
 from sim.node.nodes import Nodes, rpc_thread
 from sim.plane.causes import Cause
-from sim.plane.events import GO_ON, GONE, MESSAGE_EVENT
 from sim.plane.programs import Programs
+from sim.plane.registry import GO_ON, GONE, MESSAGE_EVENT
 from sim.plane.site import Site
 from sim.plane.stations import LATENCY_METER, MESSAGE_KINDS, METERS
 

@@ -27,8 +27,8 @@ from sim.lustre.osc.dirty import discard_extent, forget_unsent, wake_waiters
 from sim.lustre.osc.obds import Osc, obd_of
 from sim.lustre.osc.urgency import extent_done
 from sim.node.osc_extents import first_dirty
-from sim.plane.events import LOCK_EVENT
 from sim.plane.programs import FAILED, wake
+from sim.plane.registry import LOCK_EVENT
 
 _ASKED, _WAITING = int(LockState.ASKED), int(LockState.WAITING)
 _COMPLETED, _GRANTED = int(LockState.COMPLETED), int(LockState.GRANTED)

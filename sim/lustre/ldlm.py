@@ -76,10 +76,9 @@ from sim.node.page_cache import DROP_TURNS, PageCache, queue_at_tree
 from sim.node.pages import drop_cached
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import GONE, LOCK_EVENT
 from sim.plane.files import Files
 from sim.plane.programs import Programs, wake
-from sim.plane.registry import on_event
+from sim.plane.registry import GONE, LOCK_EVENT, on_event
 from sim.plane.site import Site
 
 

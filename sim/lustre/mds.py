@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.lustre import Mds as MdsModel
+from sim.config.parts.lustre import Mds as MdsModel
 from sim.engine.calendar import schedule
 from sim.engine.compiled import njit, outlined
 from sim.engine.component import Component
@@ -78,7 +78,6 @@ from sim.node.nodes import Nodes, handle_callback
 from sim.node.page_cache import PageCache
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import FULL, GO_ON, GONE, REQUEST_EVENT, STATAHEAD_EVENT
 from sim.plane.files import Backend, Files, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import (
@@ -93,7 +92,7 @@ from sim.plane.programs import (
     wait_for,
     wake,
 )
-from sim.plane.registry import on_event, performs
+from sim.plane.registry import FULL, GO_ON, GONE, REQUEST_EVENT, STATAHEAD_EVENT, on_event, performs
 from sim.plane.site import Site
 from sim.plane.stations import StationKind
 

@@ -18,10 +18,10 @@ from sim.engine.pool import Pool, make_pool, next_row, reserve, take
 from sim.engine.types import Table, make_table
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.server.oss import OssThreads
-from sim.plane.events import REQUEST_EVENT
 from sim.plane.files import Files, object_count, objects_of
 from sim.plane.programs import Programs, wait_for
 from sim.plane.recorder import Recorder
+from sim.plane.registry import REQUEST_EVENT
 from sim.plane.site import Site
 
 # What a request asks for.

@@ -22,7 +22,7 @@ from sim.lustre.brw import (
 )
 from sim.lustre.net.bulk import new_message, split_bulk
 from sim.lustre.server.disks import leave
-from sim.plane.events import MESSAGE_EVENT
+from sim.plane.registry import MESSAGE_EVENT
 from sim.plane.stations import METERS, StationKind
 
 _LNET, _OST = int(StationKind.LNET), int(StationKind.OST)

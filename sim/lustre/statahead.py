@@ -57,11 +57,10 @@ from sim.lustre.requests import (
 )
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import ENTRY_EVENT, FULL, GO_ON, GONE, STATAHEAD_EVENT
 from sim.plane.files import Backend, object_count, object_of, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, wake
-from sim.plane.registry import on_event, performs
+from sim.plane.registry import ENTRY_EVENT, FULL, GO_ON, GONE, STATAHEAD_EVENT, on_event, performs
 from sim.plane.site import Site
 
 _STAT, _GLIMPSES = int(Op.STAT), int(Stat.GLIMPSES)

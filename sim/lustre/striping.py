@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.config.striping import StripeRequest
 from sim.config.units import MIB
 from sim.engine.randomness import stream

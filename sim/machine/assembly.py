@@ -12,8 +12,7 @@ from sim.machine.plane import Plane
 from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
 from sim.plane.site import Background, Occupants, Site
-from sim.plane.stationbook import StationBook
-from sim.plane.stations import METERS
+from sim.plane.stations import METERS, StationBook
 from sim.storage.service_nodes import service_routers
 from topology import Fabric
 

@@ -15,12 +15,11 @@ from sim.machine.tables import Tables
 from sim.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
 from sim.network.peers import PeerRoutes
 from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
-from sim.plane.compaction import keep_operations
+from sim.plane.causes import waited_of
 from sim.plane.control import start_programs
 from sim.plane.library_calls import LIBRARY_CALL
-from sim.plane.operations import OPERATION, Op, Operations
+from sim.plane.operations import OPERATION, Op, Operations, keep_operations
 from sim.plane.pace import Pace
-from sim.plane.waited import waited_of
 
 _MANY_TRANSFERS = 1 << 18
 """Transfers below which those that have ended are left where they are."""

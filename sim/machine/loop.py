@@ -35,11 +35,10 @@ from sim.engine.types import Integers
 from sim.machine.tables import Tables
 from sim.plane import registry
 from sim.plane.control import end, read_timer
-from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT, STAGES
 from sim.plane.files import Backend
 from sim.plane.operations import ON_FILES, Op
 from sim.plane.recorder import may_go_on
-from sim.plane.registry import Handler
+from sim.plane.registry import FULL, GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT, STAGES, Handler
 
 IDLE, ENDED, PAUSED, OUT_OF_ROWS = 0, 1, 2, 3
 """What :func:`run` answers: nothing is due, a batch has ended, some events are done, a table must

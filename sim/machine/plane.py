@@ -26,11 +26,11 @@ from sim.machine.recorded import end_recording
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables
 from sim.network.peers import PeerRoutes
+from sim.plane.causes import Waited, waited_of
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
 from sim.plane.pace import Pace
 from sim.plane.recorder import Records
-from sim.plane.waited import Waited, waited_of
 from sim.storage.ssd.contents import place
 from sim.storage.ssd.device import DirtyLimits
 

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from sim.config.kept import kept
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.config.units import KIB
 from sim.engine.types import Indices, Integers
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.engine.types import Indices, Integers
 from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses

@@ -38,11 +38,10 @@ from sim.node.nodes import Nodes
 from sim.plane.batch import Transfers
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES
 from sim.plane.lateness import end_meeting, leave_meeting
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, count_down
-from sim.plane.registry import on_message, performs
+from sim.plane.registry import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES, on_message, performs
 from sim.plane.site import Site
 
 _MEETING, _EXCHANGE = int(Cause.MEETING), int(Cause.EXCHANGE)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.job_form import HINTS
 from sim.config.kept import kept
 from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
@@ -50,7 +49,7 @@ def parse_config_list(text: str) -> tuple[HostLimit, ...]:
 
 
 LIBRARY_NAMES = {"cray": "Cray MPI", "romio": "ROMIO"}
-"""What the libraries of :attr:`sim.config.mpi.Mpi.library` are called."""
+"""What the libraries of :attr:`sim.config.parts.mpi.Mpi.library` are called."""
 
 _LARGEST = 2**31 - 1  # the libraries keep hints in an int of C
 _BOTH = frozenset(LIBRARY_NAMES)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.config.errors import InputError
-from sim.config.recovery import load_recovery
+from sim.config.parts.recovery import load_recovery
 from sim.network.aries import Aries
 from sim.network.peers import PeerRoutes
 from sim.plane.faults import Course, Process, fault

@@ -1,1 +1,10 @@
-"""What all components of the data plane share: programs and their operations, files, the books."""
+"""What all components of the data plane share: programs and their operations, files, the books.
+
+From the ground up:
+
+* ``operations``, ``library_calls`` and ``batch``: what programs are to do, put together by control.
+* ``causes``, ``counters`` and ``stations``: what is counted, and what it is called.
+* ``site``, ``files``, ``recorder``, ``registry``, ``programs``: what components are built on and
+  registered with. ``control`` performs what needs no file, ``lateness`` ends meetings.
+* ``faults`` is the course of a fault, which the rooms of the parts fill; ``pace`` is one of ranks.
+"""

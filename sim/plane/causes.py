@@ -4,12 +4,16 @@ Each second is charged twice. First to what the rank was at: *in an fsync*, *for
 (``Programs.waits``). That is what the program did, and most of it is a cause in itself. Some is
 not, and is taken apart (:data:`TAKEN_APART`): who waits for a write-back waits for disks, for the
 network, or for the RPCs before it. So such a second is charged once more to the part of the path
-that it was lost at (``Programs.behind``). What no part takes is the latency of messages.
+that it was lost at (``Programs.behind``). What no part takes is the latency of messages. So the
+seconds of a program can be arranged in both ways: :class:`Waited`.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
+
+from sim.engine.types import Floats
 
 
 class Cause(IntEnum):
@@ -78,3 +82,34 @@ FINEST = tuple(c for c in Cause if c not in TAKEN_APART or c == Cause.TRANSFER)
 
 DOING = tuple(Cause)[:COARSE]
 """What a rank can be at."""
+
+_TAKEN_APART = sorted(TAKEN_APART)
+
+
+class Waited(NamedTuple):
+    """Seconds that programs, or ranks, have waited: the same seconds, arranged in two ways."""
+
+    doing: Floats  # float64 (n, `COARSE`): by what each was at, as in an fsync or for a lock
+    # float64 (n, causes): by the part of the path that it was behind. Nothing stands at the causes
+    # that are taken apart, but at `TRANSFER` the latency of messages.
+    causes: Floats
+
+    def __sub__(self, other: Waited) -> Waited:
+        return Waited(self.doing - other.doing, self.causes - other.causes)
+
+
+def waited_of(doing: Floats, behind: Floats) -> Waited:
+    """Return the seconds that programs have waited, arranged in both ways.
+
+    Parameters
+    ----------
+    doing
+        float64 (n, ``COARSE``): ``Programs.waits`` of some programs.
+    behind
+        float64 (n, causes): ``Programs.behind`` of the same.
+    """
+    causes = behind.copy()
+    causes[:, :COARSE] += doing
+    causes[:, _TAKEN_APART] -= doing[:, _TAKEN_APART]
+    causes[:, Cause.TRANSFER] = doing[:, _TAKEN_APART].sum(axis=1) - behind.sum(axis=1)
+    return Waited(doing.copy(), causes)

@@ -14,11 +14,10 @@ from sim.engine.pool import NoRowLeftError
 from sim.engine.randomness import uniform
 from sim.engine.types import Integers
 from sim.plane.causes import Cause
-from sim.plane.events import GO_ON, GONE
 from sim.plane.operations import COLUMNS, ON_FILES, Op
 from sim.plane.programs import FIRST_PHASE, Programs, charge, charge_ahead, wake
 from sim.plane.recorder import add_call
-from sim.plane.registry import performs
+from sim.plane.registry import GO_ON, GONE, performs
 
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
 _JOIN, _PARK = int(Op.JOIN), int(Op.PARK)

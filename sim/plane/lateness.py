@@ -69,7 +69,7 @@ def leave_meeting(programs: Programs, program_id: int) -> None:
 def _waited(programs: Programs, program_id: int, causes: Floats) -> None:
     """Write down what a program has waited so far, by causes that are not taken apart.
 
-    What no part of the path takes is the latency of messages (:mod:`sim.plane.waited`).
+    What no part of the path takes is the latency of messages (:mod:`sim.plane.causes`).
     """
     waits, behind, whole = programs.waits[program_id], programs.behind[program_id], programs.whole
     rest = 0.0

@@ -1,4 +1,4 @@
-"""Who does what: the handlers that components register with their decorators.
+"""Who does what: the kinds of events and messages, and the handlers that components register.
 
 The loop over the events knows no component by name. A component's module declares beside its
 functions which events, operations and messages they are for, and the loop is put together from that
@@ -12,9 +12,39 @@ from typing import Any, NamedTuple, TypeVar
 
 from sim.engine.calendar import KIND_BITS
 from sim.engine.component import Component
-from sim.plane.events import PROGRAM_EVENT
 from sim.plane.files import Backend
 from sim.plane.operations import Op
+
+# Kinds of entities: each has a handler (:func:`on_event`).
+MESSAGE_EVENT = 0
+PROGRAM_EVENT = 1
+REQUEST_EVENT = 2
+LOCK_EVENT = 3
+ARRAY_EVENT = 4  # the disk array of an OST can turn to the next RPC that waits
+BACKGROUND_EVENT = 5
+FLUSHER_EVENT = 6  # of a node's SSD
+EXPIRY_EVENT = 7  # dirty pages of a node before its SSD may be old
+SSD_READ_EVENT = 8  # an extent has been read from an SSD
+# 9 is left to a component of the reader: the example of docs/architecture.md takes it.
+STATAHEAD_EVENT = 10  # the statahead thread of a program
+ENTRY_EVENT = 11  # an entry of a directory that such a thread asks for
+
+# What a message belongs to: each has a handler (:func:`on_message`).
+BRW, PEER, DVS = 0, 1, 2
+
+STAGES = 16
+"""A message's stage, its place in the journey, tells its carrier: stages ``carrier * STAGES`` to
+``(carrier + 1) * STAGES - 1`` are the carrier's."""
+
+GONE = -1.0
+"""A handler's answer: the entity has no further event for now; others will wake it, or it ended."""
+
+GO_ON = -2.0
+"""The answer of a part of an entity's work: it is done, and the entity goes on at once."""
+
+FULL = -3.0
+"""The answer of a program's handler that needs more rows than are free: nothing has happened, and
+the event is begun again when there are as many (:func:`~sim.engine.pool.reserve`)."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -53,7 +83,7 @@ EXPECTED_PROGRAMS: dict[int, Handler] = {}
 def on_event(component: type[Component], kind: int) -> Callable[[Function], Function]:
     """Register a function for a kind of events.
 
-    ``sim.plane.events`` numbers the kinds that there are; a component may bring one of its own.
+    The kinds that there are have their numbers above; a component may bring one of its own.
 
     Raises
     ------
@@ -66,7 +96,7 @@ def on_event(component: type[Component], kind: int) -> Callable[[Function], Func
 
 
 def on_message(component: type[Component], carrier: int) -> Callable[[Function], Function]:
-    """Register a function for the messages of a carrier (``sim.plane.events``)."""
+    """Register a function for the messages of a carrier."""
     return _registrar(MESSAGES, [carrier], component)
 
 

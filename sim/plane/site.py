@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from sim.config.machine import Machine
 from sim.engine.component import Component, annotated
 from sim.engine.types import Indices
-from sim.plane.stationbook import StationBook
-from sim.plane.stations import StationKind
+from sim.plane.stations import StationBook, StationKind
 from topology import Fabric
 
 Kind = TypeVar("Kind", bound=Component)

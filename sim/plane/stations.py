@@ -1,8 +1,18 @@
-"""The kinds of stations that there are."""
+"""Stations: the kinds that there are, how they are numbered, what a person calls them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.engine.network import STATION
+from sim.engine.types import Table, make_table
+
+Values = float | npt.NDArray[np.float64]
 
 
 class StationKind(IntEnum):
@@ -32,3 +42,89 @@ METERS = MESSAGE_KINDS + 3
 OST: moving bytes, moving heads, and from there to the answer."""
 
 DISK_METER, SEEK_METER, LATENCY_METER = range(MESSAGE_KINDS, METERS)
+
+
+class Section(NamedTuple):
+    """Stations of one kind and direction: ``first`` to ``first + size - 1``."""
+
+    kind: StationKind
+    first: int
+    size: int
+    label: Callable[[int], str]
+
+
+class StationBook:
+    """Stations, section by section.
+
+    Add all sections first; then ``table`` holds the stations for the engine.
+    """
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self._tables: list[Table] = []
+        self._watched = 0
+        self._count = 0
+        self._opposed: list[tuple[int, int, int]] = []
+
+    def add(
+        self,
+        kind: StationKind,
+        count: int,
+        label: Callable[[int], str],
+        *,
+        rate: Values = np.inf,
+        latency: Values = 0.0,
+        watched: bool = False,
+    ) -> int:
+        """Add a section; return the number of its first station.
+
+        Parameters
+        ----------
+        kind, count, label
+            What the stations are, how many, and the name of the i-th.
+        rate
+            Bytes/s; infinite where only requests count.
+        latency
+            Seconds to the next station.
+        watched
+            Whether its bytes are kept over time.
+        """
+        first = self._count
+        table = make_table(STATION, count)
+        table.inverse_rate = 1.0 / np.asarray(rate)
+        table.latency = latency
+        table.kind = kind
+        table.row = np.arange(self._watched, self._watched + count) if watched else -1
+        self._watched += count if watched else 0
+        self._count += count
+        self.sections.append(Section(kind, first, count, label))
+        self._tables.append(table)
+        return first
+
+    def oppose(self, first: int, other: int, count: int) -> None:
+        """Make stations the two directions of so many interfaces: a row of one, a row of the other.
+
+        Parameters
+        ----------
+        first, other
+            The first station of each row.
+        count
+            Stations of a row.
+        """
+        self._opposed += [(first, other, count), (other, first, count)]
+
+    def table(self) -> Table:
+        """Return all stations as one table of ``STATION`` records."""
+        table = make_table(STATION, self._count)
+        for section, part in zip(self.sections, self._tables, strict=True):
+            table[section.first : section.first + section.size] = part
+        for first, other, count in self._opposed:
+            table.opposite[first : first + count] = other - first
+        return table
+
+    def name(self, station: int) -> str:
+        """Return what a person calls a station."""
+        for section in self.sections:
+            if section.first <= station < section.first + section.size:
+                return section.label(station - section.first)
+        raise IndexError(f"there is no station {station}")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sim.config.faults import Fault
-from sim.config.lustre import Lnet, Lustre, Mds
 from sim.config.machine import Machine
-from sim.config.nodes import Nodes
-from sim.config.storage import Service, Ssd
+from sim.config.parts.lustre import Lnet, Lustre, Mds
+from sim.config.parts.nodes import Nodes
+from sim.config.parts.storage import Service, Ssd
 from sim.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
 from sim.run.fabric import fabric_of
 from sim.telling.answer import Block, Fold, Text, plain_table

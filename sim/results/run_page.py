@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.machine import Machine
-from sim.config.scenario import Scenario, dump_scenario
+from sim.config.scenario import Scenario
+from sim.config.scenario_text import dump_scenario
 from sim.findings.bottlenecks import bound_by
 from sim.results.machine_text import machine_parts
 from sim.results.pictures.album import pictures_of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sim.config.jobs import JobsScenario, resolved_jobs_yaml
+from sim.config.jobs import JobsScenario
 from sim.config.machine import Machine
-from sim.config.scenario import Scenario, resolved_yaml
+from sim.config.scenario import Scenario
+from sim.config.scenario_text import resolved_jobs_yaml, resolved_yaml
 from sim.run.jobs import seeded_jobs
 from sim.workloads.catalogue import workload_of
 

@@ -20,7 +20,7 @@ from sim.machine.faults import Faults
 from sim.machine.filesystem import FileSystem
 from sim.machine.plane import Plane
 from sim.mpi.communicator import Communicator
-from sim.plane.stationbook import StationBook
+from sim.plane.stations import StationBook
 from sim.run.fabric import fabric_of
 from sim.run.job_run import JobRun
 from sim.run.placement import PlacedJob, place_jobs, programs_of, storage_of

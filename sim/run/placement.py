@@ -10,8 +10,8 @@ import numpy as np
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
+from sim.config.parts.storage import Service
 from sim.config.scenario import Scenario, Target
-from sim.config.storage import Service
 from sim.engine.randomness import stream
 from sim.engine.types import Indices, Integers
 from sim.machine.plane import Plane

@@ -14,8 +14,8 @@ from sim.config.errors import InputError
 from sim.config.faults import Said, said_faults
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
-from sim.config.scenario import Workload as AskedWorkload
 from sim.config.units import MOST_SECONDS
+from sim.config.workload import Workload as AskedWorkload
 from sim.engine.compiled import is_compiling
 from sim.machine.loop import run
 from sim.run.deadlock import deadlock

@@ -12,8 +12,7 @@ import numpy as np
 from sim.config.kept import kept
 from sim.engine.types import Floats, Integers
 from sim.machine.plane import Plane
-from sim.plane.stationbook import StationBook
-from sim.plane.stations import StationKind
+from sim.plane.stations import StationBook, StationKind
 
 
 class BookNames(Sequence[str]):

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from sim.config.errors import FailureError, InputError
-from sim.config.sealed import seal
+from sim.config.files import seal
 from sim.serving.question_limits import Limits
 from sim.studies.processes import become_worker
 

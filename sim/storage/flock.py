@@ -17,11 +17,10 @@ from sim.lustre.mds import Mds
 from sim.lustre.net.lnet import Lnet
 from sim.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
 from sim.plane.causes import Cause
-from sim.plane.events import GO_ON, GONE
 from sim.plane.files import Backend, Files, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import Programs, charge, wait_for, wake
-from sim.plane.registry import performs
+from sim.plane.registry import GO_ON, GONE, performs
 from sim.plane.site import Site
 from sim.storage.dvs.mounts import Dvs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sim.config.machine import Machine
-from sim.config.storage import Service
+from sim.config.parts.storage import Service
 from sim.engine.types import Indices, Table, make_table
 from topology import Fabric
 

@@ -25,8 +25,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError, shown
+from sim.config.text.yaml_text import parse_yaml
 from sim.config.units import parse_bytes
-from sim.config.yaml_text import parse_yaml
 
 _NUMBER = re.compile(r"\s*(\d{1,18}\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*", re.ASCII)
 _ON = "..."

@@ -17,9 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sim.config.files import may_open
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario, changed_machine, machine_of
-from sim.config.sealed import may_open
 from sim.engine.user_cache import forget_old, is_there, user_cache, written
 from sim.studies.record import RunRecord, read_record
 

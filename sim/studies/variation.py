@@ -19,9 +19,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError, naming
-from sim.config.files import explain, nearest
+from sim.config.errors import InputError, naming, nearest
 from sim.config.machine import Machine, load_machine
+from sim.config.model import explain
 from sim.config.scenario import Scenario
 from sim.workloads.ior.options import with_option as with_ior_option
 from sim.workloads.mdtest.options import with_option as with_mdtest_option

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ValidationError
 
-from sim.config.files import explain, read_mapping, shipped_file
-from sim.config.model import Model
+from sim.config.files import read_mapping, shipped_file
+from sim.config.model import Model, explain
 from sim.config.scenario import Scenario
 from sim.trust.run_kind import run_kind
 

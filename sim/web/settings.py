@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from sim.config.files import nearest, shipped
+from sim.config.errors import nearest
+from sim.config.files import shipped
 from sim.config.job_form import CALLED
 from sim.config.units import SHORT_SIZES
 

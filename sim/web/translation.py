@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import explain, nearest
+from sim.config.errors import InputError, nearest
 from sim.config.job_form import in_scenario, option_of
+from sim.config.model import explain
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.config.units import SHORT_SIZES

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import explain, nearest, read_mapping, shipped
+from sim.config.errors import InputError, nearest
+from sim.config.files import read_mapping, shipped
+from sim.config.model import explain
 from sim.workloads.io500.command import Io500
 from sim.workloads.ior.command import Ior
 from sim.workloads.mdtest.command import Mdtest
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Workload as AskedWorkload
+    from sim.config.workload import Workload as AskedWorkload
     from sim.workloads.kernels.kernel import Kernel
     from sim.workloads.workload import Workload
 

@@ -22,9 +22,8 @@ from sim.machine.plane import Plane
 from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.stats import MpiRecord
 from sim.plane.batch import Batch
-from sim.plane.causes import Cause
+from sim.plane.causes import Cause, Waited
 from sim.plane.operations import Op
-from sim.plane.waited import Waited
 from sim.workloads.job_results import Activity, Figure, Row, Stretch, Trouble, stretch_of
 
 Waiting: TypeAlias = Generator[simpy.Event, Any, None]

@@ -10,8 +10,7 @@ import numpy as np
 
 from sim.config.kept import kept
 from sim.engine.types import Floats
-from sim.plane.causes import Cause
-from sim.plane.waited import Waited
+from sim.plane.causes import Cause, Waited
 
 _RANKS_AT_ONCE = 4096
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sim.config.errors import InputError
-from sim.config.files import check_is_file
-from sim.config.sealed import check_may_open
+from sim.config.files import check_is_file, check_may_open
 
 
 def read_status(path: str, option: str, written_by: str) -> int:

@@ -11,9 +11,9 @@ import pytest
 from sim.assistant.answering import scenario_of
 from sim.assistant.tools import TOOLS
 from sim.config.errors import InputError
+from sim.config.files import seal
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import machine_of
-from sim.config.sealed import seal
 from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
 

@@ -12,7 +12,7 @@ from measuring import print_table, theta
 from sim.config.scenario import Scenario
 from sim.engine.types import Table
 from sim.plane.recorder import LOGS
-from sim.plane.stationbook import StationBook
+from sim.plane.stations import StationBook
 from sim.run.result import Result
 from sim.run.simulate import simulate
 

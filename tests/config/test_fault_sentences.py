@@ -9,8 +9,9 @@ from refusals import refusal
 
 from sim.config.fault_forms import FORMS, KINDS
 from sim.config.faults import Fault, parse_fault
-from sim.config.recovery import load_recovery
-from sim.config.scenario import Scenario, dump_scenario
+from sim.config.parts.recovery import load_recovery
+from sim.config.scenario import Scenario
+from sim.config.scenario_text import dump_scenario
 
 times = st.floats(min_value=0.0, max_value=1e6).map(lambda time: round(time, 9))
 

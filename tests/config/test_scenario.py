@@ -10,14 +10,8 @@ from refusals import refusal
 from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.machine import load_machine
-from sim.config.scenario import (
-    Placement,
-    Scenario,
-    dump_scenario,
-    load_scenario,
-    machine_of,
-    resolved_yaml,
-)
+from sim.config.scenario import Placement, Scenario, load_scenario, machine_of
+from sim.config.scenario_text import dump_scenario, resolved_yaml
 
 SEVERAL_JOBS = {"theta-two-jobs", "theta-job-mix"}
 MINIMAL = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"ior": "-w -o 'my file'"}}

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from mutation import edited_bytes, edited_words, edited_yaml, words
 
 from sim.cli.app import cli
-from sim.config.sealed import CONFIGS
+from sim.config.files import CONFIGS
 
 Line = tuple[str, ...]
 

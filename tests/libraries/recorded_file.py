@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.config.machine import load_machine
-from sim.config.mpi import Mpi
+from sim.config.parts.mpi import Mpi
 from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator

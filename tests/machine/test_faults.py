@@ -10,7 +10,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.fault_forms import FORMS
 from sim.config.jobs import JobsScenario
-from sim.config.recovery import load_recovery
+from sim.config.parts.recovery import load_recovery
 from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
 from sim.plane.faults import PROCESSES

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterator
 
 from sim.config.errors import InputError
-from sim.config.io500 import Io500 as AskedIo500
-from sim.config.scenario import Scenario, Workload
+from sim.config.scenario import Scenario
+from sim.config.workload import Io500 as AskedIo500
+from sim.config.workload import Workload
 from sim.run.simulate import simulate
 from sim.workloads.io500.ini import format_ini, parse_ini
 

@@ -7,7 +7,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.machine import load_machine
-from sim.config.provenance import file_of_value
+from sim.config.parts.provenance import file_of_value
 from validation.machine_edit import NewValue, edited_machine
 
 NEW = NewValue(

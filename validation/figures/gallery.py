@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sim.archive.whole_files import replacing
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.studies.processes import Failure
 from sim.studies.simulations import Ended, Simulations
 from sim.telling.sheet import Heading

@@ -14,9 +14,8 @@ from sim.cli import options
 from sim.cli.job_options import describe, described_on
 from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
 from sim.config.errors import InputError, naming
-from sim.config.io500 import START
-from sim.config.io500 import Io500 as Asked
-from sim.config.scenario import Workload
+from sim.config.workload import START, Workload
+from sim.config.workload import Io500 as Asked
 from sim.results.progress import ProgressBar
 from sim.workloads.io500.command import Io500
 from sim.workloads.io500.ini import format_ini, read_ini

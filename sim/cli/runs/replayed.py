@@ -12,7 +12,8 @@ from sim.cli.job_options import describe, displaying, inherited, variables_of
 from sim.cli.options import TABLES, View
 from sim.config.job_form import HINTS, option_of
 from sim.config.machine import DEFAULT_MACHINE, load_machine
-from sim.config.scenario import Workload, machine_of
+from sim.config.scenario import machine_of
+from sim.config.workload import Workload
 from sim.findings.replay_report import ReplayReport, replay_report
 from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.mpiio.mpiio_report import mpiio_blocks
@@ -32,7 +33,7 @@ from sim.workloads.darshan.slow_parts import slow_sentences
 from sim.workloads.replay.kernel import open_trace
 
 if TYPE_CHECKING:
-    from sim.config.lustre import Lustre
+    from sim.config.parts.lustre import Lustre
     from sim.config.scenario import Scenario
     from sim.findings.replay_report import ReplayReport
     from sim.run.result import Result

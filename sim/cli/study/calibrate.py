@@ -12,8 +12,7 @@ import click
 from sim.archive.whole_files import check_writable, write_whole
 from sim.cli.exports import Command
 from sim.cli.options import Whole
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.engine.processors import processors
 from sim.results.progress import ProgressBar
 from sim.studies.simulations import Simulations

@@ -13,7 +13,7 @@ from sim.cli.job_script import scenario_of_job_script
 from sim.cli.options import TABLES
 from sim.config.errors import InputError
 from sim.config.jobs import load_jobs
-from sim.config.scenario import Workload
+from sim.config.workload import Workload
 from sim.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from sim.cli import options
 from sim.cli.face import typed_command
 from sim.cli.options import Whole
 from sim.cli.study_options import Findings, Study, findings_of, study_options
-from sim.config.changes import parse_changes
 from sim.config.errors import InputError
 from sim.config.files import check_is_file, shipped
+from sim.config.parts.changes import parse_changes
 from sim.config.stream import checked_stream, load_stream
-from sim.config.yaml_text import parse_yaml
+from sim.config.text.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from sim.config.stream import StreamScenario

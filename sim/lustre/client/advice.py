@@ -8,11 +8,10 @@ from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
 from sim.lustre.osc.obds import may_pump
 from sim.node.page_cache import find_osc_object, inode_of, osc_object_of
 from sim.plane.causes import Cause
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, chunk_at, most_chunks, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge
-from sim.plane.registry import performs
+from sim.plane.registry import FULL, GO_ON, GONE, performs
 
 _LOCK = int(Cause.LOCK)
 

@@ -39,13 +39,21 @@ from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
 from sim.node.nodes import enter_call
 from sim.node.page_cache import PageCache, go_to_inode, go_to_osc_object
 from sim.node.pages import expect_cached
-from sim.plane.calls import begin_call, call_is_due, clip_to_file, end_call, start_of_call
 from sim.plane.causes import Cause
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, Files, chunk_of_call, object_count
 from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, charge_reply, wake_all
-from sim.plane.registry import before_program, performs
+from sim.plane.programs import (
+    Programs,
+    begin_call,
+    call_is_due,
+    charge,
+    charge_reply,
+    clip_to_file,
+    end_call,
+    start_of_call,
+    wake_all,
+)
+from sim.plane.registry import FULL, GO_ON, GONE, before_program, performs
 from sim.plane.site import Site
 
 _WRITE = int(Op.WRITE)

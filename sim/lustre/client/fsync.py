@@ -23,11 +23,10 @@ from sim.node.osc_extents import URGENT
 from sim.node.page_cache import find_inode, find_osc_object, inode_of
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, object_count, objects_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, charge_reply, pass_on, wait_for
-from sim.plane.registry import performs
+from sim.plane.registry import FULL, GO_ON, GONE, performs
 
 _FSYNC = int(Op.FSYNC)
 _SYNC, _FLUSH, _MUTEX = int(Cause.SYNC), int(Cause.FLUSH), int(Cause.MUTEX)

@@ -19,9 +19,9 @@ from sim.lustre.osc.urgency import keep_from_cancel
 from sim.node.osc_extents import READING, add_extent, extent_end, first_extent
 from sim.node.page_cache import PageCache
 from sim.node.pages import not_cached, wait_for_bytes
-from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.operations import Op
+from sim.plane.programs import start_of_call
 
 _READ = int(Op.READ)
 

@@ -21,10 +21,9 @@ from sim.lustre.locks import MODE_PR
 from sim.lustre.osc.obds import Osc
 from sim.node.osc_extents import piece_of
 from sim.node.page_cache import PageCache, find_osc_object
-from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
 from sim.plane.files import Files, chunk_of_call
-from sim.plane.programs import Programs
+from sim.plane.programs import Programs, start_of_call
 from sim.plane.site import Site
 
 _AHEAD = int(Stat.AHEAD_BYTES)

@@ -22,10 +22,10 @@ from sim.node.nodes import copy_pages
 from sim.node.osc_extents import extent_end, piece_of
 from sim.node.page_cache import READ_TURNS, enter_tree, leave_tree
 from sim.node.pages import wait_for_pages
-from sim.plane.calls import start_of_call
 from sim.plane.counters import Stat
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import object_count
+from sim.plane.programs import start_of_call
+from sim.plane.registry import FULL, GO_ON, GONE
 
 _HITS, _MISSES = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES)
 

@@ -15,11 +15,10 @@ from sim.lustre.mds import Mds, ask_mds
 from sim.lustre.requests import PUNCH, may_send, send_to_objects
 from sim.node.page_cache import inode_of, osc_object_of
 from sim.plane.causes import Cause
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, object_count, object_end, object_of
 from sim.plane.operations import Op
 from sim.plane.programs import charge, charge_reply
-from sim.plane.registry import performs
+from sim.plane.registry import FULL, GO_ON, GONE, performs
 
 _METADATA = int(Cause.METADATA)
 

@@ -22,8 +22,8 @@ from sim.node.nodes import copy_pages
 from sim.node.osc_extents import piece_of
 from sim.node.page_cache import WRITE_TURNS, enter_tree, leave_tree
 from sim.plane.causes import Cause
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.programs import charge
+from sim.plane.registry import FULL, GO_ON, GONE
 
 _CACHE = int(Cause.CACHE)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.config.errors import InputError
-from sim.config.recovery import load_recovery
+from sim.config.parts.recovery import load_recovery
 from sim.config.units import format_bytes, format_seconds
 from sim.engine.pool import live_rows
 from sim.engine.types import Integers

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.config.faults import Fault
-from sim.config.lustre import Lustre
-from sim.config.recovery import load_recovery
+from sim.config.parts.lustre import Lustre
+from sim.config.parts.recovery import load_recovery
 from sim.lustre.brw import Brw
 from sim.lustre.mds import Mds
 from sim.lustre.resend import resend

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.recovery import load_recovery
+from sim.config.parts.recovery import load_recovery
 from sim.engine.network import Network, take_back
 from sim.engine.pool import live_rows
 from sim.engine.types import Integers

@@ -17,16 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.files import nearest
-from sim.config.lustre import Lustre
-from sim.config.recovery import load_recovery
+from sim.config.errors import nearest
+from sim.config.parts.lustre import Lustre
+from sim.config.parts.recovery import load_recovery
 from sim.engine.randomness import stream
 from sim.engine.types import Floats
 from sim.lustre.server.disks import Disks, byte_seconds
 from sim.lustre.server.journal import Journals, commit_seconds
 from sim.plane.faults import Course, Process, fault
-from sim.plane.stationbook import Section, StationBook
-from sim.plane.stations import StationKind
+from sim.plane.stations import Section, StationBook, StationKind
 
 _BY_BYTES = {
     *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB),

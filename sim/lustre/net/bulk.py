@@ -11,8 +11,8 @@ from sim.engine.network import Network
 from sim.engine.pool import Pool, give, make_pool, next_row, take
 from sim.engine.types import Indices, Table, enlarge_table, make_table
 from sim.lustre.net.lnet import Lnet
-from sim.plane.events import MESSAGE_EVENT
 from sim.plane.recorder import Recorder
+from sim.plane.registry import MESSAGE_EVENT
 from sim.plane.site import Site
 from sim.plane.stations import METERS, StationKind
 

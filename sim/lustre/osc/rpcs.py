@@ -44,9 +44,8 @@ from sim.node.osc_extents import (
 from sim.node.page_cache import PageCache, list_osc_object, unlist_osc_object
 from sim.node.pages import add_cached, served_readers
 from sim.plane.causes import Cause
-from sim.plane.events import BRW, GONE
 from sim.plane.programs import charge, wake
-from sim.plane.registry import before_message, on_message
+from sim.plane.registry import BRW, GONE, before_message, on_message
 
 _CACHE, _TRANSFER = int(Cause.CACHE), int(Cause.TRANSFER)
 

@@ -10,7 +10,7 @@ from sim.engine.calendar import schedule
 from sim.engine.compiled import outlined
 from sim.lustre.osc.obds import Osc, obd_of
 from sim.node.osc_extents import CALM, DIRTY, PRESSING, READING, first_extent
-from sim.plane.events import LOCK_EVENT
+from sim.plane.registry import LOCK_EVENT
 
 
 @outlined

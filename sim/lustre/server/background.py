@@ -25,11 +25,10 @@ from sim.engine.randomness import stream, uniform
 from sim.engine.types import Floats, Indices, Table, make_table
 from sim.lustre.net.lnet import Lnet, idlest_link
 from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
-from sim.plane.events import BACKGROUND_EVENT
 from sim.plane.programs import jitter_seed
-from sim.plane.registry import on_event
+from sim.plane.registry import BACKGROUND_EVENT, on_event
 from sim.plane.site import Background, Site
-from sim.plane.stationbook import StationBook
+from sim.plane.stations import StationBook
 
 _MOST = 0.95  # of the time of the busiest station: more leaves jobs next to nothing
 

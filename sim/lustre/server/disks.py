@@ -35,7 +35,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.engine.calendar import schedule
 from sim.engine.compiled import inlined, njit, outlined
 from sim.engine.component import Component
@@ -46,9 +46,8 @@ from sim.engine.types import Floats, Indices, Table, make_table
 from sim.lustre.net.bulk import BulkRpcs
 from sim.lustre.net.lnet import Lnet
 from sim.plane.counters import Stat
-from sim.plane.events import ARRAY_EVENT, GONE, MESSAGE_EVENT
 from sim.plane.programs import Programs, jitter_seed
-from sim.plane.registry import on_event
+from sim.plane.registry import ARRAY_EVENT, GONE, MESSAGE_EVENT, on_event
 from sim.plane.site import Site
 from sim.plane.stations import DISK_METER, LATENCY_METER, SEEK_METER, StationKind
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.engine.compiled import inlined, njit, outlined
 from sim.engine.component import Component
 from sim.engine.types import Floats, Table, make_table

@@ -13,9 +13,8 @@ from sim.engine.pool import give, take
 from sim.engine.queue import join, pop
 from sim.network.aries import enter_aries
 from sim.plane.causes import Cause
-from sim.plane.events import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES
 from sim.plane.programs import charge, wake
-from sim.plane.registry import on_message
+from sim.plane.registry import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES, on_message
 from sim.plane.stations import MESSAGE_KINDS
 from sim.storage.dvs.mounts import Dvs
 

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from sim.engine.compiled import outlined
 from sim.lustre.requests import SERVER_REQUEST, may_send, send
-from sim.plane.calls import begin_call, call_is_due, clip_to_file, drop_call, start_of_call
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.events import FULL, GO_ON, GONE
 from sim.plane.files import Backend, chunk_at, object_count, object_of, stripe_end
 from sim.plane.operations import Op
-from sim.plane.programs import REFUSED, charge, charge_reply, wait_for
+from sim.plane.programs import (
+    REFUSED,
+    begin_call,
+    call_is_due,
+    charge,
+    charge_reply,
+    clip_to_file,
+    drop_call,
+    start_of_call,
+    wait_for,
+)
 from sim.plane.recorder import record_span
-from sim.plane.registry import performs
+from sim.plane.registry import FULL, GO_ON, GONE, performs
 from sim.storage.dvs.blocks import submit
 from sim.storage.dvs.mounts import DVS_PARTS, Dvs
 

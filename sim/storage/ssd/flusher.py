@@ -12,11 +12,10 @@ from sim.engine.compiled import outlined
 from sim.node.byte_lists import cut_bytes, next_run
 from sim.node.page_cache import inode_of, list_osc_object, unlist_osc_object
 from sim.plane.causes import Cause
-from sim.plane.events import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE
 from sim.plane.files import Backend
 from sim.plane.operations import Op
 from sim.plane.programs import charge_ahead, charge_to, wake_into
-from sim.plane.registry import on_event, performs
+from sim.plane.registry import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE, on_event, performs
 from sim.storage.ssd.contents import PIECE, count_dirty, lose, wake_synced
 from sim.storage.ssd.device import Ssds, device_io
 

@@ -14,9 +14,8 @@ from sim.node.osc_extents import READING, add_extent, drop_extent, first_extent
 from sim.node.page_cache import PageCache
 from sim.node.pages import add_cached, not_cached, served_readers, wait_for_pages
 from sim.plane.counters import Stat
-from sim.plane.events import GONE, SSD_READ_EVENT
 from sim.plane.programs import wake
-from sim.plane.registry import on_event
+from sim.plane.registry import GONE, SSD_READ_EVENT, on_event
 from sim.storage.ssd.device import Ssds, device_io
 
 _HITS, _MISSES, _AHEAD = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES), int(Stat.AHEAD_BYTES)

@@ -28,21 +28,26 @@ from sim.node.page_cache import (
     osc_object_of,
 )
 from sim.node.pages import add_cached, drop_cached
-from sim.plane.calls import (
+from sim.plane.causes import Cause
+from sim.plane.counters import Stat
+from sim.plane.files import Backend, object_of
+from sim.plane.operations import Op
+from sim.plane.programs import (
+    FAILED,
+    REFUSED,
+    Programs,
     begin_call,
     call_is_due,
+    charge,
+    charge_ahead,
+    charge_to,
     clip_to_file,
     drop_call,
     end_call,
     start_of_call,
+    wake,
 )
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.events import GO_ON, GONE
-from sim.plane.files import Backend, object_of
-from sim.plane.operations import Op
-from sim.plane.programs import FAILED, REFUSED, Programs, charge, charge_ahead, charge_to, wake
-from sim.plane.registry import performs
+from sim.plane.registry import GO_ON, GONE, performs
 from sim.storage.ssd.contents import PIECE, count_dirty, cut_file, has_room, lose, take_room
 from sim.storage.ssd.device import Ssds, device_io
 from sim.storage.ssd.flusher import note_dirty, wake_flusher

@@ -13,8 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.scenario import Scenario, machine_of
 from sim.config.units import is_count, parse_bytes
 from sim.studies.advice.job_nature import JobNature

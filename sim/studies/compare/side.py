@@ -9,12 +9,12 @@ from typing import Any
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
-from sim.config.what_if import WhatIf
 from sim.findings.bottlenecks import Load
 from sim.findings.waits import Wait
 from sim.run.jobs import JobsResult
 from sim.run.result import Result
 from sim.studies.case import Case
+from sim.studies.compare.what_if_values import WhatIf
 from sim.studies.measurement import Measured, measured
 from sim.studies.ratio import Ratio
 from sim.trust.how_sure import Interval

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sim.config.changes import nearest_count
 from sim.config.errors import InputError
 from sim.config.machine import Machine
+from sim.config.parts.changes import nearest_count
 from sim.config.scenario import Scenario
 from sim.config.units import GB
 from sim.config.workload_mix import WorkloadMix

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sim.config.errors import InputError, naming
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.config.striping import StripeRequest
 from sim.config.units import format_rate, parse_bytes, parse_rate
 from sim.workloads.darshan.log import DarshanLog

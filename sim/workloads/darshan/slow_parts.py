@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.config.units import format_rate
 from sim.workloads.darshan.log import DarshanLog
 from sim.workloads.darshan.module_counters import SHARED, Counters, Direction

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from pydantic import ValidationError
 
 from sim.config.errors import InputError
-from sim.config.files import explain
-from sim.config.sealed import check_may_open
+from sim.config.files import check_may_open
+from sim.config.model import explain
 from sim.config.striping import StripeRequest
 from sim.workloads.h5bench.benchmarks import (
     PATTERNS,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from sim.config.errors import InputError
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
 from sim.config.units import H5BENCH_SIZES, H5BENCH_TIMES, MOST_BYTES
 from sim.workloads.option_table import Option, Reader
 

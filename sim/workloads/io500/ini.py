@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sim.config.errors import InputError, shown
-from sim.config.files import nearest
-from sim.config.sealed import check_may_open
+from sim.config.errors import InputError, nearest, shown
+from sim.config.files import check_may_open
 from sim.workloads.option_table import NO_GPU, Option, Reader, by_name, row
 
 Given = Mapping[str, Mapping[str, str]]

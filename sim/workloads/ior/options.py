@@ -28,9 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sim.config.errors import InputError, naming
-from sim.config.files import check_is_file
+from sim.config.files import check_is_file, check_may_open
 from sim.config.kept import kept
-from sim.config.sealed import check_may_open
 from sim.workloads.ior.checks import checked
 from sim.workloads.ior.parameters import OPTIONS, Access, IorTest
 from sim.workloads.option_table import CommandLine, Option, changed, idle_note, row

@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from sim.config.files import explain, find, read_mapping
+from sim.config.files import find, read_mapping
 from sim.config.jobs import as_tuple
-from sim.config.model import Model
-from sim.config.provenance import Provenance
+from sim.config.model import Model, explain
+from sim.config.parts.provenance import Provenance
 
 Kind = TypeVar("Kind", bound=Model)
 

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from sim.config.jobs import as_tuple
 from sim.config.model import Model
-from sim.config.provenance import Provenance
+from sim.config.parts.provenance import Provenance
 from sim.engine.randomness import stream
 from sim.workloads.job_records.drawn import Drawn, load_drawn
 from sim.workloads.job_records.job_record import JobRecord, Layout

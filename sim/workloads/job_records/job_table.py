@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from sim.config.errors import InputError, shown
-from sim.config.files import check_is_file, explain
-from sim.config.sealed import check_may_open
-from sim.config.yaml_text import parse_yaml
+from sim.config.files import check_is_file, check_may_open
+from sim.config.model import explain
+from sim.config.text.yaml_text import parse_yaml
 from sim.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
 from sim.workloads.job_records.job_record import JobRecord
 

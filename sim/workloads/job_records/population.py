@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from sim.config.jobs import as_tuple
 from sim.config.model import Model
-from sim.config.provenance import Provenance
+from sim.config.parts.provenance import Provenance
 from sim.config.stream import PopulationRequest
 from sim.engine.randomness import stream
 from sim.workloads.job_records.drawn import Drawn, load_drawn

@@ -8,9 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sim.config.errors import InputError, shown_path
-from sim.config.files import check_is_file
+from sim.config.files import check_is_file, check_may_open
 from sim.config.machine import Machine
-from sim.config.sealed import check_may_open
 from sim.workloads.job_script.script import JobScript, Told, read_job_script
 
 SUFFIXES = (".sh", ".sbatch", ".slurm", ".pbs", ".cobalt", ".job", ".qsub", ".batch")

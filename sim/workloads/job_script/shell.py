@@ -17,7 +17,7 @@ from typing import Any
 from simpleeval import SimpleEval
 
 from sim.config.errors import InputError
-from sim.config.expressions import Grammar
+from sim.config.text.expressions import Grammar
 from sim.workloads.job_script.lexer import Piece, Word
 
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"

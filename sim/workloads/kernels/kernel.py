@@ -14,7 +14,7 @@ from pydantic import Field
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.model import Model
-from sim.config.scenario import Workload as AskedWorkload
+from sim.config.workload import Workload as AskedWorkload
 from sim.mpi.known_hints import Displays, read_displays
 from sim.workloads.workload import Workload
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_validator
 
 from sim.config.errors import InputError
+from sim.config.files import check_may_open
 from sim.config.machine import Machine
-from sim.config.sealed import check_may_open
 from sim.workloads.darshan.facts import STRIPING, check_no_facts, facts_of
 from sim.workloads.darshan.reconstruction import trace_of_log
 from sim.workloads.kernels.kernel import Kernel

@@ -11,8 +11,8 @@ import yaml
 from pydantic import Field, ValidationError
 
 from sim.config.errors import InputError
-from sim.config.files import explain, read_mapping
-from sim.config.model import Model
+from sim.config.files import read_mapping
+from sim.config.model import Model, explain
 from sim.config.striping import StripeRequest
 from sim.config.units import Bytes, Count
 from sim.workloads.trace import Trace, TraceFile

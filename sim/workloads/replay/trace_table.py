@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from sim.config.errors import InputError
-from sim.config.files import check_is_file, nearest
+from sim.config.errors import InputError, nearest
+from sim.config.files import check_is_file
 from sim.engine.types import Floats, Integers
 from sim.workloads.replay.side_table import SideTable
 from sim.workloads.trace import RowBefore, Trace, TraceBlock, TraceFile, TraceOp, make_block

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from sim.config.errors import InputError
-from sim.config.expressions import ARITHMETIC, Expression
-from sim.config.files import nearest
+from sim.config.errors import InputError, nearest
+from sim.config.text.expressions import ARITHMETIC, Expression
 from sim.workloads.kernels.draws import DISTRIBUTIONS
 from sim.workloads.skeleton.skeleton_file import (
     BUILTIN,

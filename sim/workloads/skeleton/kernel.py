@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
 
 from sim.config.errors import InputError, naming
-from sim.config.files import explain, read_mapping
+from sim.config.files import read_mapping
 from sim.config.machine import Machine
-from sim.config.model import Model
+from sim.config.model import Model, explain
 from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernels.kernel import Kernel, Natural, check_capacity
 from sim.workloads.skeleton.consistency import check

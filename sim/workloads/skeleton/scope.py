@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sim.config.arithmetic import Arithmetic
 from sim.config.errors import InputError, naming
+from sim.config.text.arithmetic import Arithmetic
 from sim.engine.randomness import stream
 from sim.engine.types import Floats, Integers
 from sim.workloads.kernels.draws import draw
@@ -17,7 +17,7 @@ from sim.workloads.skeleton.skeleton_file import Draw, Phase, Skeleton
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from sim.config.expressions import Expression
+    from sim.config.text.expressions import Expression
 
 
 _MOST = 2**62

@@ -21,8 +21,8 @@ from pydantic import (
 )
 
 from sim.config.errors import InputError
-from sim.config.expressions import ARITHMETIC, Expression, literal
 from sim.config.model import Model
+from sim.config.text.expressions import ARITHMETIC, Expression, literal
 from sim.config.units import parse_bytes, parse_seconds
 
 BUILTIN = ("rank", "ranks", "node", "nodes", "ppn", "local")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sim
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
-from sim.config.recovery import load_recovery
+from sim.config.parts.recovery import load_recovery
 from sim.config.scenario import Scenario
 from sim.engine.page import PAGE
 from sim.plane.causes import Cause

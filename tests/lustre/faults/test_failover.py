@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
-from sim.config.recovery import load_recovery
+from sim.config.parts.recovery import load_recovery
 from sim.config.scenario import Scenario
 from sim.plane.stations import StationKind
 from sim.run.result import Result

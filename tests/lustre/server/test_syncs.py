@@ -13,8 +13,8 @@ from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 from sim.lustre.server.journal import is_committed, note_write, object_committed
 from sim.lustre.server.syncs import pass_mutex, take_mutex
 from sim.plane.causes import Cause
-from sim.plane.events import LOCK_EVENT, REQUEST_EVENT
 from sim.plane.operations import Op
+from sim.plane.registry import LOCK_EVENT, REQUEST_EVENT
 
 COMMIT = 0.5
 """Seconds of a commit: nothing else in these runs takes as long."""

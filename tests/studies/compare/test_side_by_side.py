@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from sim import Scenario, simulate
 from sim.config.errors import InputError
-from sim.config.scenario import Workload
+from sim.config.workload import Workload
 from sim.findings.bottlenecks import loads
 from sim.findings.waits import Wait
 from sim.studies.case import Phase, seconds_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from darshan_logs import file_per_ost, with_seconds
 
-from sim.config.lustre import Lustre
 from sim.config.machine import load_machine
+from sim.config.parts.lustre import Lustre
 from sim.workloads.darshan.log import DarshanLog, read_log
 from sim.workloads.darshan.slow_parts import (
     SlowParts,

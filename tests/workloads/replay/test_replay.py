@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sim.config.errors import InputError
-from sim.config.scenario import Scenario, Workload
+from sim.config.scenario import Scenario
+from sim.config.workload import Workload
 from sim.machine import batches
 from sim.mpi.stats import Timer
 from sim.run.result import Result

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.lustre import Lustre
+from sim.config.parts.lustre import Lustre
 from sim.engine.page import PAGE
 from sim.engine.types import Integers
 from sim.plane.operations import Op

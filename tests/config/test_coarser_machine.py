@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim.config.errors import InputError
-from sim.config.fidelity import coarser
-from sim.config.machine import load_machine
+from sim.config.machine import coarser, load_machine
 
 MIB = 1 << 20
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.engine.types import Table, make_table
-from sim.plane.compaction import keep_operations
-from sim.plane.operations import OPERATION, Op
+from sim.plane.operations import OPERATION, Op, keep_operations
 from sim.plane.programs import PROGRAM
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from sim.config.files import explain, find, read_mapping
-from sim.config.model import Model
-from sim.config.provenance import separate
+from sim.config.files import find, read_mapping
+from sim.config.model import Model, explain
+from sim.config.parts.provenance import separate
 from sim.config.units import Seconds
 
 

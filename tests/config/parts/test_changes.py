@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.changes import nearest_count
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
+from sim.config.parts.changes import nearest_count
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import Scenario, load_scenario
-from sim.config.what_if import WhatIf
+from sim.studies.compare.what_if_values import WhatIf
 
 
 def different(text: str, scenario: Scenario | JobsScenario) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from refusals import refusal
 
 from sim.config.files import shipped
 from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.provenance import file_of_value
+from sim.config.parts.provenance import file_of_value
 
 OWN = {"name": "mine", "title": "Mine", "description": "Theta with other OSTs."}
 OTHER = {"value": 28, "source": "our handbook", "firm": "verified"}

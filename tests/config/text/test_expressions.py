@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simpleeval import SimpleEval
 
-from sim.config.arithmetic import Arithmetic
 from sim.config.errors import InputError
-from sim.config.expressions import ARITHMETIC, Grammar, literal
+from sim.config.text.arithmetic import Arithmetic
+from sim.config.text.expressions import ARITHMETIC, Grammar, literal
 
 
 def value(text: str, **names: object):

@@ -10,10 +10,10 @@ from math import ceil, prod
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError, shown
-from sim.config.network import DIMENSIONS
-from sim.config.provenance import Provenance
+from sim.config.parts.network import DIMENSIONS
+from sim.config.parts.provenance import Provenance
+from sim.config.text.yaml_text import parse_value
 from sim.config.units import MOST_COUNT
-from sim.config.yaml_text import parse_value
 
 _NOTHING = "nothing"  # of a value that a machine has no need to name
 

@@ -25,9 +25,9 @@ from typing import Annotated, Any, Literal, TypeGuard, get_args
 from pydantic import Field, ValidationError
 
 from sim.config.errors import InputError
-from sim.config.files import explain, find, read_mapping
+from sim.config.files import find, read_mapping
 from sim.config.kept import kept
-from sim.config.model import Model
+from sim.config.model import Model, explain
 
 Firmness = Literal[
     "verified", "measured", "derived", "inferred", "recalled", "calibrated", "assumed"

@@ -1,0 +1,1 @@
+"""What stands in a text: YAML, expressions and their arithmetic, dotted paths of fields."""
