@@ -95,7 +95,7 @@ class Load:
         if not self.binds:
             return (
                 f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()} "
-                f"Next step: {self.next_step}."
+                f"Untried: {self.next_step}."
             )
         if self.busy < SATURATED:
             turn = f"{100 * self.in_turn:.0f} % of the time one or another was saturated"
@@ -120,7 +120,7 @@ class Load:
 
     @property
     def next_step(self) -> str:
-        """What to try first against it."""
+        """What may help against it; nobody has tried it."""
         return next_step(self.last.cause)
 
 

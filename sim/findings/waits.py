@@ -42,7 +42,7 @@ class About(NamedTuple):
     """What is said of a cause of waiting."""
 
     words: str = ""  # behind "waited for"; none of what is taken apart into other causes
-    next_step: str = ""  # what to try first against it, behind "Next step:"
+    next_step: str = ""  # what may help against it, behind "Untried:"
     at: str = ""  # of who is at it, where that is not the same
     behind: Set[StationKind] = frozenset()  # kinds of stations that may hold up who waits for it
 

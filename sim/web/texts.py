@@ -84,8 +84,8 @@ def verdicts(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Section]:
     told: list[tuple[str, str]] = []
     for row, phase in rows.items():
         if phase.verdict:
-            told.append((_title(row), phase.verdict.replace(f" Next step: {phase.next_step}.", "")))
-            told += [("Try next", f"{phase.next_step}.")] if phase.next_step else []
+            told.append((_title(row), phase.verdict.replace(f" Untried: {phase.next_step}.", "")))
+            told += [("Untried", f"{phase.next_step}.")] if phase.next_step else []
     if told:
         yield Section("bound", "What bound it", [Points(told)])
 

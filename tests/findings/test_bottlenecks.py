@@ -61,7 +61,7 @@ def test_a_small_write_is_bound_by_nothing():
     assert not found.binds
     assert found.sentence().startswith("bound by no station; the busiest, ")
     assert "The last rank waited mostly for messages" in found.sentence()
-    assert found.sentence().endswith(f"Next step: {next_step('transfer')}.")
+    assert found.sentence().endswith(f"Untried: {next_step('transfer')}.")
 
 
 def test_ranks_that_take_locks_from_each_other_are_bound_by_no_station():
@@ -75,7 +75,7 @@ def test_where_no_station_binds_the_last_rank_tells_what_does():
     (found,) = loads(run("-w -b 256k -t 256k -s 16", count=2))
     assert found.last.cause == "lock_commit"
     assert 0.2 < found.last.share < 1.0
-    assert found.sentence().endswith(f"Next step: {next_step('lock_commit')}.")
+    assert found.sentence().endswith(f"Untried: {next_step('lock_commit')}.")
 
 
 def test_busy_disks_that_nobody_waits_for_bind_nothing():

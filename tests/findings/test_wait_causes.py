@@ -20,7 +20,7 @@ def test_who_waits_for_a_cause_is_told_it_and_a_next_step():
         wait = Wait(cause.name.lower(), WORDS[cause], 0.8, 0.8)
         idle = Load(0, "write", StationKind.OST, "OST 3", 0.1, 0.1, 4, 0.0, 0.0, (wait,), wait)
         assert f"waited mostly for {WORDS[cause]} (80 % of the time)" in idle.sentence()
-        assert idle.sentence().endswith(f"Next step: {next_step(cause.name.lower())}.")
+        assert idle.sentence().endswith(f"Untried: {next_step(cause.name.lower())}.")
 
 
 def test_a_station_is_behind_the_queue_at_itself():

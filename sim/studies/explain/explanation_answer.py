@@ -217,7 +217,7 @@ def _instead(phase: PhaseExplanation) -> str:
     """Say where to look where no part is to blame by itself."""
     if phase.of_calls:
         return ""
-    return f"{phase.load.instead()} Next step: {phase.load.next_step}."
+    return phase.load.instead()
 
 
 def advice(phase: PhaseExplanation) -> str:

@@ -80,7 +80,7 @@ def check_claims(explained: Explanation) -> None:
             assert best.words in said
             assert phase.seconds / best.seconds >= WORTH_SAYING
         else:
-            assert "Next step: " in said or phase.of_calls
+            assert "The last rank waited mostly for" in said or phase.of_calls
             assert all(one.gain < WORTH_SAYING for one in phase.without)
         told = advice(phase)
         if told.startswith("What helps most"):
