@@ -49,8 +49,7 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object) -> None:
         raise KeyError("nobody expects that")
 
-    monkeypatch.setattr("sim.cli.machines.load_machine", broken, raising=False)
-    monkeypatch.setattr("sim.config.machine.load_machine", broken)
+    monkeypatch.setattr("sim.cli.machines.load_machine", broken)
     verdict = attempt(Input(("machine", "theta")), tmp_path)
     assert verdict.kind == "traceback"
     assert "nobody expects that" in verdict.detail
@@ -65,7 +64,7 @@ def test_words_that_are_not_for_users_are_noticed(
     def unclear(*_: object) -> None:
         raise InputError("[Errno 2] it went wrong")
 
-    monkeypatch.setattr("sim.config.machine.load_machine", unclear)
+    monkeypatch.setattr("sim.cli.machines.load_machine", unclear)
     assert attempt(Input(("machine", "theta")), tmp_path).kind == "unclear"
 
 

@@ -15,7 +15,7 @@ from sim.cli.job_options import (
     typed_options,
 )
 from sim.cli.job_script import scenario_of_job_script
-from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
+from sim.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
 from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.jobs import JobsScenario, load_jobs
@@ -79,13 +79,12 @@ def run(
         scenario = changed(scenario, seed=None, assignments=(), hints=None, environment=displays)
     if only_print:
         click.echo(_complete(scenario), nl=False)
+    elif not isinstance(scenario, JobsScenario):
+        run_or_compare(scenario, asked, view, keep)
     elif not compared(scenario, asked, view, keep):
-        from sim.cli.runs.printing import run_and_print, run_jobs_and_print
+        from sim.cli.runs.several_jobs import run_jobs_and_print
 
-        if isinstance(scenario, JobsScenario):
-            run_jobs_and_print(scenario, view, keep, alone=alone)
-        else:
-            run_and_print(scenario, view, keep)
+        run_jobs_and_print(scenario, view, keep, alone=alone)
 
 
 def _scenario(

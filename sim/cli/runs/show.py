@@ -71,7 +71,8 @@ def show(*, file: str, **asked: Any) -> None:
 
 def _print(content: Any, view: View) -> None:
     """Print a result of any kind."""
-    from sim.cli.runs.printing import check_view, print_jobs, print_result
+    from sim.cli.runs.printing import check_view, print_result
+    from sim.cli.runs.several_jobs import print_jobs
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
 
