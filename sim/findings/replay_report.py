@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sim.config.kept import kept
 from sim.config.parts.lustre import Lustre
 from sim.config.workload import Workload
+from sim.findings.call_sizes import CallSizes, log_sizes
 from sim.findings.replay_times import FileTimes, file_times
 from sim.run.result import Result
 from sim.workloads.darshan.facts import Facts
@@ -37,6 +38,7 @@ class ReplayedLog:
     last_call: float  # when it ended, in seconds since the job began; 0 if unknown
     slow: tuple[str, ...]  # which OSTs were slow: a sentence each
     slow_servers: tuple[str, ...] = ()  # which OSSs were, with all their OSTs: a sentence each
+    sizes: tuple[CallSizes, ...] = ()  # of its reads and writes; nothing in what was kept earlier
 
     @property
     def name(self) -> str:
@@ -114,6 +116,7 @@ def _replayed(log: DarshanLog, lustre: Lustre | None, facts: Facts) -> ReplayedL
         lost=log.lost,
         unreplayed=log.unreplayed,
         last_call=log.last_call,
+        sizes=log_sizes(log),
         slow=tuple(ost_sentences(slow, facts.rates)),
         slow_servers=tuple(server_sentences(slow, facts.rates)),
         elsewhere=tuple(described(system) for system in elsewhere(file_systems(log))),

@@ -19,6 +19,9 @@ NEARLY_ALL = 0.9
 """Share of bytes that is meant by nearly all: our own."""
 
 
+_UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("bytes", 1.0))
+
+
 class Remedy(StrEnum):
     """A kind of change."""
 
@@ -71,9 +74,10 @@ class Look:
         return f"{int(self.result.allocation.nodes[rank // self.result.scenario.ppn]):,}"
 
 
-def gb(number: float) -> str:
+def amount(number: float) -> str:
     """Return bytes as people read them."""
-    return f"{number / 1e9:,.4g} GB"
+    unit, size = next((unit for unit in _UNITS if number >= unit[1]), _UNITS[-1])
+    return f"{number / size:,.4g} {unit}"
 
 
 def percent(share: float) -> str:

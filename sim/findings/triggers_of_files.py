@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.config.units import MIB, format_bytes
 from sim.findings.data_calls import DataCalls, Mask
-from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, gb, percent, seconds
+from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, amount, percent, seconds
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.plane.stations import StationKind
@@ -57,7 +57,7 @@ def small_calls(look: Look) -> Trigger | None:
     return Trigger(
         "many small calls",
         f"{count:,} of {total:,} reads and writes ({percent(count / total)}) are below 1 MiB. "
-        f"They move {gb(moved)} of {gb(whole)} ({percent(moved / whole)}) and take "
+        f"They move {amount(moved)} of {amount(whole)} ({percent(moved / whole)}) and take "
         f"{seconds(took)} of the {seconds(calls.seconds.sum())} that all take, of all ranks "
         "together.",
         ("file", "calls", "below 1 MiB", "their bytes", "of a call", "they take"),
@@ -79,7 +79,7 @@ def _files(calls: DataCalls, some: Mask) -> list[tuple[str, ...]]:
             calls.name(file),
             f"{whole[file]:,}",
             f"{count[file]:,}",
-            gb(moved[file]),
+            amount(moved[file]),
             format_bytes(round(moved[file] / count[file])),
             seconds(took[file]),
         )
@@ -130,9 +130,9 @@ def rewrites(look: Look) -> Trigger | None:
             cells = (
                 record.file_name,
                 f"{writes.modified:,}",
-                gb(writes.modify_read_bytes),
-                gb(writes.bytes),
-                gb(writes.gap_bytes),
+                amount(writes.modify_read_bytes),
+                amount(writes.bytes),
+                amount(writes.gap_bytes),
             )
             rows.append((writes.modify_read_bytes, writes.bytes, cells))
     if not rows:
@@ -141,8 +141,8 @@ def rewrites(look: Look) -> Trigger | None:
     read, given = sum(row[0] for row in rows), sum(row[1] for row in rows)
     return Trigger(
         "read, modified, written back",
-        f"MPI-IO reads {gb(read)} to write {gb(given)}: what ranks give has holes, which it "
-        "fills with what is in the file.",
+        f"MPI-IO reads {amount(read)} to write {amount(given)}: what ranks give has holes, "
+        "which it fills with what is in the file.",
         ("file", "windows", "read for it", "given to write", "in holes"),
         tuple(cells for _, _, cells in rows[:ROWS]),
         (Remedy.COLLECTIVE, Remedy.LARGER_CALLS, Remedy.AGGREGATION),
@@ -244,7 +244,7 @@ def few_osts(look: Look) -> Trigger | None:
     rows = tuple(
         (
             table.names[osts[place]],
-            gb(moved[place]),
+            amount(moved[place]),
             percent(moved[place] / whole),
             percent(table.busy[osts[place]] / look.seconds),
             f"{seconds(table.first[osts[place]])} to {seconds(table.last[osts[place]])}",
@@ -253,9 +253,9 @@ def few_osts(look: Look) -> Trigger | None:
     )
     return Trigger(
         "few OSTs have nearly all",
-        f"{percent(NEARLY_ALL)} of the {gb(whole)} go to {format_count(most, 'OST')}; the files "
-        f"lie on {could:,}, the job has {format_count(look.nodes, 'node')}, and the machine has "
-        f"{there:,} OSTs.",
+        f"{percent(NEARLY_ALL)} of the {amount(whole)} go to {format_count(most, 'OST')}; the "
+        f"files lie on {could:,}, the job has {format_count(look.nodes, 'node')}, and the machine "
+        f"has {there:,} OSTs.",
         ("OST", "moved", "of all", "busy", "from when to when"),
         rows,
         (Remedy.STRIPING, Remedy.AGGREGATION),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, gb, percent, seconds
+from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, amount, percent, seconds
 from sim.plane.causes import Cause
 from sim.plane.operations import Op
 
@@ -93,7 +93,7 @@ def one_rank(look: Look) -> Trigger | None:
         asked[top] / total - 1 / look.ranks > UNEVEN_SHARE or few <= FEW_RANKS * look.ranks
     ):
         return None
-    whole = f"of the {gb(total)} of all {look.ranks:,} ranks"
+    whole = f"of the {amount(total)} of all {look.ranks:,} ranks"
     who = f"rank {top} alone asks" if few == 1 else f"{few:,} ranks ask"
     part = percent(asked[order[:few]].sum() / total)
     took = calls.sums(calls.rank, calls.seconds, look.ranks)
@@ -101,7 +101,7 @@ def one_rank(look: Look) -> Trigger | None:
         (
             f"rank {rank}",
             look.node(rank),
-            gb(asked[rank]),
+            amount(asked[rank]),
             percent(asked[rank] / total),
             f"{number[rank]:,}",
             seconds(took[rank]),
@@ -137,7 +137,7 @@ def aggregators(look: Look) -> Trigger | None:
                     f"{len(record.aggregators):,}",
                     f"{record.communicator.nodes:,}",
                     f"{counts.stripe_count:,}",
-                    gb(moved),
+                    amount(moved),
                 ),
             )
         )

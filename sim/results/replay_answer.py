@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,24 +18,13 @@ from sim.findings.replay_times import (
     together,
     warnings_of,
 )
-from sim.results.machine_text import machine_parts
-from sim.results.pictures.album import pictures_of
 from sim.results.run_json import simulator_document
-from sim.results.run_page import binding_parts
-from sim.results.run_tables import path_tables, run_cards, stations_table, waits_table
-from sim.results.run_text import job_line
-from sim.run.result import Result
 from sim.telling.answer import (
     Answer,
     Block,
-    Card,
     Column,
-    Fold,
     Listing,
-    Points,
-    Section,
     Table,
-    Text,
     Values,
     plain_table,
 )
@@ -135,7 +122,7 @@ def replay_answer(report: ReplayReport, *, explain: bool = False) -> Answer:
     The seconds of all files are summed over all ranks. The seconds of one file are for one rank:
     divided by the ranks that used it in the log. ``explain``: how the calls were reconstructed.
     """
-    blocks: list[Block] = [Listing("", "\n".join(_head(report))), *_tables(report)]
+    blocks: list[Block] = [Listing("", "\n".join(_head(report))), *time_tables(report)]
     if explain:
         blocks.append(Listing("", "\n".join(explanation_lines(report.reconstructed))))
     return Answer(
@@ -148,29 +135,7 @@ def replay_answer(report: ReplayReport, *, explain: bool = False) -> Answer:
     )
 
 
-def replay_page(report: ReplayReport) -> Answer:
-    """Return the page of a replay: what the log says, then each run."""
-    last = report.runs[-1].scenario
-    names = ("as recorded", "what-if")[: len(report.runs)]
-    runs = [
-        section
-        for name, run in zip(names, report.runs, strict=True)
-        for section in _run_sections(run, name, several=len(names) > 1)
-    ]
-    machine = machine_parts(report.runs[-1].machine, last.changes, last.slow, last.faults)
-    return replace(
-        replay_answer(report),
-        cards=_cards(report),
-        blocks=[
-            Section("log", "The log and the replay", _log_parts(report)),
-            *runs,
-            Section("machine", "Machine", machine),
-            Section("scenario", "To run it again", _again(report)),
-        ],
-    )
-
-
-def _tables(report: ReplayReport) -> list[Table]:
+def time_tables(report: ReplayReport) -> list[Table]:
     """Return the times of all files, calls below MPI-IO, and the times of the largest files."""
     below = below_mpi(report.files)
     return [
@@ -183,12 +148,18 @@ def _tables(report: ReplayReport) -> list[Table]:
 def explanation_lines(files: Iterable[Reconstructed]) -> Iterator[str]:
     """Yield how each file was reconstructed; files that are alike in this, once."""
     yield "How the calls were reconstructed"
+    for name, more, story in alike(files):
+        yield f"{name} and {more:,} alike" if more else name
+        yield from (f"  {sentence}" for sentence in story)
+
+
+def alike(files: Iterable[Reconstructed]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Yield the first of files that were reconstructed alike, how many more, and how."""
     said: dict[tuple[str, ...], list[str]] = {}
     for name, story in files:
         said.setdefault(story, []).append(name)
     for story, names in said.items():
-        yield names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
-        yield from (f"  {sentence}" for sentence in story)
+        yield names[0], len(names) - 1, story
 
 
 def _head(report: ReplayReport) -> Iterator[str]:
@@ -323,63 +294,4 @@ def _phases(file: FileTimes) -> list[dict[str, Any]]:
             "runs": [table.get((layer, phase)) for table in file.runs],
         }
         for layer, phase in file.keys
-    ]
-
-
-def _cards(report: ReplayReport) -> list[Card]:
-    log = report.log
-    cards = [Card("job by the log", f"{log.run_time:,.6g} s", format_count(log.ranks, "rank"))]
-    cards += [
-        Card(name, f"{outcome_of(run).seconds:,.4g} s", "from the job's start to its last call")
-        for name, run in zip(("replay", "what-if"), report.runs, strict=False)
-    ]
-    return [*cards, *run_cards(report.runs[-1])[-1:]]
-
-
-def _log_parts(report: ReplayReport) -> list[Block]:
-    """Return the contents of the log, the differences from it, and the times of both."""
-    parts: list[Block] = []
-    if report.log.warnings:
-        parts.append(Points(report.log.warnings, alert=True))
-    wrong = differences(report.files)
-    if wrong:
-        parts += [Text("Not as recorded:"), Points(wrong)]
-    parts.append(Listing("What was replayed", "\n".join(_head(report))))
-    all_files, *others = _tables(report)
-    parts.append(replace(all_files, title="Times of the log beside simulated ones"))
-    parts += [replace(each, title=each.title or "Calls below MPI-IO") for each in others]
-    story = "\n".join(explanation_lines(report.reconstructed))
-    return [*parts, Fold("How the calls were reconstructed", [Listing("File by file", story)])]
-
-
-def _run_sections(run: Result, name: str, *, several: bool) -> list[Section]:
-    """Return what one run did; its name stands in the headings if there are several."""
-    place = f"{name.replace(' ', '-')}-" if several else ""
-    title = f" ({name})" if several else ""
-    pictures = [replace(one, name=f"{place}{one.name}") for one in pictures_of(run)]
-    busiest = stations_table(run)
-    time: list[Block] = [waits_table(run), *path_tables(run)]
-    time += [] if busiest is None else [busiest]
-    return [
-        Section(
-            f"{place}bound",
-            f"What bound it{title}",
-            [Text(job_line(run)), *binding_parts(run)],
-        ),
-        Section(f"{place}pictures", f"Pictures{title}", pictures),
-        Section(f"{place}time", f"Where the time went{title}", time),
-    ]
-
-
-def _again(report: ReplayReport) -> list[Block]:
-    """Return the command that makes this replay anew."""
-    timing = report.runs[0].workload.options.get("timing", "think")
-    words = ["xc40io", "replay", shlex.quote(report.log.path)]
-    words += ["--timing", str(timing)] if timing != "think" else []
-    words += [text for text in (report.told, report.change) if text]
-    command = " ".join(words)
-    seed = report.runs[0].scenario.seed
-    return [
-        Text("The log holds the job; with it, this command gives the same figures:"),
-        Listing("Command", f"{command} --seed {seed}", typed=True),
     ]

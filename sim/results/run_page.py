@@ -12,6 +12,7 @@ from sim.config.scenario_text import dump_scenario
 from sim.findings.bottlenecks import bound_by
 from sim.results.machine_text import machine_parts
 from sim.results.pictures.album import pictures_of
+from sim.results.pictures.over_time import over_time
 from sim.results.programs.forms import output_of
 from sim.results.programs.kernel_answer import options_text, parts_table
 from sim.results.run_tables import (
@@ -24,6 +25,7 @@ from sim.results.run_tables import (
     waits_table,
 )
 from sim.results.run_text import job_line
+from sim.results.trigger_tables import trigger_parts
 from sim.run.complete import complete_jobs_yaml, complete_yaml
 from sim.run.result import Result
 from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
@@ -42,6 +44,10 @@ def run_page(result: Result) -> Answer:
         cards=run_cards(result),
         blocks=[
             Section("what-bound-it", "What bound it", binding_parts(result)),
+            Section(
+                "strikes", "What strikes", trigger_parts(result, "xc40io explain scenario.yaml")
+            ),
+            Section("over-time", "Over time", list(_present(over_time(result)))),
             Section("pictures", "Pictures", list(pictures_of(result))),
             Section("phases", "Phases", phase_parts(result)),
             Section("time", "Where the time went", time_parts(result)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sim.findings.trigger import Trigger
 from sim.findings.triggers import triggers
 from sim.run.result import Result
-from sim.telling.answer import Block, Points, Table, Text, plain_table
+from sim.telling.answer import Block, Listing, Points, Table, Text, plain_table
 
 _NOTHING = (
     "None of the patterns that are known to be slow: small or unaligned calls, few ranks, "
@@ -25,7 +25,8 @@ def trigger_parts(result: Result, command: str) -> list[Block]:
     parts: list[Block] = [Points([(_named(one), one.sentence) for one in found])]
     parts += [_evidence(one) for one in found]
     if any(one.remedies for one in found):
-        parts.append(Text(f"Whether a remedy helps only a run with it can tell: {command}"))
+        parts.append(Text("Whether a remedy helps, only a run with it can tell; this tries some:"))
+        parts.append(Listing("Command", command, typed=True))
     return parts
 
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from sim.engine.types import Floats
+
 
 class To(Flag):
     """Who is told a column."""
@@ -184,6 +186,28 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Strip:
+    """What happened over time: a few curves, or many rows that are darker the more they have."""
+
+    title: str
+    unit: str  # of the values: "GB/s"; "%" of rows, whose values are shares from 0 to 1
+    names: Sequence[str]  # of each curve or row
+    values: Floats  # (names, steps): of each, one for each step of time
+    rows: bool = False
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """Strips above each other with one axis of time, which a page can look at more closely."""
+
+    name: str  # unlike that of any other picture of the answer
+    title: str
+    step: float  # seconds of a step; the first begins at 0
+    strips: Sequence[Strip]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Fold:
     """Blocks for which a page has room, behind a title, and text has none."""
 
@@ -201,7 +225,7 @@ class Section:
     on: Literal["all", "page", "text"] = "all"
 
 
-Block: TypeAlias = Text | Points | Table | Listing | Picture | Chart | Fold | Section
+Block: TypeAlias = Text | Points | Table | Listing | Picture | Chart | TimeAxis | Fold | Section
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,24 @@
 """An answer as a page of HTML: one text with everything in it.
 
 The template escapes whatever it is given but the figures, which Matplotlib has written; a policy in
-the head of the page keeps browsers from loading or running anything.
+the head of the page keeps browsers from loading anything, and from running anything but the script
+of the axis of time, which it knows by its hash.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sim.archive.whole_files import write_whole
-from sim.telling.answer import Answer, Block, Card, Section
+from sim.telling.answer import Answer, Block, Card, Fold, Section, TimeAxis
 from sim.telling.cells import written
 from sim.telling.drawing import drawn
+from sim.telling.time_axis import drawn_axis
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -37,6 +41,7 @@ def write_page(answer: Answer, path: str | Path, option: str) -> None:
 
 def render(answer: Answer) -> str:
     """Return the HTML of an answer; the same answer gives the same text."""
+    script = _script() if any(_moves(answer.blocks)) else ""
     shown = [block for block in answer.blocks if not isinstance(block, Section) or _is_told(block)]
     return fill(
         _TEMPLATES / "page.html",
@@ -44,12 +49,34 @@ def render(answer: Answer) -> str:
         blocks=[block for block in shown if not isinstance(block, Section)],
         sections=[block for block in shown if isinstance(block, Section)],
         style=style(),
+        script=script,
+        script_hash=_hash_of(script),
     )
 
 
 def fragment(blocks: Sequence[Block], cards: Sequence[Card] = ()) -> str:
     """Return cards and blocks as a part of a page of others, which has :func:`blocks_style`."""
     return fill(_TEMPLATES / "fragment.html", blocks=blocks, shown=cards)
+
+
+def _moves(blocks: Sequence[Block]) -> Iterator[bool]:
+    """Yield whether each block wants the script."""
+    for block in blocks:
+        if isinstance(block, Section | Fold):
+            yield from _moves(block.blocks)
+        else:
+            yield isinstance(block, TimeAxis)
+
+
+@cache
+def _script() -> str:
+    """Return the one script of pages: it moves the axis of time, and asks for nothing."""
+    return (_TEMPLATES / "time_axis.js").read_text(encoding="utf-8")
+
+
+def _hash_of(script: str) -> str:
+    """Return by what the policy of a page knows the only script that may run."""
+    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
 def _is_told(section: Section) -> bool:
@@ -91,5 +118,5 @@ def _template(path: Path) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(kind=_kind, written=written, drawn=drawn)
+    environment.globals.update(kind=_kind, written=written, drawn=drawn, axis_of=drawn_axis)
     return environment.get_template(path.name)

@@ -16,6 +16,7 @@ from sim.telling.answer import (
     Section,
     Table,
     Text,
+    TimeAxis,
 )
 from sim.telling.cells import written
 
@@ -129,7 +130,7 @@ def _flat(blocks: Sequence[Block]) -> Iterator[Block]:
     """Yield the blocks that text has room for; the blocks of a section one by one."""
     for block in blocks:
         match block:
-            case Section(on="page") | Fold() | Picture() | Chart():
+            case Section(on="page") | Fold() | Picture() | Chart() | TimeAxis():
                 pass
             case Section():
                 yield from _flat(block.blocks)

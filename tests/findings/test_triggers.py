@@ -38,8 +38,8 @@ def test_one_rank_that_writes_for_all(tmp_path: Path):
     rows = ["0,create,/a,,,", "0,write,/a,0,268435456,", "0,close,/a,,,"]
     found = of_trace(tmp_path, [*rows, *(f"{rank},compute,,,,0.0" for rank in range(1, 16))])
     one = found["few ranks do nearly all"]
-    assert one.sentence == "Rank 0 alone asks for 100 % of the 0.2684 GB of all 16 ranks."
-    assert one.rows[0][:5] == ("rank 0", "0", "0.2684 GB", "100 %", "1")
+    assert one.sentence == "Rank 0 alone asks for 100 % of the 268.4 MB of all 16 ranks."
+    assert one.rows[0][:5] == ("rank 0", "0", "268.4 MB", "100 %", "1")
     assert Remedy.MORE_RANKS in one.remedies
 
 
@@ -53,9 +53,9 @@ def test_ranks_that_ask_alike_are_told_by_their_aggregator_not_by_themselves():
 def test_small_calls_that_begin_amid_pages():
     found = ior("-F -w -e -b 1000000 -t 10000", count=1)
     assert found["many small calls"].sentence.startswith(
-        "1,600 of 1,600 reads and writes (100 %) are below 1 MiB. They move 0.016 GB of 0.016 GB"
+        "1,600 of 1,600 reads and writes (100 %) are below 1 MiB. They move 16 MB of 16 MB"
     )
-    assert found["many small calls"].rows[0][1:5] == ("100", "100", "0.001 GB", "10 kB")
+    assert found["many small calls"].rows[0][1:5] == ("100", "100", "1 MB", "10 kB")
     assert found["unaligned calls"].rows[0][3] == "1 MiB"
 
 
@@ -93,7 +93,7 @@ def test_holes_that_mpi_io_fills(tmp_path: Path):
     result = run({"kernel": {"name": "replay", "trace": str(path)}})
     (found,) = (one for one in triggers(result) if one.name == "read, modified, written back")
     assert found.rows[0][0] == "/a"
-    assert found.rows[0][3] == "0.001049 GB"
+    assert found.rows[0][3] == "1.049 MB"
     assert Remedy.COLLECTIVE in found.remedies
 
 

@@ -66,7 +66,7 @@ def written(
 
 
 @pytest.mark.parametrize("name", ["run", "jobs", "crowded"])
-@pytest.mark.parametrize("width", [768, 1280, 1920])
+@pytest.mark.parametrize("width", [420, 768, 1280, 1920])
 def test_nothing_is_cut_off_at_any_width(
     browser: Browser, written: dict[str, Path], name: str, width: int
 ):
@@ -129,6 +129,55 @@ def test_the_keyboard_reaches_links_and_folds(browser: Browser, written: dict[st
     browser.press("Tab", 9)
     browser.press("Enter", 13)  # the first link leads past the head
     assert browser.evaluate("document.activeElement.id") == "content"
+
+
+_SEEN = """
+[...document.querySelectorAll('.axis .plot > svg')].map(svg => svg.getAttribute('viewBox'))
+"""
+_PRESSED = "document.querySelector('.axis [data-do={}]').click()"
+_TICKS = "[...document.querySelectorAll('.axis .ticks span')].map(tick => tick.textContent)"
+_POINTED = """
+{
+  const plot = document.querySelector('.axis .plot'), box = plot.getBoundingClientRect();
+  const where = {clientX: box.left + box.width / 2, clientY: box.top + 5, pointerId: 1};
+  plot.dispatchEvent(new PointerEvent('pointermove', where));
+  plot.dispatchEvent(new WheelEvent('wheel', {...where, deltaY: -1, cancelable: true}));
+}
+"""
+
+
+def test_all_strips_are_looked_at_more_closely_together(browser: Browser, written: dict[str, Path]):
+    browser.open(written["run"])
+    whole, ticks = browser.evaluate(_SEEN), browser.evaluate(_TICKS)
+    assert len(whole) >= 3
+    assert len(set(ticks)) == len(ticks) >= 4
+    browser.evaluate(_PRESSED.format("closer"))
+    closer = browser.evaluate(_SEEN)
+    assert {tuple(view.split()[:3:2]) for view in closer} != {
+        tuple(view.split()[:3:2]) for view in whole
+    }
+    assert len({tuple(view.split()[:3:2]) for view in closer}) == 1
+    assert browser.evaluate(_TICKS) != ticks
+    browser.evaluate(_PRESSED.format("whole"))
+    assert browser.evaluate(_SEEN) == whole
+    browser.evaluate(_POINTED)
+    assert browser.evaluate(_SEEN) != whole
+    said = browser.evaluate("document.querySelector('.axis output').textContent")
+    assert "GB/s" in said
+    assert " s: written, into the OSSs " in said
+    assert browser.messages == []
+
+
+def test_without_scripts_the_strips_are_still_pictures(browser: Browser, written: dict[str, Path]):
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(written["run"])
+        tools = "getComputedStyle(document.querySelector('.axis .tools')).display"
+        assert browser.evaluate(tools) == "none"
+        assert len(browser.evaluate(_SEEN)) >= 3
+        assert len(browser.evaluate(_TICKS)) >= 4
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_paper_has_all_of_it(browser: Browser, written: dict[str, Path], tmp_path: Path):

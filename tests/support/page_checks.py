@@ -12,11 +12,13 @@ const named = element => element.tagName.toLowerCase() + (element.id ? '#' + ele
   (element.className && element.className.baseVal === undefined ? '.' + element.className : '') +
   ' ' + JSON.stringify((element.textContent || '').trim().slice(0, 40));
 const html = [...document.body.querySelectorAll('*')].filter(e => !e.closest('svg') && shown(e));
+const within = element =>
+  element.parentElement && (scrolls(element.parentElement) || within(element.parentElement));
 const scrolls = element => ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
 """
 
 _BEYOND = """
-html.filter(e => !e.closest('.scroll, pre, .skip'))
+html.filter(e => !within(e) && !e.closest('.skip'))
   .filter(e => e.getBoundingClientRect().right > innerWidth + 1
             || e.getBoundingClientRect().left < -1)
   .map(named)
@@ -34,7 +36,7 @@ html.filter(e => scrolls(e) && (e.scrollWidth > e.clientWidth || e.scrollHeight 
 """
 
 _PICTURES = """
-[...document.querySelectorAll('.paper svg, .paper img')].map(e => {
+[...document.querySelectorAll('.paper > svg, .paper > img')].map(e => {
   const box = e.getBoundingClientRect();
   let out = [0, 0, 0, 0];
   if (e.tagName === 'svg') {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sim.findings.replay_report import ReplayReport
 from sim.results.jobs_answer import jobs_page
-from sim.results.replay_answer import replay_page
+from sim.results.replay_page import replay_page
 from sim.results.run_page import run_page
 from sim.run.jobs import JobsResult
 from sim.run.result import Result

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,7 +34,9 @@ _MOST_LOCKS = 400
 _MOST_ROWS, _MOST_LANES = 130, 32
 _ROW, _LANE, _LEAST = 0.045, 0.17, 1.0  # inches of a row, of a lane, and of all at least
 _AT_ONCE = 2.0  # times the shortest time from asking to having: who got it so soon did not wait
-_BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
+_UNITS = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"), (math.inf, ""))
+_LEAST_SHOWN = 0.1  # of a unit: what is shorter is told in the next
+_MOMENT = 0.01  # of the time before it: what is shorter has an axis of its own
 _MODES = {
     MODE_PW: ("write lock (PW)", WRITE),
     MODE_PR: ("read lock (PR)", READ),
@@ -83,6 +86,8 @@ def lock_lanes_of(scene: Scene) -> LockLanes | None:
     seen = locks[:_MOST_LOCKS]
     whole = len(seen) == len(locks)
     start, end = float(seen["asked"][0]), scene.end if whole else float(seen["asked"][-1])
+    if not (seen["granted"] <= end).any():  # all asked at once: until they have what they wanted
+        end = min(float(seen["granted"].max()), scene.end)
     if end <= start:
         return None
     seen = seen[(seen["blocked"] <= end) | (seen["granted"] - seen["asked"] > least)]
@@ -145,6 +150,27 @@ def object_name(recording: Recording, object_id: int) -> str:
     return f"stripe object {stripe} of {name}, on OST {ost}"
 
 
+class _Scale(NamedTuple):
+    """An axis of time; of a moment late in a run it begins with the moment."""
+
+    base: float  # simulated seconds
+    factor: float  # of seconds
+    words: str
+
+    @staticmethod
+    def of(start: float, end: float) -> _Scale:
+        """Return the axis of what happened from ``start`` to ``end``."""
+        long = end - start
+        factor, unit = next(each for each in _UNITS if long * each[0] >= _LEAST_SHOWN)
+        if long >= _MOMENT * start:
+            return _Scale(0.0, factor, f"simulated time ({unit})")
+        return _Scale(start, factor, f"{unit} after {start:,.6f} s of simulated time")
+
+    def place(self, time: Any) -> Any:
+        """Return where a time is on the axis."""
+        return (time - self.base) * self.factor
+
+
 class _Stage(NamedTuple):
     """A part of the lives of locks: in which rows, from when to when, and how it is drawn."""
 
@@ -173,8 +199,7 @@ def _stages(found: LockLanes) -> list[_Stage]:
 
 def draw_lock_lanes(scene: Scene, found: LockLanes) -> Figure:
     """Draw a bar for each lock, from when it was asked for until the server had removed it."""
-    brief = found.end - found.start < _BRIEF
-    factor, unit = (1e3, "ms") if brief else (1.0, "s")
+    scale = _Scale.of(found.start, found.end)
     heading = Heading(
         "Locks of one object changing hands",
         scene.setup,
@@ -188,26 +213,26 @@ def draw_lock_lanes(scene: Scene, found: LockLanes) -> Figure:
     figure, (axes,) = sheet(heading, width=WIDE, height=high, rows=1, left=0.95, labels=0.52)
     axes.grid(visible=False)
     for stage in _stages(found):
-        _draw(axes, stage, found.end, factor)
-    _draw_asts(axes, found, factor)
+        _draw(axes, stage, found.end, scale)
+    _draw_asts(axes, found, scale)
     _name_lanes(axes, found, scene.result.recording)
-    axes.set_xlim(found.start * factor, found.end * factor)
+    axes.set_xlim(scale.place(found.start), scale.place(found.end))
     axes.xaxis.set_major_formatter("{x:,g}")
-    name_axes(axes, f"simulated time ({unit})", "")
+    name_axes(axes, scale.words, "")
     handles, labels = axes.get_legend_handles_labels()
     legend(axes, columns=len(handles), handles=handles, labels=labels)
     return figure
 
 
-def _draw(axes: Axes, stage: _Stage, end: float, factor: float) -> None:
+def _draw(axes: Axes, stage: _Stage, end: float, scale: _Scale) -> None:
     """Draw a part of the lives of locks, as far as it is in sight."""
     until = np.minimum(stage.until, end)
     seen = until > stage.since
     if seen.any():
         axes.barh(
             stage.row[seen] + 0.5,
-            (until - stage.since)[seen] * factor,
-            left=stage.since[seen] * factor,
+            (until - stage.since)[seen] * scale.factor,
+            left=scale.place(stage.since[seen]),
             height=stage.high,
             color=stage.colour,
             label=stage.name,
@@ -215,10 +240,10 @@ def _draw(axes: Axes, stage: _Stage, end: float, factor: float) -> None:
         )
 
 
-def _draw_asts(axes: Axes, found: LockLanes, factor: float) -> None:
+def _draw_asts(axes: Axes, found: LockLanes, scale: _Scale) -> None:
     """Draw when blocking ASTs came."""
     came = found.locks["blocked"] <= found.end
-    at, row = found.locks["blocked"][came] * factor, found.row[came]
+    at, row = scale.place(found.locks["blocked"][came]), found.row[came]
     axes.vlines(at, row + 0.05, row + 0.95, color=INK, linewidth=0.9)
 
 
