@@ -18,10 +18,10 @@ from sim.config.errors import InputError, naming
 from sim.config.job_form import HELP, HINTS, JOB, LOOKED_AT, Policy, Takes, in_scenario, option_of
 
 if TYPE_CHECKING:
+    from sim.config.asked_workload import Workload
     from sim.config.faults import Fault
     from sim.config.jobs import Job, JobKind, JobsScenario
     from sim.config.scenario import Placement, Scenario, Target
-    from sim.config.workload import Workload
 
     _Any = TypeVar("_Any", Job, JobKind)
 
@@ -96,7 +96,7 @@ def describe(
     InputError
         If one of them cannot be.
     """
-    from sim.config.parts.changes import parse_changes
+    from sim.config.parts.machine_changes import parse_changes
     from sim.config.scenario import Background, Cores, Scenario
     from sim.config.striping import StripeRequest
 
@@ -269,7 +269,7 @@ def changed(
         If one of them is not of its form.
     """
     from sim.config.jobs import JobsScenario
-    from sim.config.parts.changes import parse_changes
+    from sim.config.parts.machine_changes import parse_changes
 
     updates: dict[str, Any] = {
         "changes": scenario.changes | parse_changes(assignments),

@@ -29,7 +29,7 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
     xc40io machines lists the names.
     """
     from sim.config.machine import load_machine
-    from sim.config.parts.changes import parse_changes
+    from sim.config.parts.machine_changes import parse_changes
     from sim.results.machine_text import format_machine, format_sources
     from sim.run.fabric import fabric_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sim.config.errors import InputError
 
 if TYPE_CHECKING:  # a list of the kernels needs none of these, and waits for nothing
-    from sim.config.workload import Workload as AskedWorkload
+    from sim.config.asked_workload import Workload as AskedWorkload
     from sim.workloads.kernels.kernel import Kernel
     from sim.workloads.workload import Workload
 

@@ -49,7 +49,7 @@ def h5bench(
     """Run it with the options as click has read them."""
     from sim.archive.whole_files import make_folder
     from sim.cli.runs.running import run_and_print
-    from sim.config.workload import Workload
+    from sim.config.asked_workload import Workload
     from sim.workloads.h5bench.configuration import read_configuration
 
     ranks = read_configuration(config).ranks

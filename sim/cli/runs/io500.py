@@ -14,9 +14,9 @@ from sim.cli.what_if import WhatIfs, compared, what_if_options
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
+    from sim.config.asked_workload import Workload
     from sim.config.scenario import Scenario
-    from sim.config.workload import Workload
-    from sim.run.machine import Progress
+    from sim.run.built_machine import Progress
     from sim.workloads.io500.command import Io500
 
 _NODES = 10
@@ -74,7 +74,7 @@ def io500(
     **job: Any,
 ) -> None:
     """Run it with the options as click has read them."""
-    from sim.config.workload import Workload
+    from sim.config.asked_workload import Workload
     from sim.workloads.io500.ini import read_ini
 
     given = {} if config is None else read_ini(config)
@@ -91,8 +91,8 @@ def _asked(given: dict[str, dict[str, str]], steady: float, timestamp: str | Non
     """Return IO500 as a scenario has it."""
     from pydantic import ValidationError
 
+    from sim.config.asked_workload import START, Io500
     from sim.config.errors import InputError
-    from sim.config.workload import START, Io500
 
     try:
         return Io500(config=given, steady=steady, timestamp=timestamp or START)

@@ -53,7 +53,7 @@ def ior(
 ) -> None:
     """Run the command with the options as click has read them."""
     from sim.cli.runs.running import run_and_print
-    from sim.config.workload import Workload
+    from sim.config.asked_workload import Workload
 
     scenario = describe(Workload(ior=arguments), assignments, job, io_threads=io_threads)
     if not compared(scenario, asked, view, keep):

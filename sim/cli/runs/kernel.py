@@ -100,7 +100,7 @@ def _command(name: str) -> click.Command:
         **values: Any,
     ) -> None:
         from sim.cli.runs.running import run_and_print
-        from sim.config.workload import Workload
+        from sim.config.asked_workload import Workload
 
         job = {option: values.pop(option) for option in JOB}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}

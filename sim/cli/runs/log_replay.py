@@ -128,7 +128,7 @@ class LogReplay:
 
     def scenario(self) -> Scenario:
         """Return the job as recorded, with the changes that were typed; it names the log."""
-        from sim.config.workload import Workload
+        from sim.config.asked_workload import Workload
 
         job = self._what_if_job() if self.change else self._recorded_job()
         scenario = self._scenario(job, self.assignments)
@@ -202,8 +202,8 @@ class LogReplay:
 
     def _scenario(self, job: dict[str, Any], assignments: tuple[str, ...]) -> Scenario:
         """Return the scenario of a job, without the trace that it is to replay."""
+        from sim.config.asked_workload import Workload
         from sim.config.scenario import machine_of
-        from sim.config.workload import Workload
 
         kernel: dict[str, Any] = {"name": "replay", "timing": self.timing}
         if told := self.facts.of_striping():  # what the calls are put together by
@@ -230,7 +230,7 @@ class LogReplay:
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
         """Replay the trace."""
-        from sim.config.workload import Workload
+        from sim.config.asked_workload import Workload
         from sim.results.progress import ProgressBar
         from sim.run.simulate import simulate
 

@@ -44,7 +44,7 @@ def mdtest(
 ) -> None:
     """Run the command with the options as click has read them."""
     from sim.cli.runs.running import run_and_print
-    from sim.config.workload import Workload
+    from sim.config.asked_workload import Workload
 
     scenario = describe(Workload(mdtest=arguments), assignments, job)
     if not compared(scenario, asked, view, keep):

@@ -204,8 +204,8 @@ def _table_scenario(
     job: dict[str, Any],
 ) -> Scenario:
     """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
+    from sim.config.asked_workload import Workload
     from sim.config.machine import DEFAULT_MACHINE, load_machine
-    from sim.config.workload import Workload
     from sim.workloads.darshan.place import dealt_to
     from sim.workloads.replay.kernel import open_trace
 

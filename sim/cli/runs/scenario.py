@@ -78,7 +78,7 @@ def run(
         from sim.cli.runs.jobs import run_jobs_and_print
 
         if only_print:
-            from sim.run.complete import complete_jobs_yaml
+            from sim.run.job_list import complete_jobs_yaml
             from sim.run.jobs import machine_of_jobs
 
             click.echo(complete_jobs_yaml(scenario, machine_of_jobs(scenario)), nl=False)
@@ -86,7 +86,7 @@ def run(
             run_jobs_and_print(scenario, view, keep, alone=alone)
         return
     if only_print:
-        from sim.run.complete import complete_yaml
+        from sim.run.job_list import complete_yaml
 
         click.echo(complete_yaml(scenario, machine_of(scenario)), nl=False)
         return

@@ -123,7 +123,7 @@ def plan(
 
 def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
     """Return the mix, on its machine with the changes that were typed, and with the seed."""
-    from sim.config.parts.changes import parse_changes
+    from sim.config.parts.machine_changes import parse_changes
     from sim.config.workload_mix import load_mix
 
     mix = load_mix(name)
@@ -253,7 +253,7 @@ def _ranges(texts: Sequence[str]) -> tuple[dict[str, tuple[Any, Any]], float]:
 
 def _value(text: str) -> Any:
     """Read a bound as a machine file has it."""
-    from sim.config.parts.changes import parse_changes
+    from sim.config.parts.machine_changes import parse_changes
 
     return parse_changes([f"bound={text}"])["bound"]
 

@@ -139,7 +139,7 @@ def _changed(
     scenario: StreamScenario, given: dict[str, Any], assignments: tuple[str, ...]
 ) -> StreamScenario:
     """Return a scenario with what was typed beside it."""
-    from sim.config.parts.changes import parse_changes
+    from sim.config.parts.machine_changes import parse_changes
 
     queue = {"policy": given["queue"], "nodes": given["nodes"]}
     chosen = {name: value for name, value in queue.items() if value is not None}

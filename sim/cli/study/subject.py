@@ -10,9 +10,9 @@ import click
 from sim.cli.job import describe, refuse_beside, typed_options
 
 if TYPE_CHECKING:
+    from sim.config.asked_workload import Workload
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
-    from sim.config.workload import Workload
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
@@ -29,7 +29,7 @@ def workload_of_words(words: tuple[str, ...]) -> Workload | None:
 
     They are the options of IOR, or ``mdtest`` and its options.
     """
-    from sim.config.workload import Workload
+    from sim.config.asked_workload import Workload
 
     if words[:1] == (_MDTEST,):
         return Workload(mdtest=words[1:])

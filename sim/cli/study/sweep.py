@@ -172,9 +172,9 @@ def _scenario(
     from sim.cli.job import changed
     from sim.cli.job_script import scenario_of_job_script
     from sim.cli.study.subject import workload_of_words
+    from sim.config.asked_workload import Workload
     from sim.config.errors import InputError
     from sim.config.scenario import Scenario, load_scenario
-    from sim.config.workload import Workload
     from sim.workloads.job_script.files import is_job_script
 
     if kernel is not None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.config.parts.changes import nearest_count
+from sim.config.parts.machine_changes import nearest_count
 from sim.config.scenario import Scenario
 from sim.config.units import GB
 from sim.config.workload_mix import WorkloadMix
@@ -138,7 +138,7 @@ def _targets(run: Runnable) -> Iterator[str]:
     if isinstance(run, Scenario):
         yield run.target.kind
         return
-    from sim.run.mix import all_jobs
+    from sim.run.job_list import all_jobs
 
     yield from (job.target.kind for job in all_jobs(run))
 

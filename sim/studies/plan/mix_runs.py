@@ -206,7 +206,7 @@ def _nodes(run: Runnable) -> int:
     """Return the nodes of a job, or of all jobs that run at the same time."""
     if isinstance(run, Scenario):
         return run.nodes
-    from sim.run.mix import all_jobs
+    from sim.run.job_list import all_jobs
 
     return sum(job.nodes for job in all_jobs(run))
 
