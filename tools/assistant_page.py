@@ -18,7 +18,7 @@ from documents import ROOT
 
 from sim.assistant.questions import AboutARun
 from sim.assistant.tools import TOOLS
-from sim.cli.serve.mcp import mcp
+from sim.cli.serve import mcp
 from sim.config.errors import InputError
 from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk

@@ -241,7 +241,7 @@ class Claim(Model):
         named += relation.runs
         for name in named:
             if name not in self.names:
-                raise ValueError(f"{name!r} is none of the runs {', '.join(self.names)}")
+                raise ValueError(f"{name!r} is not one of the runs {', '.join(self.names)}")
 
     def _check_numbers(self, metric: Metric, relation: Relation) -> None:
         """Raise ValueError if the relation asks for one number of several, or the reverse."""

@@ -292,7 +292,7 @@ def _number(machine: Machine, path: str, written: Any, place: str) -> float:
             raise InputError(f"{place}: {error}") from error
     if not isinstance(values[path], float):
         raise InputError(
-            f"{place}: {path} = {values[path]!r} is no rate, time or other number that can be "
+            f"{place}: {path} = {values[path]!r} is not a rate, time or other number that can be "
             "changed by a few per cent"
         )
     return float(values[path])

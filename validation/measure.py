@@ -150,7 +150,7 @@ def _mpi(costs: Collectives, collective: str, size: str) -> float:
     known = {"bcast": costs.bcast, "allreduce": costs.allreduce, "gather": costs.gather}
     known |= {"allgather": costs.allgather, "alltoall": costs.alltoall}
     if collective not in known:
-        raise InputError(f"{collective!r} is no collective; there are {', '.join(known)}")
+        raise InputError(f"{collective!r} is not a collective; there are {', '.join(known)}")
     return known[collective](parse_bytes(size))
 
 

@@ -89,7 +89,7 @@ def _opening(report: Report) -> Iterator[str]:
     yield f"<p>{total.passed} of {judged} claims with a verdict hold."
     if total.not_expressed:
         rows = format_count(total.not_expressed, "published row")
-        yield f" {rows} cannot be expressed as claims."
+        yield f" {rows} cannot be compared with runs."
     yield "</p>\n<ul>\n"
     for kind, nearness in total.nearness.items():
         yield f"<li>{NEARNESS_WORDS[kind]}: {nearness_words(nearness)}.</li>\n"
@@ -109,7 +109,7 @@ _PARTS = {
 
 def _summary(report: Report) -> Iterator[str]:
     """Print what the claims of each group add up to, and how near the numbers are."""
-    head = ("group", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *KINDS)
+    head = ("group", "claims", "pass", "fail", "no verdict", "not run", "not comparable", *KINDS)
     rows = [*report.summaries.items(), ("all", report.total)]
     yield '<h2 id="summary">Summary by group</h2>\n<div class="scroll"><table>\n'
     yield _row("th", head, range(1, len(head)))

@@ -61,7 +61,7 @@ NOUNS = {
     BYTES: "a size, as 9.2 PB",
     SECONDS: "a time, as 0.95 s",
     RATE: "a rate, as 60 GB/s",
-    PER_SECOND: "operations per second, as 30 kop/s",
+    PER_SECOND: "operations per second, as in 30 kop/s",
 }
 """What a number of each dimension looks like, for messages."""
 
@@ -139,7 +139,8 @@ def parse_quantity(value: object) -> Quantity:
                 except InputError:
                     continue
     raise InputError(
-        f"{value!r} is no number with a unit; right would be 60 GB/s, 9.2 PB, 120 us, 29 % or 1.5"
+        f"{value!r} is not a number with a unit; right would be 60 GB/s, 9.2 PB, 120 us, "
+        "29 % or 1.5"
     )
 
 

@@ -228,7 +228,7 @@ class Relation(Model):
         numbers = [kind for kind in ("value", "ratio", "values") if kind in self.kinds]
         if bool(numbers) != (self.tolerance is not None) or len(numbers) > 1:
             raise ValueError(
-                "right would be one of value, ratio and values with a tolerance, as 25%, "
+                "right would be one of value, ratio and values with a tolerance, as in 25%, "
                 "or none of these four"
             )
         if self.rises and self.falls:

@@ -129,7 +129,7 @@ def _unexpressed(report: Report) -> Iterator[str]:
 
 def _summary(report: Report) -> str:
     """Print what the claims add up to, by group and in all."""
-    head = ("", "claims", "pass", "fail", "no verdict", "not run", "not expressed", *KINDS)
+    head = ("", "claims", "pass", "fail", "no verdict", "not run", "not comparable", *KINDS)
     rows = [_summary_row(name, summary) for name, summary in report.summaries.items()]
     rows.append(_summary_row("all", report.total))
     title = (

@@ -247,8 +247,8 @@ class Results:
         held, failed = self._count(names, "pass"), self._count(names, "fail")
         without = sum(1 for claim in self._claims.values() if claim.not_expressed)
         yield (
-            f"{held} of {held + failed} claims with a verdict hold; {without} rows are not "
-            "expressed as runs"
+            f"{held} of {held + failed} claims with a verdict hold; {without} rows cannot "
+            "be compared with runs"
         )
 
     def _crossed(self) -> Iterator[str]:

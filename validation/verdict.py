@@ -310,7 +310,7 @@ def _judge_parameter(claim: Claim, found: Quantity | str | bool) -> Outcome:
         stated = str(found).lower()
         return Outcome(claim, verdict, stated=stated, complaints=complaints, without=claim.unjudged)
     if not isinstance(found, Quantity):
-        raise InputError(f"{parameter.text} = {found!r} is no number; right would be equals")
+        raise InputError(f"{parameter.text} = {found!r} is not a number; right would be equals")
     try:
         relation.check(found.dimension)
     except ValueError as error:

@@ -139,7 +139,7 @@ def _content(
 
 def _stranger(path: str | Path, kind: Format) -> InputError:
     return InputError(
-        f"{path}: this is no {kind.name}, or it is damaged; right would be a file that "
+        f"{path}: this is not a {kind.name}, or it is damaged; right would be a file that "
         f"{kind.option} wrote"
     )
 

@@ -60,7 +60,7 @@ def make_folder(path: str | Path, option: str) -> None:
     folder = Path(path)
     _check_name(folder, option, "made")
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{option}: {path} is no folder; right would be the name of a folder")
+        raise InputError(f"{option}: {path} is not a folder; right would be the name of a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -89,7 +89,7 @@ class SweepQuestion(AboutARun):
         1, description="Seeds for each combination: the seed and those that follow."
     )
     sample: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="So many points of a Latin hypercube in place of all combinations."
+        None, description="This many points of a Latin hypercube, in place of all combinations."
     )
 
 
@@ -124,7 +124,7 @@ class TuneQuestion(AboutARun):
         examples=[{"osts": 8, "memory": "2GiB"}],
     )
     objective: Literal["all", "write", "read"] = Field(
-        "all", description="Of which phases the seconds are to become few."
+        "all", description="The phases whose seconds are minimised."
     )
     budget: Annotated[int, Field(ge=2)] | None = Field(
         None, description="Runs to make; as many as a call may have unless given."

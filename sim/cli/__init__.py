@@ -1,7 +1,7 @@
 """The command line ``xc40io``: thin faces over the packages below.
 
-Whatever takes long to import is imported inside the command that needs it, so that ``--help`` and
-a mistyped option answer at once.
+A command is imported when it is asked for by its name, and what it runs when it runs, so that
+``--help`` and a mistyped word answer at once.
 """
 
 import gc

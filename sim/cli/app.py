@@ -1,67 +1,113 @@
-"""The commands of ``xc40io``."""
+"""The commands of ``xc40io``: each is imported when somebody asks for it by its name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import cast
+
 import click
+from click.shell_completion import CompletionItem
 
-from sim.cli.compile import compile_core
 from sim.cli.face import Face
-from sim.cli.machine import machine, machines, scenarios
-from sim.cli.runs.h5bench import h5bench
-from sim.cli.runs.io500 import io500
-from sim.cli.runs.ior import ior
-from sim.cli.runs.kernel import kernel
-from sim.cli.runs.mdtest import mdtest
-from sim.cli.runs.replay import replay
-from sim.cli.runs.scenario import run
-from sim.cli.runs.show import show
-from sim.cli.runs.trace import trace
-from sim.cli.serve.mcp import mcp
-from sim.cli.serve.web import web
-from sim.cli.study.calibrate import calibrate, sensitivity
-from sim.cli.study.compare import compare
-from sim.cli.study.explain import explain
-from sim.cli.study.plan import plan
-from sim.cli.study.stream import stream
-from sim.cli.study.sweep import sweep
-from sim.cli.study.tune import tune
-from sim.cli.study.validate import validate
+
+COMMANDS = {
+    "ior": ("sim.cli.runs.behind_dash:ior", "Run an IOR command line."),
+    "mdtest": ("sim.cli.runs.behind_dash:mdtest", "Run an mdtest command line."),
+    "h5bench": ("sim.cli.runs.h5bench:h5bench", "Run a configuration of h5bench: HDF5."),
+    "io500": ("sim.cli.runs.io500:io500", "Run IO500 with its own file."),
+    "kernel": (
+        "sim.cli.runs.kernels:kernel",
+        "Run a kernel: HDF5, ADIOS, VPIC-IO... or a skeleton of your own.",
+    ),
+    "replay": ("sim.cli.runs.replay:replay", "Replay a Darshan log or a trace."),
+    "run": ("sim.cli.runs.scenario_file:run", "Run a scenario file, or a job script."),
+    "stream": (
+        "sim.cli.study.stream:stream",
+        "Run a stream of jobs with a queue, or a table of jobs.",
+    ),
+    "show": ("sim.cli.runs.show:show", "Print a result that --save has kept."),
+    "trace": ("sim.cli.runs.traces:trace", "Convert a Darshan log to a table; sum a trace up."),
+    "compare": (
+        "sim.cli.study.compare:compare",
+        "Compare scenarios, machines, results, or targets.",
+    ),
+    "sweep": (
+        "sim.cli.study.sweep:sweep",
+        "Run all combinations of some values; keep what is done.",
+    ),
+    "tune": ("sim.cli.study.tune:tune", "Search for the best settings of a job."),
+    "plan": (
+        "sim.cli.study.plan:plan",
+        "Plan hardware for a mix of jobs: gains, costs, bottlenecks.",
+    ),
+    "explain": (
+        "sim.cli.study.explain:explain",
+        "Say what bounds a run and what would help.",
+    ),
+    "validate": (
+        "sim.cli.study.validate:validate",
+        "Compare simulated runs with published measurements.",
+    ),
+    "calibrate": ("sim.cli.study.calibrate:calibrate", "Fit free parameters to the claims."),
+    "sensitivity": (
+        "sim.cli.study.calibrate:sensitivity",
+        "Print how much each claim depends on each free parameter.",
+    ),
+    "machine": ("sim.cli.machines:machine", "Show what a machine consists of."),
+    "machines": ("sim.cli.machines:machines", "List the machines that come with xc40io."),
+    "scenarios": ("sim.cli.machines:scenarios", "List the scenarios that come with xc40io."),
+    "compile": (
+        "sim.cli.compile:compile_core",
+        "Compile the data plane before it is needed.",
+    ),
+    "web": ("sim.cli.serve:web", "Serve the explorer, for a browser."),
+    "mcp": ("sim.cli.serve:mcp", "Serve assistants, by the Model Context Protocol."),
+}
+"""Of each command the place, ``module:function``, and its line in the list of commands."""
 
 
-@click.group(cls=Face, invoke_without_command=True, context_settings={"max_content_width": 100})
+class _Imported(Mapping[str, click.Command]):
+    """The commands by their names; each is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        module, _, function = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(import_module(module), function)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Xc40io(Face):
+    """The command ``xc40io``, which lists its commands without importing any of them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands, or options, that begin so."""
+        named = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        return [
+            *(CompletionItem(name, help=COMMANDS[name][1]) for name in named),
+            *click.Command.shell_complete(self, ctx, incomplete),
+        ]
+
+
+@click.group(
+    cls=_Xc40io,
+    commands=cast("MutableMapping[str, click.Command]", _Imported()),  # nobody adds one
+    invoke_without_command=True,
+    context_settings={"max_content_width": 100},
+)
 @click.version_option(package_name="xc40io", message="xc40io %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Simulate the I/O path of Cray XC40 supercomputers: an IOR command in, IOR's answer out."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
-
-
-_COMMANDS = (
-    ior,
-    mdtest,
-    h5bench,
-    io500,
-    kernel,
-    replay,
-    run,
-    stream,
-    show,
-    trace,
-    compare,
-    sweep,
-    tune,
-    plan,
-    explain,
-    validate,
-    calibrate,
-    sensitivity,
-    machine,
-    machines,
-    scenarios,
-    compile_core,
-    web,
-    mcp,
-)
-for command in _COMMANDS:
-    cli.add_command(command)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
 
 
-@click.command(name="compile", short_help="Compile the data plane before it is needed.")
+@click.command(name="compile")
 @click.option(
     "--into",
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also copy it there: how a package gets its own.",
+    help="Also copy it into this folder, for a package that brings it along.",
 )
 def compile_core(*, into: Path | None) -> None:
     """Compile the data plane before it is needed, and print where its machine code is.
@@ -25,8 +26,6 @@ def compile_core(*, into: Path | None) -> None:
 
     core = compiled_core()
     if into is not None:
-        import shutil
-
         into.mkdir(parents=True, exist_ok=True)
         core = Path(shutil.copy2(core, into))
     click.echo(core)

@@ -18,7 +18,7 @@ from sim.archive.whole_files import check_writable, make_folder
 from sim.config.errors import InputError, naming
 
 if TYPE_CHECKING:
-    from sim.run.result import Result
+    pass
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -78,21 +78,9 @@ class Export(NamedTuple):
     def write(self, content: Any, path: str) -> Iterator[str]:
         """Write a result of any kind; yield the paths of the files."""
         function = _function(self.writer)
-        if self.takes == Takes.ALL:
-            yield from function(content, path, self.option)
-            return
-        for title, result in self._parts(content):
+        for title, part in _parts(content, self.takes):
             place = self._place(path, title)
-            yield from function(result, place, self.option)
-
-    def _parts(self, content: Any) -> Iterator[tuple[str, Any]]:
-        """Yield what the function is called with, each with a title where there are several."""
-        from sim.run.jobs import JobsResult
-
-        if self.takes == Takes.TOGETHER and isinstance(content, JobsResult):
-            yield "", content
-        else:
-            yield from _results(content, jobs=self.takes == Takes.JOB)
+            yield from function(part, place, self.option)
 
     def _place(self, path: str, title: str) -> str:
         """Return where one of several results goes: ``DIR/TITLE``, or ``FILE-TITLE.suffix``."""
@@ -203,7 +191,7 @@ def check_recorded(
     content: Any, asked: Mapping[str, str], path: str, *, file_stats: bool = False
 ) -> None:
     """Raise InputError if what is asked for is told by a recording that a kept result lacks."""
-    if all(result.recording is not None for _, result in _results(content, jobs=True)):
+    if all(result.recording is not None for _, result in _parts(content, Takes.JOB)):
         return
     options = ["--file-stats"] if file_stats else []
     options += [each.option for each in EXPORTS if each.name in asked and each.must_be_recorded]
@@ -229,18 +217,21 @@ def _function(name: str) -> Callable[..., Any]:
     return found
 
 
-def _results(content: Any, *, jobs: bool) -> Iterator[tuple[str, Result]]:
-    """Yield the results in what a command leaves, each with a title where there are several.
-
-    ``jobs``: of several jobs all, in place of the first.
-    """
+def _parts(content: Any, takes: Takes) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of what a command leaves, each with a title where there are several."""
+    if takes == Takes.ALL:
+        yield "", content
+        return
     from sim.findings.replay_report import ReplayReport
     from sim.run.jobs import JobsResult
 
-    if isinstance(content, JobsResult):
-        chosen = content.jobs if jobs else content.jobs[:1]
-        for outcome in chosen:
-            yield (outcome.job.name if jobs else ""), outcome.result
+    if takes == Takes.TOGETHER and isinstance(content, JobsResult):
+        yield "", content
+    elif isinstance(content, JobsResult):
+        if takes == Takes.JOB:
+            yield from ((outcome.job.name, outcome.result) for outcome in content.jobs)
+        else:
+            yield "", content.jobs[0].result
     elif isinstance(content, ReplayReport):
         titles = ("recorded", "what-if") if len(content.runs) > 1 else ("",)
         yield from zip(titles, content.runs, strict=True)

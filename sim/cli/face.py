@@ -81,7 +81,7 @@ def _check_readable(words: Sequence[str]) -> None:
             word.encode("utf-8")
         except UnicodeEncodeError as error:
             raise InputError(
-                f"word {place} of the command line is no text in UTF-8: "
+                f"word {place} of the command line is not text in UTF-8: "
                 f"{shown(word.encode('utf-8', 'surrogateescape'))}; right would be letters, or "
                 "another name for the file"
             ) from error

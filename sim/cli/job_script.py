@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli.job import describe, typed_options, variables_of
+from sim.cli.job_options import describe, typed_options, variables_of
 from sim.config.job_form import JOB
+from sim.workloads.job_script.files import load_job_script, split_launch
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
@@ -40,8 +41,6 @@ def scenario_of_job_script(
     InputError
         If the script cannot be read, or has no such launch.
     """
-    from sim.workloads.job_script.files import load_job_script, split_launch
-
     given = typed_options(context, job)
     path, number = split_launch(name)
     told = {name: job[name] for name in ("machine", "nodes", "ppn") if name in given}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from sim.cli.exports import EXPORTS, export_options, exports_of, needs_recording
+from sim.trust.sureness import exactly
 
 _DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
 _MOST_DIGITS = 18  # fits 64 bits
@@ -33,9 +34,12 @@ class Whole(click.IntRange):
         return number
 
     def _limits(self) -> str:
-        if self.min is None and self.max is None:
-            return ""
-        return f" in the range {self._describe_range()}"
+        limits = self._describe_range()
+        return f" in the range {limits}" if limits else ""
+
+    def _describe_range(self) -> str:
+        """Return the limits as help shows them; nothing where there are none."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
 
 
 def _shown(text: str) -> str:
@@ -89,8 +93,6 @@ recorded = click.option(
 def _tell_exactly(context: click.Context, _: click.Parameter, exact: bool) -> None:
     """Leave out how sure figures are from all that the command tells."""
     if exact:
-        from sim.trust.sureness import exactly
-
         context.with_resource(exactly())
 
 
@@ -101,6 +103,8 @@ exact_option = click.option(
     callback=_tell_exactly,
     help="Leave out how far real runs may be from what was simulated.",
 )
+TABLES = (".csv", ".parquet")
+"""What the names of trace tables end in."""
 
 _SHOWN = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),

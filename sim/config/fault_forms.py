@@ -20,7 +20,7 @@ class Form(NamedTuple):
     end: Literal["must", "may", "none"]  # none: it is over at once
     own: str = ""  # the words before the time that is its own; empty if it has none
     by: bool = False  # whether one OST alone may do it
-    once: str = "it has one time"  # what to say where one without an end has other times
+    once: str = "it happens at one time"  # what to say where one without an end has other times
 
 
 class Number(NamedTuple):
@@ -28,6 +28,7 @@ class Number(NamedTuple):
 
     usual: float | None  # where none is said; None: one must be
     below: float  # it is greater than 0, and less than this
+    example: str
     wrong: str  # what to say of another one
 
 
@@ -52,7 +53,7 @@ FORMS: dict[Kind, tuple[Form, ...]] = {
         Form("link", "link green g0c0s0->g0c0s1 down from 0.2 s to 9 min", "may", "rerouted after"),
     ),
     "paused": (Form("MDS", "MDS 0 paused from 0.2 s to 1 s", "must"),),
-    "lost": (Form("SSD", "SSD 3 lost at 12 s", "none", once="an SSD is lost for good, at a time"),),
+    "lost": (Form("SSD", "SSD 3 lost at 12 s", "none", once="an SSD is lost once, for good"),),
     "hung": (Form("node", "node 3 hung from 0.2 s to 9 min", "must", "evicted after"),),
     "evicted": (Form("node", "node 3 evicted at 0.2 s", "none", by=True),),
 }
@@ -62,10 +63,13 @@ KINDS: dict[Kind, str] = {kind: forms[0].example for kind, forms in FORMS.items(
 """An example of each kind of fault that there is."""
 
 NUMBERS: dict[Kind, Number] = {
-    "slow": Number(None, float("inf"), "{} times as long; right would be a number greater than 0"),
+    "slow": Number(
+        None, float("inf"), "5", "{} times as long; right would be a number greater than 0"
+    ),
     "rebuilding": Number(
         0.0,
         1.0,
+        "0.3",
         "a rebuild takes {} of the array's time; right would be a share, as in rebuilding 0.3",
     ),
 }

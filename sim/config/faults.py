@@ -129,7 +129,7 @@ def parse_fault(value: object) -> Any:
     found = _SENTENCE.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise InputError(
-            f"{shown(value)} is no fault; right would be one of {'; '.join(_examples(*FORMS))}"
+            f"{shown(value)} is not a fault; right would be one of {'; '.join(_examples(*FORMS))}"
         )
     with naming(f"{text!r}"):
         fault = _fault(found)
@@ -156,14 +156,20 @@ def _fault(found: re.Match[str]) -> Fault:
 
 
 def _factor(text: str | None, kind: Kind) -> float:
-    """Return the number of a sentence."""
-    number = NUMBERS.get(kind, NUMBERS["slow"])
+    """Return the number of a sentence; InputError if it is wrong, is missing, or has no place."""
+    number = NUMBERS.get(kind)
+    examples = " or ".join(_examples(kind))
     if text is None:
-        return 1.0 if number.usual is None else number.usual
+        if number is not None and number.usual is None:
+            raise InputError(f"{kind} needs a number; right would be {examples}")
+        return 1.0 if number is None or number.usual is None else number.usual
+    if number is None:
+        raise InputError(f"{kind} takes no number; right would be {examples}")
     try:
         factor = float(text)
     except ValueError as error:
-        raise InputError(f"{text!r} is not a number; right would be slow 5") from error
+        right = f"{kind} {number.example}"
+        raise InputError(f"{text!r} is not a number; right would be {right}") from error
     if not 0.0 < factor < number.below:
         raise InputError(number.wrong.format(text))
     return factor
@@ -178,18 +184,11 @@ def _check(fault: Fault, found: re.Match[str]) -> None:
     """Raise InputError if a sentence says of a fault what cannot be said of it."""
     kind, form = fault.kind, fault.form
     right = f"right would be {' or '.join(_examples(kind))}"
-    number = NUMBERS.get(kind)
-    needs = number is not None and number.usual is None
-    if (found["factor"] is None and needs) or (found["factor"] is not None and number is None):
-        needed = " and ".join(one for one in NUMBERS if NUMBERS[one].usual is None)
-        raise InputError(
-            f"a number belongs to {needed}, and to {' and '.join(NUMBERS)} alone; {right}"
-        )
     if form is None:
         raise InputError(f"{fault.part!r} cannot be {kind}; {right}")
     if found["by"] is not None and not form.by:
         able = next(one.example for forms in FORMS.values() for one in forms if one.by)
-        raise InputError(f"an OST does that to no part; right would be {able}")
+        raise InputError(f"'by' belongs to an eviction; right would be {able} by {found['by']}")
     _check_times(fault, form, found)
     if found["word"] is not None and found["word"] != form.own:
         said = f"{kind} of {fault.part}" if len(FORMS[kind]) > 1 else kind
@@ -205,7 +204,7 @@ def _check_times(fault: Fault, form: Form, found: re.Match[str]) -> None:
     if fault.end is not None and fault.end <= fault.begin:
         raise InputError(
             f"it ends at {format_seconds(fault.end)}, and begins at {format_seconds(fault.begin)}; "
-            "right would be an end behind the begin"
+            "right would be an end after the beginning"
         )
 
 
@@ -213,7 +212,7 @@ def _faults(value: object) -> object:
     """Turn a list of YAML into a tuple."""
     if isinstance(value, list | tuple):
         return tuple(value)
-    raise ValueError(f"{value!r} is no list; right would be a line with - for each fault")
+    raise ValueError(f"{value!r} is not a list; right would be a line with - for each fault")
 
 
 def _written(fault: Fault) -> str:

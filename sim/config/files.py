@@ -50,7 +50,7 @@ def check_may_open(path: str | Path, place: str) -> None:
     """
     if not may_open(path):
         raise InputError(
-            f"{place}: {str(path)!r} is a file, and requests from elsewhere have none opened; "
+            f"{place}: {str(path)!r} is a file, and requests from elsewhere may not open files; "
             "right would be a name that ships with xc40io, or the content itself"
         )
 
@@ -95,7 +95,7 @@ def find(kind: str, name_or_path: str | Path) -> Path:
     known = shipped(kind)
     if text not in known:
         raise InputError(
-            f"{text!r} is none of the {kind} there are ({', '.join(known)}); "
+            f"{text!r} is not one of the {kind} that ship ({', '.join(known)}); "
             f"a file of your own is given by its path, which ends in .yaml{nearest(text, known)}"
         )
     return known[text]

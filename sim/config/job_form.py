@@ -33,7 +33,7 @@ class Takes(Enum):
     TEXT = "text"
     TEXTS = "any number of texts"
     WHOLE = "a whole number"
-    SIZE = "bytes, as 8m or 8 MiB"
+    SIZE = "bytes, as in 8m or 8 MiB"
     RATE = "bytes/s, as 40 GB/s"
     SWITCH = "yes or no"
 
@@ -90,9 +90,9 @@ HELP = {
     "background_read": "What other jobs read meanwhile from all OSTs together, for instance "
     "'40 GB/s'.",
     "background_write": "The same for what they write.",
-    "background_typical": "What other jobs do on some day, drawn by the seed, if the machine file "
-    "knows.",
-    "rpcs_as_one": "Handle so many consecutive bulk RPCs as one: faster, and a little less true.",
+    "background_typical": "Other jobs as on a typical day, drawn by the seed, if the machine file "
+    "knows them.",
+    "rpcs_as_one": "Handle so many consecutive bulk RPCs as one: faster, but less accurate.",
     "stripe_count": "OSTs of a file, as lfs setstripe -c; -1: all.",
     "stripe_size": "Bytes of a stripe, as lfs setstripe -S, for instance 8m.",
     "stripe_offset": "First OST, as lfs setstripe -i.  [default: the system chooses]",
@@ -103,12 +103,13 @@ HELP = {
     "service nodes as it has parts.  [default: a part on each]",
     "bb_access": "Files striped over the allocation, or each on one service node and private to a "
     "compute node.",
-    "lose_ssd": "Let the SSD of a node of the job, counted from 0, fail at a time; repeatable.",
+    "lose_ssd": "The SSD of this node of the job, counted from 0, fails at that time. May be "
+    "repeated.",
     "faults": f"What happens to a part of the machine, and when: '{KINDS['slow']}', also "
     f"{', '.join(kind for kind in KINDS if kind != 'slow')} (docs/faults.md). May be repeated.",
     "hints": f"MPI-IO hints as in {HINTS}: '*:cray_cb_nodes_multiplier=4'.",
     "environment": "Set an environment variable of the job, for MPI-IO. May be repeated.",
-    "seed": "Everything random follows from it.",
+    "seed": "All random numbers follow from it.",
 }
 """What the command line says of each field."""
 

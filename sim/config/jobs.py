@@ -63,7 +63,7 @@ from sim.config.units import Count, Seconds
 def _name(name: str) -> str:
     """Refuse a name that cannot stand in a table and in an error."""
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name) is None:
-        raise ValueError(f"{name!r} is no name; right would be letters, digits and _ . + -")
+        raise ValueError(f"{name!r} is not a name; right would be letters, digits and _ . + -")
     return name
 
 
@@ -78,7 +78,7 @@ def as_tuple(value: object) -> object:
     """Turn a list of YAML into a tuple."""
     if isinstance(value, list | tuple):
         return tuple(value)
-    raise ValueError(f"{value!r} is no list; right would be [...], or a line with - for each")
+    raise ValueError(f"{value!r} is not a list; right would be [...], or a line with - for each")
 
 
 @kept
@@ -346,6 +346,6 @@ def check_jobs_fit(jobs: tuple[Job, ...], machine: Machine) -> None:
     wanted = sum(job.nodes for job in jobs)
     if wanted > machine.nodes.count:
         raise InputError(
-            f"jobs: they have {wanted:,} nodes together; right would be at most the "
+            f"jobs: together they need {wanted:,} nodes; right would be at most the "
             f"{machine.nodes.count:,} compute nodes of {machine.name}"
         )

@@ -63,14 +63,14 @@ _RIGHT = {
     "float": "should be a number",
     "finite": "should be a finite number",
     "bool": "should be true or false",
-    "string": "should be a text",
-    "bytes": "should be a text",
+    "string": "should be text",
+    "bytes": "should be text",
     "tuple": "should be a list",
     "list": "should be a list",
     "dict": "should be a mapping of fields to values",
     "model": "should be a mapping of fields to values",
     "dataclass": "should be a mapping of fields to values",
-    "none": "should be nothing",
+    "none": "should be empty",
     "date": "should be a date",
 }
 """What is right where a value is of another kind, by the first word of pydantic's type of error."""
@@ -91,7 +91,7 @@ def _what_is_right(error: ErrorDetails) -> str:
         return f"is too long; right would be {context['max_length']} at most"
     if kind == "int_parsing_size":
         return "is too large"
-    return _RIGHT.get(kind.split("_")[0], "does not fit here")
+    return _RIGHT.get(kind.split("_")[0], "is not possible here")
 
 
 def _follow(

@@ -99,7 +99,7 @@ def _machine(value: object) -> str | Machine:
     """Accept a name, a path or a whole machine that was read already."""
     if isinstance(value, str | Machine):
         return value
-    raise ValueError(f"{value!r} is not a machine; right would be a name, as theta, or a path")
+    raise ValueError(f"{value!r} is not a machine; right would be a name, as in theta, or a path")
 
 
 def _machine_written_out(machine: str | Machine) -> Any:
@@ -430,7 +430,7 @@ def _check_target(scenario: Scenario, machine: Machine) -> None:
     for node in target.lost:
         if node >= scenario.nodes:
             raise InputError(
-                f"target.lost: {node} is no node of the job; right would be 0 to "
+                f"target.lost: {node} is not a node of the job; right would be 0 to "
                 f"{scenario.nodes - 1}"
             )
     service = machine.burst_buffer

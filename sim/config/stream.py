@@ -163,7 +163,7 @@ def load_stream(name_or_path: str | Path) -> StreamScenario:
     path, document = read_scenario_file(name_or_path, "streams")
     if "queue" not in document:
         raise InputError(
-            f"{path}: queue is missing: this is no stream of jobs; right would be queue: "
+            f"{path}: queue is missing: this is not a stream of jobs; right would be queue: "
             "{policy: easy}, or xc40io run for jobs that are on the machine at once"
         )
     scenario = with_files_found(checked_stream(document, str(path)), path.parent)

@@ -64,7 +64,7 @@ class StripeRequest:
         if size % STRIPE_SIZE_UNIT or not 0 < size < STRIPE_SIZE_LIMIT:
             raise InputError(
                 f"stripe size {format_bytes(size)}: right would be a multiple of 64 KiB "
-                "below 4 GiB, as 1m or 8m"
+                "below 4 GiB, as in 1m or 8m"
             )
         if self.offset < -1:
             raise InputError(

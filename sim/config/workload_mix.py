@@ -220,7 +220,7 @@ def _machine(reference: Any, place: str, folder: Path) -> Machine:
     if isinstance(reference, Mapping):
         return read_machine(reference, f"{place}: machine", folder)
     if not isinstance(reference, str):
-        raise InputError(f"{place}: machine = {reference!r}: right would be a name, as theta")
+        raise InputError(f"{place}: machine = {reference!r}: right would be a name, as in theta")
     if reference.endswith((".yaml", ".yml")):
         return load_machine(folder / reference)
     return load_machine(reference)

@@ -100,7 +100,8 @@ class Load:
         if self.busy < SATURATED:
             turn = f"{100 * self.in_turn:.0f} % of the time one or another was saturated"
             return (
-                f"bound by the {plural} in turn: {turn}, each {100 * self.mean:.0f} % on average."
+                f"bound by the {plural} in turn: {turn}; each was busy {100 * self.mean:.0f} % of "
+                "the time on average."
             )
         if self.used == 1:
             return f"bound by {self.name}, {busy}."

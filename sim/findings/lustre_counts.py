@@ -24,7 +24,7 @@ _BYTES = frozenset(
 WORDS = {
     Stat.ENQUEUES: ("lock enqueues", "requests to OSTs for an extent lock"),
     Stat.MATCHES: ("lock matches", "uses of a lock that the node held already"),
-    Stat.BLOCKING_ASTS: ("blocking ASTs", "locks asked back because another request waited"),
+    Stat.BLOCKING_ASTS: ("blocking ASTs", "locks called back because another request waited"),
     Stat.CANCELS: ("lock cancels", "locks given back"),
     Stat.LRU_CANCELS: ("LRU cancels", "of these, unused ones beyond what a node keeps"),
     Stat.FLUSHED_BYTES: ("flushed below locks", "dirty data written before a lock was given back"),

@@ -252,8 +252,8 @@ def warnings_of(below: Sequence[BelowMpi]) -> Iterator[str]:
             ratio = f" ({of.ratio:,.3g} times as many)" if of.ratio else ""
             yield (
                 f"{of.file}: below MPI-IO {of.simulated:,} {of.phase}s were simulated where the "
-                f"log has {of.recorded:,}{ratio}: their times test the machine little. What the "
-                "log does not show, --recorded hints=... and striping.count=... can tell"
+                f"log has {of.recorded:,}{ratio}, so their times say little about the machine; "
+                "--recorded hints=... and striping.count=... supply what the log does not show"
             )
 
 
@@ -272,8 +272,8 @@ def end_line(runs: Sequence[Result], last_call: float) -> str:
         for name, run in zip(("replay", "what-if"), runs, strict=False)
     ]
     share = computing_share(runs[0])
-    said = f"From the job's begin to its last call: {', '.join(times)}"
+    said = f"From the job's start to its last call: {', '.join(times)}"
     if share < 0.005:
         return said
     said += f". {100 * share:.3g} % of the ranks' time in the replay is computing as recorded"
-    return f"{said}: the end tests the I/O little" if share >= _MOSTLY else said
+    return f"{said}, so the end says little about the I/O" if share >= _MOSTLY else said

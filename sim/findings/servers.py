@@ -69,7 +69,7 @@ def recording_of(result: Result, option: str) -> Recording:
     """
     if result.recording is None:
         raise InputError(
-            f"{option}: nothing of this run was recorded, and only a recording tells what was done "
+            f"{option}: this run was not recorded, and only a recording tells what was done "
             f"when; right would be to run it again with {option}, or with --record and --save"
         )
     return result.recording

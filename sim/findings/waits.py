@@ -29,12 +29,12 @@ _SYNCS = _LOCKS | _MDS
 _SSD = {StationKind.SSD}
 _ANY = set(StationKind)  # of who waits for another rank, or for its own threads
 
-_OWN_STRIPES = "stripes that one node alone writes: larger ones, or a file for each rank"
+_OWN_STRIPES = "stripes that only one node writes: larger ones, or a file for each rank"
 
-NEXT_PHASE = "next_phase", "the next phase to begin: delays, and what is prepared between phases"
+NEXT_PHASE = "next_phase", "the next phase to begin: delays, and preparation between phases"
 """Name and words of the time between phases."""
 
-OTHER_RANKS = "other_ranks", "the other ranks to end the phase"
+OTHER_RANKS = "other_ranks", "the other ranks to finish the phase"
 """Name and words of the time of who has ended."""
 
 
@@ -112,7 +112,7 @@ ABOUT: dict[Cause, About] = {
     ),
     Cause.RANGE: About(
         "another rank of the node that writes the same bytes",
-        "bytes that one rank alone writes",
+        "writes that do not overlap those of another rank",
         behind=_ANY,
     ),
     Cause.TREE: About(
@@ -126,7 +126,7 @@ ABOUT: dict[Cause, About] = {
     ),
     Cause.THINK: About(
         "computing: delays between calls",
-        "to compute less, or to have others do I/O meanwhile: this is no I/O",
+        "less computing, or I/O that goes on meanwhile: this time is not I/O",
     ),
     Cause.THREADS: About(
         "other I/O threads of the rank",
@@ -147,7 +147,7 @@ ABOUT: dict[Cause, About] = {
     ),
     Cause.SEEK: About(
         "disks of OSTs that moved their heads",
-        "larger reads in the order of the file, or from fewer ranks at a time",
+        "larger reads, in the order of the file, or from fewer ranks at a time",
         behind=_PATH,
     ),
     Cause.LATENCY: About(
@@ -162,15 +162,15 @@ ABOUT: dict[Cause, About] = {
         behind=_MDS,
     ),
     Cause.TURN: About(
-        "another request of the node to the MDS: one that modifies or opens at a time",
+        "an earlier open or change of the node at the MDS (one at a time)",
         "fewer ranks on each node that create files",
         behind=_MDS,
     ),
     Cause.LOCK_QUEUE: About(
-        "extent locks: others before them in line", _OWN_STRIPES, behind=_PATH | _LOCKS
+        "extent locks: requests ahead in the queue", _OWN_STRIPES, behind=_PATH | _LOCKS
     ),
     Cause.LOCK_USE: About(
-        "extent locks: the holder, who still moved bytes below it", _OWN_STRIPES, behind=_LOCKS
+        "extent locks: the holder, which was still using its lock", _OWN_STRIPES, behind=_LOCKS
     ),
     Cause.LOCK_FLUSH: About(
         "extent locks: the holder's write-back", _OWN_STRIPES, behind=_PATH | _LOCKS
@@ -179,7 +179,7 @@ ABOUT: dict[Cause, About] = {
         "extent locks: the commit of what the holder had written", _OWN_STRIPES, behind=_LOCKS
     ),
     Cause.CALLBACK: About(
-        "the nodes' threads that handle callbacks of lock managers",
+        "the nodes' threads that handle blocking ASTs",
         "fewer locks: larger stripes, or a file for each rank",
         behind=_LOCKS,
     ),
@@ -187,20 +187,20 @@ ABOUT: dict[Cause, About] = {
         "the messages of MPI collectives", "fewer collective calls, or fewer ranks in each"
     ),
     Cause.WRITERS: About(
-        "fsync: other ranks of the node, which still wrote the file",
+        "fsync: other ranks of the node, which were still writing the file",
         "fewer ranks on each node, or a file for each rank",
         behind=_ANY,
     ),
     Cause.START: About(
         "the start: ranks come out of a barrier one after the other",
-        "longer phases: what a barrier costs, it costs once",
+        "longer phases: a barrier costs the same, however long the phase is",
     ),
     Cause.METADATA: About(at="opens, closes and other requests to the MDS"),
     Cause.SYNC: About(at="fsync: the replies of the MDS and the OSTs"),
     Cause.FLUSH: About(at="fsync: the write-back of the node's dirty pages"),
     Cause.LOCK: About(at="extent locks"),
     Cause.CACHE: About(at="writes: room for dirty pages"),
-    Cause.MEETING: About(at="MPI collectives: the last rank to come, and their messages"),
+    Cause.MEETING: About(at="MPI collectives: the last rank to arrive, and their messages"),
 }
 """In the order in which equally long waits are listed."""
 

@@ -131,7 +131,7 @@ class PnetcdfFile(LibraryFile):
         if size is None and any(dimension.size == 0 for dimension in self._dimensions):
             raise InputError(f"dimension {name}: a netCDF file has one unlimited dimension at most")
         if size is not None and size < 1:
-            raise InputError(f"dimension {name}: {size} is no size; right would be at least 1")
+            raise InputError(f"dimension {name}: {size} is not a size; right would be at least 1")
         self._dimensions.append(Dimension(name, size or 0))
         return self._dimensions[-1]
 

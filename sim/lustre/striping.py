@@ -46,7 +46,7 @@ class LayoutComponent:
         if len(set(self.osts)) < len(self.osts):
             raise ValueError(f"two objects of a file on one OST: {self.osts}")
         if not self.osts or self.stripe_size < 1:
-            raise ValueError(f"{len(self.osts)} stripes of {self.stripe_size} bytes are no layout")
+            raise ValueError(f"{len(self.osts)} stripes of {self.stripe_size} bytes: no layout")
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class Faults:
         told = [one for course in self._courses for one in course.story]
         notes = [text for _, text in sorted(told, key=lambda one: one[0])]
         notes += [
-            f"The fault {str(course.fault)!r} did not happen: all had ended at "
+            f"The fault {str(course.fault)!r} did not happen: all jobs had ended at "
             f"{format_seconds(float(self._scene.environment.now), 4)}."
             for course in self._courses
             if course.begun is None

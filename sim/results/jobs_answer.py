@@ -48,7 +48,7 @@ _TOLD = 40
 """Jobs that are told of by themselves at most; the tables have all."""
 
 _ALONE = "Of the same job on the same nodes and OSTs without the others."
-_SLOWER = "How many times as long it took as alone; of other bytes than alone, for each byte."
+_SLOWER = "How many times as long it took as alone; per byte if it then moved other bytes."
 _OF_THE_MACHINE = ("version", "busiest", "stations", "lustre", "counts", "wall_seconds")
 
 
@@ -128,14 +128,14 @@ JOBS: Columns = (
     Column("ppn", NUMBER, attrgetter("job.ppn"), to=To.JSON, help="Ranks of a node."),
     Column("ranks", NUMBER, lambda of: of.job.nodes * of.job.ppn, to=To.PEOPLE, help="In all."),
     Column("seed", NUMBER, attrgetter("result.scenario.seed"), to=To.JSON, help="Of the job."),
-    Column("start", CLOCK, help="When it began, since the simulation did."),
+    Column("start", CLOCK, help="When it began, from the start of the simulation."),
     Column("end", CLOCK, help="When it ended."),
     Column("seconds", CLOCK, attrgetter("result.simulated"), head="time", help="How long it took."),
     Column("alone_seconds", CLOCK, _alone_seconds, head="alone", empty="-", help=_ALONE),
     Column("slowdown", FACTOR, head="slow-down", empty="-", help=_SLOWER),
     Column("workload", WORDS, attrgetter("result.workload.title"), to=To.PEOPLE, help="As typed."),
     Column("phases", ROWS, beside, to=To.JSON, inner=PHASES_BESIDE, help="All steps together."),
-    Column("result", ANY, _result, to=To.JSON, help="As the run of the job alone tells it."),
+    Column("result", ANY, _result, to=To.JSON, help="As a run of this job alone prints it."),
 )
 
 RUN_OF_JOBS: Columns = (

@@ -6,6 +6,10 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
 from sim.config.machine import Machine
 from sim.config.units import format_rate
 from topology import Fabric
@@ -15,7 +19,7 @@ from topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import SubFigure
 
 _NETWORK, _STORAGE = 10.0, 3.6  # inches of height
 _WIDTH = 16.0  # inches
@@ -63,8 +67,6 @@ def machine_figure(machine: Machine, fabric: Fabric) -> Figure:
     ValueError
         If the network is of a kind that cannot be drawn.
     """
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(_WIDTH, _NETWORK + _STORAGE), dpi=100, facecolor="white")
     halves = figure.add_gridspec(2, 1, height_ratios=(_NETWORK, _STORAGE))
     draw_network(figure.add_subfigure(halves[0]), fabric, machine.title)
@@ -117,8 +119,6 @@ def _draw_groups(axes: Axes, groups: list[_Group]) -> None:
 
 def _draw_one(axes: Axes, group: _Group, left: float, top: float) -> None:
     """Draw a group: routers above, lines to all servers, and the targets below each server."""
-    from matplotlib.collections import LineCollection
-
     routers = _row(group.routers, group.width, left)
     servers = _row(group.servers, group.width, left)
     wires = [((r, top - 0.9), (s, top - _SERVER_ROW)) for r in routers for s in servers]
@@ -140,8 +140,6 @@ def _row(count: int, width: int, left: float) -> list[float]:
 
 def _squares(axes: Axes, tops: list[tuple[float, float]], side: float, ink: str) -> None:
     """Draw squares by the middles of their upper edges."""
-    from matplotlib.collections import PolyCollection
-
     corners = [
         [(x - side / 2, y), (x + side / 2, y), (x + side / 2, y - side), (x - side / 2, y - side)]
         for x, y in tops
@@ -188,7 +186,6 @@ def _legend(machine: Machine) -> list[tuple[str, str]]:
 
 
 def _legend_line(figure: SubFigure, height: float, ink: str, words: str) -> None:
-    from matplotlib.patches import Rectangle
 
     if ink:
         box = Rectangle((_LEGEND - 0.022, height), 0.010, 0.045, transform=figure.transSubfigure)

@@ -59,7 +59,7 @@ LOG = (
     Column("run_time", SECONDS, help="Of the job."),
     Column("executable", WORDS, help="The command line."),
     Column("warnings", ANY, help="What is wrong with the log: a sentence each."),
-    Column("lost", ANY, help="What it should have told and does not: a few words each."),
+    Column("lost", ANY, help="What it should contain and does not: a few words each."),
     Column("unreplayed", ANY, help="What moved through modules that are not replayed."),
     Column("elsewhere", ANY, help="Its file systems that are not Lustre, and what lay there."),
     Column("last_call", SECONDS, help="When it ended, since the job began; 0 if unknown."),
@@ -71,9 +71,9 @@ BELOW = (
     Column("file", WORDS, help="Its name."),
     Column("phase", WORDS, lambda of: str(of.phase), help="Reads or writes."),
     Column("recorded", NUMBER, help="Calls that the log has."),
-    Column("simulated", NUMBER, help="Calls that came about in the replay."),
+    Column("simulated", NUMBER, help="Calls made in the replay."),
     Column("complete", FLAG, help="Whether the log has all of them."),
-    Column("differ", FLAG, lambda of: of.differs, help="Whether it is to be warned of."),
+    Column("differ", FLAG, lambda of: of.differs, help="Whether this deserves a warning."),
 )
 
 FILE = (
@@ -94,13 +94,13 @@ RUN_OF_LOG = (
         "seconds",
         SECONDS,
         lambda run: outcome_of(run).seconds,
-        help="From the job's begin to its last call.",
+        help="From the job's start to its last call.",
     ),
     Column(
         "computing",
         ANY,
         computing_share,
-        help="Which part of the ranks' time they computed as recorded.",
+        help="Share of the ranks' time in which they computed, as recorded.",
     ),
     Column("xc40io", ANY, simulator_document, help="What a simulator knows."),
 )
@@ -115,7 +115,7 @@ REPLAY = (
         "differences",
         ANY,
         lambda report: differences(report.files),
-        help="Where the counts are not those of the log.",
+        help="Where the counts differ from the log.",
     ),
     Column(
         "below_mpi",
@@ -202,7 +202,7 @@ def _head(report: ReplayReport) -> Iterator[str]:
     if report.told:
         yield f"Known of the recorded run: {report.told}"
     if log.elsewhere:
-        yield f"Not on Lustre, and replayed there all the same: {'; '.join(log.elsewhere)}"
+        yield f"Not on Lustre when recorded, but replayed on Lustre: {'; '.join(log.elsewhere)}"
     if report.change:
         yield f"What-if: {report.change}"
     wrong = differences(files)
@@ -330,7 +330,7 @@ def _cards(report: ReplayReport) -> list[Card]:
     log = report.log
     cards = [Card("job by the log", f"{log.run_time:,.6g} s", format_count(log.ranks, "rank"))]
     cards += [
-        Card(name, f"{outcome_of(run).seconds:,.4g} s", "from the job's begin to its last call")
+        Card(name, f"{outcome_of(run).seconds:,.4g} s", "from the job's start to its last call")
         for name, run in zip(("replay", "what-if"), report.runs, strict=False)
     ]
     return [*cards, *run_cards(report.runs[-1])[-1:]]

@@ -15,9 +15,9 @@ _HEAD = """\
 
 *Made from the code by `python -m sim.results.result_page > docs/result.md`.*
 
-`--save FILE` keeps what came of `ior`, `kernel`, `run` and `replay`; `xc40io show FILE` prints it
-again, letter for letter, and `--json`, `--getstripe`, `--lustre-stats` and their like choose anew
-what is printed. Nothing is lost: in Python
+`--save FILE` keeps the result of `ior`, `kernel`, `run` and `replay`; `xc40io show FILE` prints it
+again, letter for letter, and options such as `--json`, `--getstripe` and `--lustre-stats` choose
+anew what is printed. Nothing is lost: in Python
 
 ```python not run: FILE is one of your own
 import sim
@@ -27,14 +27,14 @@ tables = result.to_pandas()  # of pandas
 dataset = result.to_xarray()  # of xarray: pip install 'xc40io[results]'
 ```
 
-all is there that the run left but the data plane itself. Of several jobs `sim.load` returns all
-(`JobsResult`, with a result in each of its `jobs`), of a replayed Darshan log what it has to tell
-(`ReplayReport`, with the results in `runs`).
+you have everything that the run left, except the data plane itself. For several jobs `sim.load`
+returns all of them (`JobsResult`, with a result in each of its `jobs`), for a replayed Darshan log
+a report (`ReplayReport`, with the results in `runs`).
 
 The file is a zip: `content.json` with a version of the format, and tables of Parquet. Nothing in it
-is code. An older file is read: a value of the machine that came later has there what the simulator
-did before it had one, and a file that lacks more than that is refused, as a newer one is; both in a
-sentence.
+is code. An older file can be read: a value of the machine that was added later gets the value that
+stands for what the simulator did before. A file that lacks more than that is refused with one
+sentence, and so is a newer one.
 """
 
 

@@ -137,7 +137,7 @@ def _again(complete: Callable[[], str], command: str) -> list[Block]:
     try:
         text = complete()
     except InputError as error:
-        return [Text(f"There is no complete scenario, since a file of it is not there: {error}")]
+        return [Text(f"There is no complete scenario, since a file that it needs is gone: {error}")]
     return [
         Text(
             "The complete scenario below leaves nothing to a default, to chance or to a machine "

@@ -76,7 +76,7 @@ def doing_table(result: Result) -> Table | None:
     if not found:
         return None
     columns = _of_phases(result, found, [load.doing for load in found])
-    return _causes_table("What a rank was at meanwhile", "a rank was at", columns, len(found))
+    return _causes_table("What a rank was doing meanwhile", "a rank was in", columns, len(found))
 
 
 def path_tables(result: Result) -> list[Table]:
@@ -103,8 +103,8 @@ def path_tables(result: Result) -> list[Table]:
                 ["what followed on what", "mostly at", "share", "time", "times"],
                 rows,
                 words=(0, 1),
-                note="Up to the end of the last rank: none of it can take longer without the "
-                "phase taking longer.",
+                note="Up to the end of the last rank: if any part of it takes longer, so does the "
+                "phase.",
             )
         )
     return tables

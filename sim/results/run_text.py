@@ -186,7 +186,7 @@ def _bottleneck_lines(found: Sequence[Load]) -> Iterator[str]:
     for load in found:
         yield f"{phase_name(load, found).capitalize()}: {load.sentence()}"
     if not all(load.binds for load in found):
-        yield "What would help, xc40io explain finds out."
+        yield "To find out what would help, use xc40io explain."
 
 
 def _station_lines(result: Result) -> Iterator[str]:
@@ -223,4 +223,4 @@ def _wait_lines(result: Result) -> Iterator[str]:
     if result.activities:
         at = (wait for wait in doing(result) if wait.share >= _AT_SHOWN)
         said = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in at)
-        yield f"While the ranks were at work, they were at: {said}."
+        yield f"The ranks' time at work was spent in: {said}."

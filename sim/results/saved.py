@@ -35,7 +35,7 @@ def load_saved(path: str | Path) -> Saved:
     """
     saved = read_archive(path, RESULT_FILE)
     if not isinstance(saved, Saved) or not isinstance(saved.content, Content):
-        raise InputError(f"{path}: there is no result in this file; right would be one of --save")
+        raise InputError(f"{path}: holds no result; right would be a file that --save wrote")
     return saved
 
 

@@ -38,10 +38,10 @@ def deadlock(plane: Plane, runs: Sequence[JobRun], now: float) -> InputError | F
     said = "; ".join([*locks[:_SOME], *_what_ranks_are_at(plane, runs)])
     begin = f"after {now:.4g} simulated s ranks wait for each other for ever: {said}"
     if not locks:
-        return FailureError(f"{begin}; that is a mistake of the simulator, please report it")
+        return FailureError(f"{begin}; that is a bug in the simulator, please report it")
     return InputError(
-        f"{begin}; right would be, of a file that has a group lock (cray_cb_write_lock_mode=1), no "
-        "rank that accesses it by itself before it is closed"
+        f"{begin}; right would be that no rank by itself accesses a file with a group lock "
+        "(cray_cb_write_lock_mode=1) before it is closed"
     )
 
 

@@ -181,7 +181,7 @@ RANKS = (
         for cause in FINEST
     ),
     *(
-        Column(at_column(cause), SECONDS, help=f"What it waited in {cause.name}.")
+        Column(at_column(cause), SECONDS, help=f"What it waited while doing {cause.name}.")
         for cause in DOING
     ),
 )
@@ -251,7 +251,7 @@ _FIGURES = (
 )
 
 _FILES = (
-    Column("file", WORDS, help="Its name; of several alike `NAME.0`, `NAME.1`."),
+    Column("file", WORDS, help="Its name; several alike are `NAME.0`, `NAME.1`."),
     Column("stripe_count", NUMBER, help="Its objects."),
     Column("stripe_size", BYTES, help="Bytes of a stripe."),
 )

@@ -255,8 +255,8 @@ def doubts(target: Target, machine: Machine) -> tuple[str, ...]:
     if firm & _MEASURED:
         return ()
     return (
-        f"nothing measured stands behind the speed of --target {target.kind} of {machine.name}: "
-        f"its rates and times ({section}.*) are inferred, and no published run has been compared",
+        f"the speed of --target {target.kind} on {machine.name} does not rest on measurements: "
+        f"its rates and times ({section}.*) are inferred, and no published run tested it",
     )
 
 

@@ -136,8 +136,8 @@ class Submission(NamedTuple):
         threads = self.scenario.cores.threads
         if threads > 1 and not self.workload.io_threads:
             raise InputError(
-                f"cores.threads = {threads}: a kernel's calls are not dealt to I/O threads; right "
-                "would be 1"
+                f"cores.threads = {threads}: the calls of a kernel cannot be shared out among I/O "
+                "threads; right would be 1"
             )
         self.workload.check(self.scenario, machine)
         rpcs = self.bytes_to_move / machine.lustre.rpc_size

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import InputError, shown
 from sim.config.text.yaml_text import parse_yaml
+from sim.config.units import parse_bytes
 
 _NUMBER = re.compile(r"\s*(\d{1,18}\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*", re.ASCII)
 _ON = "..."
@@ -176,8 +177,8 @@ def _continued(first: str, second: str, last: str, place: str) -> list[Any]:
         values = _steps(begin, end, after - begin, unit, place)
     if len(values) < 3 or _exact(values[-1], unit) != end:
         raise InputError(
-            f"{place}: {first},{second},... does not come to {last}; right would be a last value "
-            "that it comes to"
+            f"{place}: {first},{second},... does not reach {last}; right would be a last value "
+            "that it reaches"
         )
     return values
 
@@ -223,7 +224,6 @@ def _in_one_unit(words: Sequence[str], place: str) -> list[tuple[Decimal, str]]:
 
 
 def _bytes(word: str) -> int:
-    from sim.config.units import parse_bytes
 
     return parse_bytes(word)
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 from sim.config.errors import InputError
 from sim.config.jobs import Job
 from sim.config.scenario import Scenario
+from sim.workloads.catalogue import workload_of
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -100,8 +101,6 @@ def _in_processes(
 
 def bytes_to_move(job: Scenario | Job) -> float:
     """Return about how many bytes a job moves; the longest runs are those with most."""
-    from sim.workloads.catalogue import workload_of
-
     try:
         return workload_of(job.workload).bytes_to_move(job.nodes * job.ppn)
     except InputError:

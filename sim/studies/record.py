@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-if TYPE_CHECKING:  # whoever only reads records must not wait for Numba
+from sim.findings.lustre_counts import lustre_counts
+from sim.mpi.stats import Timer
+
+if TYPE_CHECKING:
     from sim.mpi.stats import MpiRecord
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
@@ -119,8 +122,6 @@ def read_record(text: bytes | str) -> RunRecord:
 
 def record_of(result: Result) -> RunRecord:
     """Return what is kept of a finished run."""
-    from sim.findings.lustre_counts import lustre_counts
-
     return RunRecord(
         phases=tuple(_phase(row) for row in result.rows),
         library=tuple(_library(told, step) for step, told in result.mpi_records),
@@ -210,8 +211,6 @@ def _phase(row: Row) -> Phase:
 
 def _library(told: MpiRecord, step: str) -> Library:
     """Return what MPI-IO had to tell of a file."""
-    from sim.mpi.stats import Timer
-
     own_calls = [Timer.MODIFY_READ, Timer.INDEPENDENT, Timer.SYNC]
     counted = told.counts.writes if told.writing else told.counts.reads
     raw = told.timers[:, Timer.RAW_WRITE if told.writing else Timer.RAW_READ]

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
+from sim.studies.cluster import each_on_cluster
 from sim.studies.processes import Failure, bytes_to_simulate, each
 from sim.studies.record import RunRecord, record_of, record_of_jobs
 from sim.studies.store import Store, scenario_hash
@@ -110,7 +111,7 @@ class Simulations:
             self._cache.put(key, ended)
         except OSError as error:
             self.notes.append(
-                f"Results are not kept for the next time: nothing can be written in "
+                f"Results are not kept for the next time: nothing can be written into "
                 f"{self._cache.folder} ({error.strerror or error})."
             )
             self._cache = None
@@ -120,7 +121,6 @@ class Simulations:
         if self._scheduler is None:
             yield from each(_recorded, missing, self._jobs, size=_size)
             return
-        from sim.studies.cluster import each_on_cluster
 
         yield from each_on_cluster(_recorded, missing, self._scheduler, size=_size)
 

@@ -23,6 +23,8 @@ from sim.config.errors import InputError, naming, nearest
 from sim.config.machine import Machine, load_machine
 from sim.config.model import explain
 from sim.config.scenario import Scenario
+from sim.workloads.ior.options import with_option as with_ior_option
+from sim.workloads.mdtest.options import with_option as with_mdtest_option
 
 _SHORT = {
     "ior": "workload.ior",
@@ -90,9 +92,6 @@ def _machine(value: Any) -> Machine:
 
 def _set_option(document: Mapping[str, Any], path: str, value: Any) -> None:
     """Set an option of the command line of IOR or mdtest, in place."""
-    from sim.workloads.ior.options import with_option as with_ior_option
-    from sim.workloads.mdtest.options import with_option as with_mdtest_option
-
     start = next(start for start in _COMMANDS if path.startswith(start))
     program, workload = _COMMANDS[start], document["workload"]
     words, name = workload[program], path.removeprefix(start)

@@ -76,8 +76,8 @@ def check(serving: Serving) -> None:
     """Raise InputError if it may not be served so."""
     if serving.address not in LOOPBACK and not serving.token:
         raise InputError(
-            f"--address {serving.address}: others than this machine would reach the explorer; "
-            "right would be a --token beside it, or no --address"
+            f"--address {serving.address}: other computers could reach the explorer; right would "
+            "be a --token beside it, or no --address"
         )
     if _PREFIX.fullmatch(serving.prefix) is None:
         raise InputError(

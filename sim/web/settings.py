@@ -26,7 +26,7 @@ def _size(value: object) -> object:
     """Read a size as IOR and lfs write it."""
     text = str(value).strip().lower()
     if SHORT_SIZES.read(text) is None:
-        raise ValueError(f"{value!r}: right would be a size, as 8m for 8 MiB or 256k for 256 KiB")
+        raise ValueError(f"{value!r}: right would be a size: 8m for 8 MiB, 256k for 256 KiB")
     return text
 
 

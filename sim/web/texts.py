@@ -148,10 +148,10 @@ def published_list(found: Mapping[Row, Sequence[Comparable]], near: Sequence[Com
         told = "".join(_published(point, differs) for point, differs in points.values())
         return f"<h2>&#9671; Published beside it</h2><ul>{told}</ul>"
     if not near:
-        return '<p class="soft">Nothing was published of this machine that these runs are like.</p>'
+        return '<p class="soft">No published measurement of this machine is like these runs.</p>'
     nearest = {one.point.id: one for one in near}.values()
     told = "".join(_published(one.point, one.differences) for one in nearest)
-    head = "Nothing published is close enough to be held against it; the nearest is"
+    head = "No published measurement is close enough to compare with; the nearest is"
     return f'<p class="soft">{head}</p><ul class="soft">{told}</ul>'
 
 

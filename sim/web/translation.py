@@ -222,7 +222,7 @@ def state_of(query: str) -> State:
     known = {*Settings.model_fields, *(f"{_B}{name}" for name in Settings.model_fields), *_ASIDE}
     for name in pairs:
         if name not in known:
-            raise InputError(f"the link says {name!r}, which is no setting{nearest(name, known)}")
+            raise InputError(f"the link says {name!r}, not a setting{nearest(name, known)}")
     a = checked({name: text for name, text in pairs.items() if name in Settings.model_fields})
     b = None
     if _COMPARE in pairs:

@@ -12,9 +12,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sim.config.errors import InputError
+from pydantic import ValidationError
 
-if TYPE_CHECKING:  # a list of the kernels needs none of these, and waits for nothing
+from sim.config.errors import InputError, nearest
+from sim.config.files import read_mapping, shipped
+from sim.config.model import explain
+from sim.workloads.io500.command import Io500
+from sim.workloads.ior.command import Ior
+from sim.workloads.mdtest.command import Mdtest
+
+if TYPE_CHECKING:
     from sim.config.asked_workload import Workload as AskedWorkload
     from sim.workloads.kernels.kernel import Kernel
     from sim.workloads.workload import Workload
@@ -87,8 +94,6 @@ class Skeletal(NamedTuple):
     @property
     def summary(self) -> str:
         """What it does in a few words: the first thing that the file says."""
-        from sim.config.files import read_mapping
-
         return str(read_mapping(self.path).get("summary", ""))
 
     def load(self) -> type[Kernel]:
@@ -104,7 +109,6 @@ class Kernels(Mapping[str, Written | Skeletal]):
 
     @cached_property
     def _skeletal(self) -> dict[str, Path]:
-        from sim.config.files import shipped
 
         return shipped("kernels")
 
@@ -139,11 +143,6 @@ def make_kernel(options: dict[str, Any]) -> Kernel:
     InputError
         If there is no such kernel, or an option is unknown or of the wrong type.
     """
-    from pydantic import ValidationError
-
-    from sim.config.errors import nearest
-    from sim.config.model import explain
-
     options = dict(options)
     name = options.pop("name", None)
     if name not in KERNELS:
@@ -169,13 +168,8 @@ def workload_of(asked: AskedWorkload) -> Workload:
     if asked.kernel is not None:
         return make_kernel(asked.kernel)
     if asked.io500 is not None:
-        from sim.workloads.io500.command import Io500
-
         return Io500(asked.io500)
     if asked.mdtest is not None:
-        from sim.workloads.mdtest.command import Mdtest
-
         return Mdtest(asked.mdtest)
-    from sim.workloads.ior.command import Ior
 
     return Ior(asked.ior)

@@ -188,7 +188,7 @@ class CommandLine:
     def unknown(self, spelled: str) -> InputError:
         """Return what is said of an option that there is not."""
         if spelled == "-h" or spelled.lower() == "--help":
-            ours = f"`xc40io {self.program.lower()} --help` prints ours"
+            ours = f"`xc40io {self.program.lower()} --help` prints that of xc40io"
             return InputError(f"{spelled} prints {self.program}'s own help; {ours}")
         return InputError(f"{spelled}: {self.program} has no such option")
 
@@ -196,7 +196,7 @@ class CommandLine:
 def _next(spelled: str, rest: Iterator[str]) -> str:
     value = next(rest, None)
     if value is None:
-        raise InputError(f"{spelled} needs a value behind it")
+        raise InputError(f"{spelled} needs a value after it")
     return value
 
 

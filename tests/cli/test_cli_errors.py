@@ -72,10 +72,10 @@ WRONG = {
     "ior --nodes 4 --set lustre.osts=[1] -- -w": "lustre.osts = [1]: should be a whole number",
     "ior --nodes 4 --set nodes.memory=9e30 -- -w": "is too large; right would be at most 4096 PiB",
     "ior --nodes 4 --set mpi.put_time=1e9 -- -w": "is too large; right would be at most 8388608 s",
-    "ior --nodes 4 -- -w -o \udcff": "word 7 of the command line is no text in UTF-8",
-    "run /": "'/' is none of the scenarios",
+    "ior --nodes 4 -- -w -o \udcff": "word 7 of the command line is not text in UTF-8",
+    "run /": "'/' is not one of the scenarios",
     "show /": "/: is a folder; right would be a file",
-    "ior -a POSIX -b 8m": "behind a double dash",
+    "ior -a POSIX -b 8m": "after a double dash",
     "ior --nods 4 -- -w": "--nodes",
     "run": "theta-headline",
     "run theta-headlines": "did you mean theta-headline?",
@@ -103,7 +103,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(xc40io, tmp_path, monkeypat
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sim.cli.runs.running.simulate", interrupt)
+    monkeypatch.setattr("sim.cli.runs.printing.simulate", interrupt)
     result = xc40io("ior", "--nodes", "2", "--", "-w", "-O", f"summaryFile={tmp_path}/s")
     assert result.exit_code == 130
     assert result.stderr.strip() == "xc40io: interrupted"
@@ -114,7 +114,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(xc40io, tmp_path, monkeypat
     ("words", "said"),
     [
         (["--set", f"{'x' * 5000}=1"], "there is no such value"),
-        (["--fault", "SSD" + "- " * 5000], "(10,003 characters) is no fault"),
+        (["--fault", "SSD" + "- " * 5000], "(10,003 characters) is not a fault"),
     ],
 )
 def test_long_input_is_not_echoed_whole(xc40io, words, said):
@@ -210,3 +210,7 @@ def test_every_command_has_help(xc40io):
         assert result.exit_code == 0
         assert result.stdout.startswith(f"Usage: xc40io {name}")
         assert max(len(line) for line in result.stdout.splitlines()) <= 100
+
+
+def test_help_of_a_number_without_limits_shows_none(xc40io):
+    assert "None" not in xc40io("ior", "--help").stdout

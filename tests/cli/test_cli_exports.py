@@ -70,7 +70,7 @@ def test_a_library_that_is_not_there_is_told_before_the_run(
         raise AssertionError("it was run")
 
     monkeypatch.setattr(f"{door}.find_spec", lambda _: None)
-    monkeypatch.setattr("sim.cli.runs.running.simulate", never)
+    monkeypatch.setattr("sim.cli.runs.printing.simulate", never)
     refused = xc40io(*IOR, option, str(tmp_path / "file"), *WRITE)
     assert refused.exit_code == 2
     assert re.fullmatch(rf"xc40io: {option}: .* not installed; .*{words}.*\n", refused.stderr)

@@ -94,7 +94,10 @@ def test_a_what_if_has_pictures_beside_those_of_the_replay(xc40io, tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "words"),
-    [("file", "is no folder; right would be"), ("file/below", "cannot be made: Not a directory")],
+    [
+        ("file", "is not a folder; right would be"),
+        ("file/below", "cannot be made: Not a directory"),
+    ],
 )
 def test_a_place_that_cannot_be_is_refused_before_the_run(xc40io, tmp_path, place, words):
     (tmp_path / "file").write_text("")

@@ -10,10 +10,15 @@ import check_imports
 import pytest
 from check_imports import SELDOM, Imports
 
+from sim.cli.app import cli
+
 ROOT = Path(__file__).resolve().parents[2]
 
 HEAVY = tuple(check_imports.HEAVY)
-"""What help does without."""
+"""What ``xc40io --help`` does without."""
+
+POOLS = {"concurrent", "multiprocessing"}
+"""What studies run in."""
 
 UNUSED = (
     "darshan",
@@ -47,17 +52,34 @@ def as_command(arguments: list[str]) -> str:
     )
 
 
-def test_help_imports_nothing_heavy():
+def asked(*words: str) -> str:
+    """Return code that asks the command line for something that it prints."""
     code = "from click.testing import CliRunner; import sim.cli.app as app\n"
-    assert loaded_after(code + "CliRunner().invoke(app.cli, ['ior', '--help'])") == set()
+    return code + f"CliRunner().invoke(app.cli, {words!r})"
+
+
+@pytest.mark.parametrize("words", [("--help",), ("ioor",), ("--no-such-option",)])
+def test_what_needs_no_command_imports_nothing_heavy(words: tuple[str, ...]):
+    assert loaded_after(asked(*words)) == set()
+
+
+def test_the_help_of_commands_imports_no_more_than_every_run():
+    code = "\n".join(asked(name, "--help") for name in cli.commands)
+    assert loaded_after(code) <= check_imports.USUAL | POOLS
 
 
 def test_what_help_imports_is_what_the_check_of_imports_takes_it_for():
     ours = Imports(ROOT, ["sim", "topology", "validation"])
-    code = "from click.testing import CliRunner; import sim.cli.app as app\n"
-    code += "CliRunner().invoke(app.cli, ['--help'])"
     expected = ours.with_it(check_imports.START) & ours.modules.keys()
-    assert loaded_after(code, tuple(ours.modules)) == expected
+    assert loaded_after(asked("--help"), tuple(ours.modules)) == expected
+
+
+def test_a_command_is_imported_without_the_others():
+    ours = [name for name in Imports(ROOT, ["sim"]).modules if name.startswith("sim.cli.")]
+    loaded = loaded_after(asked("ior", "--help"), tuple(ours))
+    shared = {"app", "exports", "face", "job_options", "options", "study_options"}
+    runs = {"runs", "runs.behind_dash", "runs.what_ifs"}
+    assert loaded == {f"sim.cli.{name}" for name in shared | runs}
 
 
 def test_importing_the_package_imports_nothing_heavy():

@@ -73,27 +73,31 @@ def test_the_examples_in_messages_are_right(example: str) -> None:
     [
         ("OST 3 ill", "right would be one of OST 3 slow 5 from 0.2 s to 1 s; OST 3 rebuilding"),
         ("OST 3 evicted at 1 s", "'OST 3' cannot be evicted; right would be node 3 evicted at"),
-        ("node 3 evicted", "it has one time; right would be node 3 evicted at 0.2 s"),
-        ("node 3 evicted from 1 s to 2 s", "it has one time"),
+        ("node 3 evicted", "it happens at one time; right would be node 3 evicted at 0.2 s"),
+        ("node 3 evicted from 1 s to 2 s", "it happens at one time"),
         ("node 3 hung from 1 s", "it has no end; right would be node 3 hung from"),
         ("node 3 hung from 1 s to 2 s, recovery 1 s", "'recovery' cannot be said of hung"),
-        ("OST 3 gone by OST 2 from 1 s to 2 s", "an OST does that to no part"),
+        (
+            "OST 3 gone by OST 2 from 1 s to 2 s",
+            "'by' belongs to an eviction; right would be node 3 evicted",
+        ),
         ("OST 3 down from 1 s to 2 s", "'OST 3' cannot be down; right would be LNET router 5 down"),
         ("OSS 3 down from 1 s, noticed after 1 s", "cannot be said of down of OSS 3; right would"),
         ("OST 3 rebuilding 1.5", "right would be a share, as in rebuilding 0.3"),
         ("OST 3 rebuilding 0.0", "right would be a share, as in rebuilding 0.3"),
-        (7, "7 is no fault"),
-        ("OST 3 slow", "a number belongs to slow"),
-        ("OST 3 slow 5x", "'5x' is not a number"),
+        (7, "7 is not a fault"),
+        ("OST 3 slow", "slow needs a number; right would be OST 3 slow 5"),
+        ("OST 3 slow 5x", "'5x' is not a number; right would be slow 5"),
+        ("OST 3 rebuilding 5x", "'5x' is not a number; right would be rebuilding 0.3"),
         ("OST 3 slow 0", "right would be a number greater than 0"),
-        ("OST 3 gone 5 from 1 s to 2 s", "a number belongs to slow"),
+        ("OST 3 gone 5 from 1 s to 2 s", "gone takes no number; right would be OST 3 gone"),
         ("MDS 0 gone from 1 s to 2 s", "'MDS 0' cannot be gone"),
         ("OST 3 gone from 1 s", "it has no end"),
         ("OST 3 slow 5 from 2 s to 1 s", "it ends at 1 s, and begins at 2 s"),
-        ("OST 3 slow 5 from 2 x to 1 s", "is no fault"),
+        ("OST 3 slow 5 from 2 x to 1 s", "is not a fault"),
         ("OST 3 slow 5 from 2kg to 1 s", "'2kg' is not a time"),
-        ("SSD 3 lost at 2 s to 3 s", "lost for good"),
-        ("SSD 3 lost", "lost for good, at a time"),
+        ("SSD 3 lost at 2 s to 3 s", "an SSD is lost once, for good"),
+        ("SSD 3 lost", "an SSD is lost once, for good"),
         ("MDS 0 paused from 1 s to 2 s, recovery 1 s", "'recovery' cannot be said of paused"),
     ],
 )
@@ -109,7 +113,7 @@ def test_a_scenario_is_written_with_its_faults_and_without_none() -> None:
     failing = Scenario.model_validate(job | {"faults": sentences})
     for sentence in sentences:
         assert f"- {sentence}\n" in dump_scenario(failing)
-    with pytest.raises(ValueError, match=r"is no list; right would be a line with -"):
+    with pytest.raises(ValueError, match=r"is not a list; right would be a line with -"):
         Scenario.model_validate(job | {"faults": "OST 3 slow 5"})
 
 

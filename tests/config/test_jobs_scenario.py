@@ -79,10 +79,13 @@ def test_files_are_found_beside_the_scenario(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"jobs": []}, "there is no job; right would be jobs:"),
-        ({"jobs": 3}, "jobs: 3 is no list; right would be"),
+        ({"jobs": 3}, "jobs: 3 is not a list; right would be"),
         ({"jobs": [3]}, r"jobs\.0 = 3: should be"),
         ({"jobs": [FIRST, FIRST]}, "2 jobs are called 'first'; right would be a name of its own"),
-        ({"jobs": [FIRST | {"name": "a b"}]}, r"jobs\.0\.name: 'a b' is no name; right would be"),
+        (
+            {"jobs": [FIRST | {"name": "a b"}]},
+            r"jobs\.0\.name: 'a b' is not a name; right would be",
+        ),
         ({"jobs": [FIRST | {"start": "-1"}]}, r"jobs\.0\.start: '-1' is not a time"),
         ({"jobs": [FIRST, SECOND | {"node": 3}]}, r"jobs\.1\.node: .* did you mean nodes\?"),
         ({"jobs": [FIRST | {"striping": {"cont": 1}}]}, r"jobs\.0\.striping\.cont: .* count\?"),

@@ -155,7 +155,7 @@ def test_an_unknown_field_of_the_network_is_named_with_those_of_its_kind(
 
 def test_a_value_without_source_is_refused(document: dict[str, Any]) -> None:
     document["lustre"]["osts"] = 56
-    with pytest.raises(InputError, match=r"lustre\.osts = 56 says nothing of its source"):
+    with pytest.raises(InputError, match=r"lustre\.osts = 56 names no source"):
         read_machine(document, "my.yaml")
 
 

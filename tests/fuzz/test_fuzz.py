@@ -49,7 +49,7 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object) -> None:
         raise KeyError("nobody expects that")
 
-    monkeypatch.setattr("sim.cli.machine.load_machine", broken, raising=False)
+    monkeypatch.setattr("sim.cli.machines.load_machine", broken, raising=False)
     monkeypatch.setattr("sim.config.machine.load_machine", broken)
     verdict = attempt(Input(("machine", "theta")), tmp_path)
     assert verdict.kind == "traceback"

@@ -237,7 +237,7 @@ def test_notes_tell_what_happened_and_what_did_not() -> None:
     notes = run(*faults).notes
     assert notes[:2] == (
         "At 20.00 ms: OST 1 began to take 2 times as long.",
-        "At 30.00 ms: OST 1 was as usual again.",
+        "At 30.00 ms: OST 1 was back to its usual speed.",
     )
     assert notes[2].startswith("The fault 'OST 9 gone from 3600 s to 7200 s' did not happen")
 

@@ -71,7 +71,7 @@ def test_cells_of_a_mesh_are_pixels_and_not_an_element_each(page: Answer):
 
 
 def test_shares_of_every_column_add_up(run: Result, page: Answer):
-    for title in ("What a rank was at meanwhile", "Where the time of a rank went, on average"):
+    for title in ("What a rank was doing meanwhile", "Where the time of a rank went, on average"):
         found = table(page, title)
         *causes, total = [list(row[1:]) for row in found.rows]
         assert total == ["100.0 %"] * len(total)
@@ -97,7 +97,7 @@ def test_critical_paths_are_those_of_the_recording(run: Result, page: Answer):
 
 
 def test_phases_have_the_figures_of_the_result(run: Result, page: Answer):
-    rows = table(page, "Phases, in the order of their begin").rows
+    rows = table(page, "Phases, in the order in which they began").rows
     assert list(rows) == list(run.rows)
     cards = {card.name: card for card in page.cards}
     writes = [row for row in run.rows if row.phase == "write"]

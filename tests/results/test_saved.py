@@ -99,7 +99,7 @@ def no_result(has: dict[str, Any]) -> None:
         (unknown_class, "holds a Mainframe, which this version"),
         (unknown_field, "its Mpi has colour, unlike that of this version"),
         (missing_field, "its Mpi lacks copy_rate, unlike that of this version"),
-        (no_result, "there is no result in this file"),
+        (no_result, "holds no result"),
     ],
 )
 def test_what_another_version_had_otherwise_is_refused(tmp_path: Path, change: Any, says: str):

@@ -60,7 +60,7 @@ def test_a_typical_day_that_nobody_has_measured_is_refused() -> None:
 )
 def test_what_the_machine_cannot_carry_is_refused_with_what_it_can(given: dict[str, float]) -> None:
     asked = scenario("-w -b 1m -t 1m", 1, 1)
-    with pytest.raises(InputError, match=r"OST \d+ alone would need .* at most") as refused:
+    with pytest.raises(InputError, match=r"would keep OST \d+ busy for .* at most") as refused:
         simulate(asked.model_copy(update={"background": Background(**given)}))
     said = dict(re.findall(r"(read|write) ([\d.]+ GB/s)", str(refused.value).split("at most")[1]))
     assert set(said) == set(given)

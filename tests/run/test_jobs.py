@@ -173,8 +173,8 @@ def test_memory_that_one_job_occupies_is_there_for_the_others() -> None:
             [job("a"), job("b", placement={"policy": "list", "nodes": "8-6"})],
             r"jobs\.b\.placement: node list '8-6'",
         ),
-        ([job("a", nodes=4000), job("b", nodes=400)], "jobs: they have 4,400 nodes together"),
-        ([job("a"), job("b", nodes=4393)], "jobs: they have 4,395 nodes together"),
+        ([job("a", nodes=4000), job("b", nodes=400)], "jobs: together they need 4,400 nodes"),
+        ([job("a"), job("b", nodes=4393)], "jobs: together they need 4,395 nodes"),
         (
             [job("a"), job("b", cores={"system": 4})],
             r"jobs\.b\.cores\.system = 4, but 0 for job a; right would be the same number",

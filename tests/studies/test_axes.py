@@ -51,7 +51,7 @@ def test_what_is_typed_is_what_is_meant(text: str, values: list[Any]) -> None:
         ("nodes=8:1:2", "FIRST:LAST:STEP"),
         ("nodes=1:9:0", "FIRST:LAST:STEP"),
         ("nodes=1:99999", "10,000 values at most"),
-        ("nodes=1,2,...,9.5", "does not come to 9.5"),
+        ("nodes=1,2,...,9.5", "does not reach 9.5"),
         ("nodes=...,8", "two values before the dots"),
         ("nodes=1,2,...", "two values before the dots"),
         ("nodes=[1,", "not a list in YAML"),

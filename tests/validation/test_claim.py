@@ -92,7 +92,7 @@ WRONG = {
     "{id: A27, parameter: lustre.osts, machine: theta, role: check, relation: {equals: 1}}": (
         "right would be input"
     ),
-    "{id: B02, relation: {value: 60 GB/s}}": "with a tolerance, as 25%",
+    "{id: B02, relation: {value: 60 GB/s}}": "with a tolerance, as in 25%",
     "{id: B02, relation: {value: 60 GB/s, ratio: 2, tolerance: 1%}}": "one of value, ratio and",
     "{id: B02, relation: {value: 60 s, tolerance: 25%}}": "right would be a rate, as 60 GB/s",
     "{id: B02, relation: {ratio: 2, tolerance: 25%}}": "value = 2|ratio = 2",
@@ -100,7 +100,7 @@ WRONG = {
     "{id: B02, relation: {rises: true, falls: true}}": "does not both rise and fall",
     "{id: B02, relation: {rises: true}, metric: write(a)}": "of each of several runs",
     "{id: B02, relation: {value: 1 GB/s, tolerance: 1%}, metric: write}": "is of one run",
-    "{id: B02, relation: {plateau: {after: c}}, metric: write}": "'c' is none of the runs a, b",
+    "{id: B02, relation: {plateau: {after: c}}, metric: write}": "'c' is not one of the runs a, b",
     "{id: B02, relation: {crossover: {between: [a, b]}}, metric: write}": "needs several series",
     "{id: B02, relation: {quantiles: {p50: 1 GB/s, tolerance: 1%}}}": "need several seeds",
     "{id: B02, relation: {equals: 1}}": "equals is for parameters",

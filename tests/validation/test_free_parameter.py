@@ -89,12 +89,12 @@ def test_machines_that_do_not_agree_are_refused(tmp_path: Path, fast_theta: str)
     ("entry", "message"),
     [
         ({"path": "lustre.journal_comit"}, "no such value; did you mean lustre.journal_commit"),
-        ({"machines": "[thetta]"}, "'thetta' is none of the machines"),
+        ({"machines": "[thetta]"}, "'thetta' is not one of the machines"),
         ({"bounds": "[1 s, 2 s]"}, "right would be 0 < lower <= value <= upper"),
         ({"bounds": "[0 s, 2 s]"}, "right would be 0 < lower <= value <= upper"),
         ({"bounds": "[1 MB, 2 s]"}, "'1 MB' is not a time"),
         ({"bounds": "[1 ms]"}, "bounds"),
-        ({"path": "lustre.osts", "bounds": "[1, 100]"}, "no rate, time or other number"),
+        ({"path": "lustre.osts", "bounds": "[1, 100]"}, "not a rate, time or other number"),
         ({"because": "I say so"}, "there is no such field"),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_collective_costs_more_among_more_nodes():
 
 @pytest.mark.parametrize("words", [["shout", "4 KiB"], ["bcast", "four"]])
 def test_refuses_collectives_that_there_are_not(words):
-    with pytest.raises(InputError, match=r"'shout' is no collective|'four' is not a size"):
+    with pytest.raises(InputError, match=r"'shout' is not a collective|'four' is not a size"):
         measure(collectives(4), "mpi", words)
 
 

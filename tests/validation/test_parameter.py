@@ -60,7 +60,7 @@ def test_refuses_what_is_no_product_of_values(text):
     ("text", "words"),
     [
         ("lustre.capcity", "lustre.capcity: theta has no such value; did you mean lustre.capacity"),
-        ("2 * lustre.version", "'2.7.2.26' is no number with a unit"),
+        ("2 * lustre.version", "'2.7.2.26' is not a number with a unit"),
     ],
 )
 def test_what_a_machine_does_not_have_is_said(text, words):

@@ -246,7 +246,7 @@ def test_a_parameter_that_is_another():
 def test_a_machine_that_there_is_not_fails_the_claim():
     outcome = parameter("lustre.osts", {"value": 1, "tolerance": "0%"}, machine="summit")
     assert outcome.verdict is Verdict.FAIL
-    assert "'summit' is none of the machines" in outcome.complaints[0]
+    assert "'summit' is not one of the machines" in outcome.complaints[0]
 
 
 @pytest.mark.parametrize(

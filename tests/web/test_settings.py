@@ -143,7 +143,7 @@ def test_command_and_program_make_the_run_of_the_page(fields):
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("nodse=3", "'nodse', which is no setting; did you mean nodes"),
+        ("nodse=3", "'nodse', not a setting; did you mean nodes"),
         ("nodes=x", "nodes = 'x'"),
         ("nodes=0", "nodes = '0'"),
         ("machine=/etc/passwd", "right would be one of cori-2015"),

@@ -102,7 +102,7 @@ def test_all_options_can_be_listed_and_read_again():
         ),
         ("[ior-easy]\nrun = maybe\n", "right would be TRUE or FALSE"),
         ("[mdtest-easy]\nn = -1\n", "right would be a whole number, 0 or more"),
-        ("[find]\nnproc = 3#\n", "a remark without a blank before it"),
+        ("[find]\nnproc = 3#\n", "a comment without a space before it"),
         ("[find]\nhello\n", "'hello' is neither a section nor a value"),
     ],
 )
@@ -121,9 +121,9 @@ def test_what_io500_would_not_understand_is_refused(text: str, words: str):
         ("[debug]\nstonewall-time = 0\n", "right would be 300"),
         ("[ior-hard]\nverbosity = 2147483647\n", "right would be 0 to 10"),
         ("[find]\nnproc = 9\n", "right would be 1 to the 4 ranks of the job"),
-        ("[ior-easy-write]\nrun = FALSE\n", "[ior-easy-read] is about what [ior-easy-write] makes"),
+        ("[ior-easy-write]\nrun = FALSE\n", "[ior-easy-read] needs what [ior-easy-write] makes"),
         ("[global]\napi = DFS --dfs.pool=p\n", "[ior-easy-write]: -a"),
-        ("[ior-hard]\nAPI = POSIX --mpiio.showHints\n", "--mpiio.showHints is no option of"),
+        ("[ior-hard]\nAPI = POSIX --mpiio.showHints\n", "--mpiio.showHints is not an option of"),
         (
             "[ior-easy]\ntransferSize = 3m\nblockSize = 4m\n",
             "[ior-easy-write]: -b 4194304 is not",

@@ -80,7 +80,7 @@ WRONG = {
     "{per: $layout}": ("{per: everyone}", "per = 'everyone': right would be rank, node"),
     "$layout": ("$size", "right would be a parameter with unit: choice"),
     "mean: 2 * half": ("mean: sizes", "mean = 'sizes': there is no sizes; did you mean size"),
-    "anew: [step]": ("anew: [stop]", "stop is the counter of no repeat; did you mean step"),
+    "anew: [step]": ("anew: [stop]", "no repeat has the counter stop; did you mean step"),
     "size // 2": ("mine", "half, mine: each needs the value of another"),
     "create: data": ("create: date", "there are no files date; did you mean data"),
     "- barrier": ("- barier", "there is no such field; did you mean barrier"),

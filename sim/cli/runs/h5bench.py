@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sim.archive.whole_files import make_folder
 from sim.cli import options
-from sim.cli.job import describe, described
-from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.job_options import describe, described
+from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from sim.config.asked_workload import Workload
+from sim.workloads.h5bench.configuration import read_configuration
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
@@ -27,7 +30,7 @@ those that its mpi starts, as many on each node as --ppn says at most.
 """
 
 
-@click.command(help=_HELP, short_help="Run a configuration of h5bench: HDF5.")
+@click.command(help=_HELP)
 @described
 @click.option(
     "--results", metavar="FOLDER", help="Where the CSV files go that the configuration names."
@@ -47,11 +50,6 @@ def h5bench(
     **job: Any,
 ) -> None:
     """Run it with the options as click has read them."""
-    from sim.archive.whole_files import make_folder
-    from sim.cli.runs.running import run_and_print
-    from sim.config.asked_workload import Workload
-    from sim.workloads.h5bench.configuration import read_configuration
-
     ranks = read_configuration(config).ranks
     if job["nodes"] is None and job["placement"] in ("contiguous", "random", "spread"):
         job["ppn"] = next(part for part in range(job["ppn"], 0, -1) if ranks % part == 0)
@@ -61,5 +59,4 @@ def h5bench(
         make_folder(Path(results), "--results")
         kernel["results"] = results
     scenario = describe(Workload(kernel=kernel), assignments, job)
-    if not compared(scenario, asked, view, keep):
-        run_and_print(scenario, view, keep)
+    run_or_compare(scenario, asked, view, keep)

@@ -7,17 +7,24 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import ValidationError
 
+from sim.archive.whole_files import make_folder, write_whole
 from sim.cli import options
-from sim.cli.job import describe, described_on
-from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.job_options import describe, described_on
+from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
+from sim.config.asked_workload import START, Workload
+from sim.config.asked_workload import Io500 as Asked
+from sim.config.errors import InputError, naming
+from sim.results.progress import ProgressBar
+from sim.workloads.io500.command import Io500
+from sim.workloads.io500.ini import format_ini, read_ini
+from sim.workloads.io500.outcome import PHASES
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
-    from sim.config.asked_workload import Workload
     from sim.config.scenario import Scenario
     from sim.run.built_machine import Progress
-    from sim.workloads.io500.command import Io500
 
 _NODES = 10
 """Nodes of the list on which all have as many."""
@@ -37,7 +44,7 @@ proportion. The files of the result go where the file says: ./results/2020.01.01
 """
 
 
-@click.command(help=_HELP, short_help="Run IO500 with its own file.")
+@click.command(help=_HELP)
 @described_on(_NODES)
 @click.option(
     "--steady",
@@ -74,9 +81,6 @@ def io500(
     **job: Any,
 ) -> None:
     """Run it with the options as click has read them."""
-    from sim.config.asked_workload import Workload
-    from sim.workloads.io500.ini import read_ini
-
     given = {} if config is None else read_ini(config)
     workload = Workload(io500=_asked(given, steady, timestamp))
     if listing or config_hash or dry_run:
@@ -89,13 +93,8 @@ def io500(
 
 def _asked(given: dict[str, dict[str, str]], steady: float, timestamp: str | None) -> Any:
     """Return IO500 as a scenario has it."""
-    from pydantic import ValidationError
-
-    from sim.config.asked_workload import START, Io500
-    from sim.config.errors import InputError
-
     try:
-        return Io500(config=given, steady=steady, timestamp=timestamp or START)
+        return Asked(config=given, steady=steady, timestamp=timestamp or START)
     except ValidationError:
         raise InputError(
             f"--timestamp {timestamp!r}: right would be at most 29 letters, figures and - . _"
@@ -104,11 +103,7 @@ def _asked(given: dict[str, dict[str, str]], steady: float, timestamp: str | Non
 
 def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
     """Print what needs no run."""
-    from sim.config.errors import naming
     from sim.results.programs.io500_output import config_hash as hash_of_config
-    from sim.workloads.io500.command import Io500
-    from sim.workloads.io500.ini import format_ini
-    from sim.workloads.io500.outcome import PHASES
 
     assert workload.io500 is not None
     settings = Io500(workload.io500).settings
@@ -126,11 +121,9 @@ def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
 
 def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     """Run it; write its files and print the rest. Phases that have ended outlive an interrupt."""
-    from sim.archive.whole_files import make_folder
-    from sim.cli.runs.running import check_keep, check_view, tell_result, with_displays
+    from sim.cli.runs.printing import check_keep, check_view, tell_result, with_displays
     from sim.results.programs.io500_output import OPTION
     from sim.run.simulate import simulate
-    from sim.workloads.io500.command import Io500
 
     assert scenario.workload.io500 is not None
     workload = Io500(scenario.workload.io500)
@@ -150,9 +143,6 @@ def _run(scenario: Scenario, view: View, keep: Keep) -> None:
 @contextmanager
 def _progress(workload: Io500) -> Iterator[Progress]:
     """Show which phase is being simulated, while somebody looks on."""
-    from sim.results.progress import ProgressBar
-    from sim.workloads.io500.outcome import PHASES
-
     with ProgressBar("runs") as bar:
         workload.tell = bar.say
 
@@ -164,7 +154,6 @@ def _progress(workload: Io500) -> Iterator[Progress]:
 
 def _keep_finished(workload: Io500, scenario: Scenario) -> None:
     """Write the files of the phases that have ended, marked as not valid."""
-    from sim.archive.whole_files import write_whole
     from sim.results.programs.io500_output import result_files
 
     outcome = workload.outcome(scenario.nodes * scenario.ppn)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from sim.cli import options
 from sim.cli.exports import Command, write_exports
-from sim.cli.job import describe, described
-from sim.cli.runs.log_replay import LogReplay
-from sim.cli.what_if import WhatIfs, compared, what_if_options
-
-if TYPE_CHECKING:
-    from sim.cli.options import Keep, View
-    from sim.config.scenario import Scenario
-    from sim.findings.replay_report import ReplayReport
-    from sim.run.result import Result
+from sim.cli.job_options import described
+from sim.cli.options import TABLES, Keep, View
+from sim.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
+from sim.config.errors import InputError
 
 _HELP = """\
 Replay what a job did on a simulated machine.
@@ -33,9 +27,6 @@ what-ifs stand side by side with --what-if. What you know of the recorded run go
   xc40io replay yesterday.darshan --recorded machine=cori-knl --recorded ppn=32 --explain
   xc40io replay trace.parquet --nodes 16 --ppn 32
 """
-
-TABLES = (".csv", ".parquet")
-"""What the names of trace tables end in."""
 
 _FROM_LOG = {
     "machine": "Name or YAML file.  [default: where the job ran, as far as the log tells]",
@@ -53,7 +44,7 @@ def _defaults_from_log(command: Command) -> Command:
     return command
 
 
-@click.command(help=_HELP, short_help="Replay a Darshan log or a trace.")
+@click.command(help=_HELP)
 @click.argument("log", metavar="LOG")
 @_defaults_from_log
 @described
@@ -84,19 +75,15 @@ def replay(
     **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
-    from sim.cli.runs.running import check_keep, in_turn, run_and_print, save_result
-    from sim.workloads.darshan.facts import check_no_facts
+    from sim.cli.runs.printing import check_keep, in_turn, save_result
+    from sim.cli.runs.replayed import LogReplay, print_log_warnings, print_replay, table_scenario
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
-        check_no_facts(recorded, log)
-        scenario = _table_scenario(log, timing, files, assignments, job)
-        if not compared(scenario, asked, view, keep):
-            run_and_print(scenario, view, keep)
+        scenario = table_scenario(log, timing, files, assignments, job, recorded)
+        run_or_compare(scenario, asked, view, keep)
         return
     if files is not None:
-        from sim.config.errors import InputError
-
         raise InputError(
             f"--files {files}: a Darshan log says itself what there is to know of its files; right "
             "would be --files with a table that ends in .csv or .parquet"
@@ -112,112 +99,3 @@ def replay(
         lambda: print_replay(report, view),
         lambda: write_exports(report, keep.exports),
     )
-
-
-def print_log_warnings(warnings: Iterable[str]) -> None:
-    """Say what is wrong with a log."""
-    for warning in warnings:
-        click.echo(f"xc40io: warning: {warning}", err=True)
-
-
-def print_replay(report: ReplayReport, view: View) -> None:
-    """Print a replay of a log."""
-    from sim.results.replay_answer import replay_answer
-    from sim.telling.data import document_of, json_text
-    from sim.telling.text import text_of
-
-    if view.as_json:
-        from sim.results.file_stats import add_file_stats
-
-        document = document_of(replay_answer(report))
-        if view.file_stats:
-            for told, run in zip(document["runs"], report.runs, strict=True):
-                add_file_stats(told["xc40io"], run)
-        click.echo(json_text(document), nl=False)
-        return
-    click.echo(text_of(replay_answer(report, explain=view.explain)))
-    _print_more(report.runs[-1], view)
-
-
-def _print_more(result: Result, view: View) -> None:
-    """Print what only a simulator knows of the last run."""
-    from sim.results.mpiio.mpiio_report import mpiio_blocks
-    from sim.results.programs.forms import output_of
-    from sim.results.run_text import format_run
-
-    if view.mpiio_stats:
-        from sim.cli.runs.running import displaying
-
-        records = [record for _, record in result.mpi_records]
-        for block in mpiio_blocks(records, displaying(result.scenario.environment)):
-            click.echo(block)
-    if view.getstripe:
-        click.echo(output_of(result).layouts())
-    click.echo(format_run(result, lustre_stats=view.lustre_stats), nl=False)
-    if view.file_stats:
-        from sim.results.file_stats import format_file_stats
-
-        click.echo(format_file_stats(result), nl=False)
-
-
-def scenario_of_log(
-    path: str,
-    assignments: tuple[str, ...],
-    job: dict[str, Any],
-    recorded: tuple[str, ...] = (),
-) -> Scenario:
-    """Return the scenario in which a log or a trace table is replayed.
-
-    Of a log it is said where the job ran, as far as that is known, and what was slow.
-
-    Parameters
-    ----------
-    path
-        Of the log, or of the table.
-    assignments
-        Changes of the machine, as typed.
-    job
-        The options that describe the job; None: as the log tells.
-    recorded
-        What is known of the recorded run, as typed.
-
-    Raises
-    ------
-    InputError
-        If it cannot be replayed so.
-    """
-    if path.lower().endswith(TABLES):
-        return _table_scenario(path, "think", None, assignments, job)
-    replayed = LogReplay.of(path, "think", assignments, job, recorded)
-    scenario = replayed.scenario()
-    what_if = f"; what-if: {replayed.change}" if replayed.change else ""
-    click.echo(f"xc40io: {path}: {replayed.where()}{what_if}", err=True)
-    print_log_warnings((*replayed.log.warnings, *replayed.slow_sentences()))
-    return scenario
-
-
-def _table_scenario(
-    path: str,
-    timing: str,
-    files: str | None,
-    assignments: tuple[str, ...],
-    job: dict[str, Any],
-) -> Scenario:
-    """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
-    from sim.config.asked_workload import Workload
-    from sim.config.machine import DEFAULT_MACHINE, load_machine
-    from sim.workloads.darshan.place import dealt_to
-    from sim.workloads.replay.kernel import open_trace
-
-    machine = job["machine"] or DEFAULT_MACHINE
-    trace = open_trace(path, files)
-    cores = load_machine(machine).nodes.cores
-    nodes, ppn = job["nodes"], job["ppn"]
-    if nodes is None and ppn is None:
-        nodes, ppn = trace.nodes, trace.ppn
-    nodes, ppn = dealt_to(trace.ranks, cores, nodes, ppn, idle=True)
-    kernel: dict[str, Any] = {"name": "replay", "trace": path, "timing": timing}
-    if files is not None:
-        kernel["files"] = files
-    job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
-    return describe(Workload(kernel=kernel), assignments, job)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,10 +13,7 @@ from sim.cli.exports import (
     exports_of,
     write_exports,
 )
-from sim.cli.options import exact_option
-
-if TYPE_CHECKING:
-    from sim.cli.options import View
+from sim.cli.options import View, exact_option
 
 _HELP = """\
 Print a result that --save has kept, as the run printed it.
@@ -30,7 +27,7 @@ Options given here choose anew what is printed.
 """
 
 
-@click.command(help=_HELP, short_help="Print a result that --save has kept.")
+@click.command(help=_HELP)
 @click.argument("file", metavar="FILE")
 @click.option(
     "--json/--text",
@@ -60,7 +57,6 @@ Options given here choose anew what is printed.
 @export_options
 def show(*, file: str, **asked: Any) -> None:
     """Read the file and print what is in it."""
-    from sim.cli.options import View
     from sim.results.saved import load_saved
 
     exports = exports_of(asked)
@@ -75,20 +71,17 @@ def show(*, file: str, **asked: Any) -> None:
 
 def _print(content: Any, view: View) -> None:
     """Print a result of any kind."""
+    from sim.cli.runs.printing import check_view, print_jobs, print_result
     from sim.run.jobs import JobsResult
     from sim.run.result import Result
 
     if isinstance(content, Result):
-        from sim.cli.runs.running import check_view, print_result
-
         check_view(view, content.scenario)
         print_result(content, view)
     elif isinstance(content, JobsResult):
-        from sim.cli.runs.jobs import print_jobs
-
         print_jobs(content, view)
     else:
-        from sim.cli.runs.replay import print_log_warnings, print_replay
+        from sim.cli.runs.replayed import print_log_warnings, print_replay
 
         print_log_warnings(content.log.warnings)
         print_replay(content, view)

@@ -9,8 +9,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sim.archive.whole_files import check_writable, write_whole
 from sim.cli.exports import Command
 from sim.cli.options import Whole
+from sim.config.errors import InputError, nearest
+from sim.engine.processors import processors
+from sim.results.progress import ProgressBar
+from sim.studies.simulations import Simulations
+from sim.studies.store import Store
+from validation.calibrate import Options
+from validation.calibrate import calibrate as fit
+from validation.calibration_text import format_calibration, new_values
+from validation.claim import load_claims
+from validation.claim_trial import simulating, subject_of
+from validation.free_parameter import FILE, load_free_parameters
+from validation.machine_edit import edited_machine
+from validation.quantity import parse_fraction
+from validation.sensitivity import measure_sensitivity, row_of
+from validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
+from validation.trial import Trials
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +55,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
             "paths",
             multiple=True,
             metavar="PATH",
-            help="Only this parameter, as nodes.write_copy_rate. May be repeated.",
+            help="Only this parameter, as in nodes.write_copy_rate. May be repeated.",
         ),
         click.option(
             "--parameters",
@@ -72,7 +89,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
     return decorate
 
 
-@click.command(short_help="Fit free parameters to the claims.")
+@click.command()
 @_shared(seeds=3, step="7%")
 @click.option(
     "--budget",
@@ -108,11 +125,6 @@ def calibrate(
     --parameter names them. Runs that have finished are remembered: after an interrupt, the same
     command goes on where it was.
     """
-    from validation.calibrate import Options
-    from validation.calibrate import calibrate as fit
-    from validation.calibration_text import format_calibration, new_values
-    from validation.claim_trial import subject_of
-
     if write != (day is not None):
         raise click.UsageError("--write and --date belong together: --write --date 2026-01-31")
     claims = _claims(ids, full=full, wanted=_is_to_be_fitted)
@@ -128,7 +140,7 @@ def calibrate(
         _write(new_values(found, day.date()))
 
 
-@click.command(short_help="Print how much each claim depends on each free parameter.")
+@click.command()
 @_shared(seeds=2, step="10%")
 @click.option("--group", metavar="GROUP", help="Only claims of this group.")
 @click.option("--fast", is_flag=True, help="Only the claims of the fast subset.")
@@ -153,11 +165,6 @@ def sensitivity(
     It shows which parameters the measurements cannot see, and which ones only one of them sees:
     neither should be fitted to them. Runs that have finished are remembered.
     """
-    from sim.archive.whole_files import check_writable, write_whole
-    from validation.claim_trial import subject_of
-    from validation.sensitivity import measure_sensitivity
-    from validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
-    from validation.trial import Trials
 
     def wanted(claim: Claim) -> bool:
         return (
@@ -184,10 +191,6 @@ def _is_to_be_fitted(claim: Claim) -> bool:
 
 def _claims(ids: Iterable[str], *, full: bool, wanted: _Choose) -> list[Claim]:
     """Return the claims that run something and were asked for."""
-    from sim.config.errors import InputError, nearest
-    from validation.claim import load_claims
-    from validation.sensitivity import row_of
-
     claims = {name: claim for name, claim in load_claims().items() if claim.runs}
     asked = set(ids)
     for name in asked - claims.keys() - set(map(row_of, claims)):
@@ -202,30 +205,25 @@ def _claims(ids: Iterable[str], *, full: bool, wanted: _Choose) -> list[Claim]:
         and wanted(claim)
     ]
     if not chosen:
-        raise InputError("no claim is left of those that there are; ask for fewer restrictions")
+        raise InputError("no claim fits all of these options; right would be fewer of them")
     return chosen
 
 
 def _parameters(paths: Iterable[str], file: str | None) -> list[FreeParameter]:
     """Return the parameters that were asked for, by path or by path and machine."""
-    from sim.config.errors import InputError, nearest
-    from validation.free_parameter import FILE, load_free_parameters
-
     parameters = list(load_free_parameters(file or FILE).values())
     asked = set(paths)
     names = {name for parameter in parameters for name in (parameter.path, parameter.name)}
     for path in asked - names:
-        raise InputError(f"--parameter {path}: it is no free parameter{nearest(path, names)}")
+        raise InputError(f"--parameter {path}: it is not a free parameter{nearest(path, names)}")
     return [p for p in parameters if not asked or {p.path, p.name} & asked]
 
 
 def _step(text: str) -> float:
-    from sim.config.errors import InputError
-    from validation.quantity import parse_fraction
 
     step = parse_fraction(text)
     if not 0.0 < step < 1.0:
-        raise InputError(f"--step {text}: right would be a part of the value, as 7%")
+        raise InputError(f"--step {text}: right would be a part of the value, as in 7%")
     return step
 
 
@@ -234,12 +232,6 @@ def _simulator(
     claims: Iterable[Claim], jobs: int | None
 ) -> Iterator[tuple[Simulate, Callable[[str], None]]]:
     """Give what simulates claims, and what tells a person on a terminal why."""
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
-    from sim.studies.simulations import Simulations
-    from sim.studies.store import Store
-    from validation.claim_trial import simulating
-
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), Store(), progress)
         yield simulating({claim.id: claim for claim in claims}, simulations), progress.say
@@ -248,7 +240,6 @@ def _simulator(
 
 
 def _check_writable(paths: Iterable[Path]) -> None:
-    from sim.archive.whole_files import check_writable
 
     for path in sorted(set(paths)):
         check_writable(path, "--write")
@@ -256,9 +247,6 @@ def _check_writable(paths: Iterable[Path]) -> None:
 
 def _write(values: dict[Path, dict[str, NewValue]]) -> None:
     """Write machine files; none of them unless all can be."""
-    from sim.archive.whole_files import write_whole
-    from validation.machine_edit import edited_machine
-
     texts = {path: edited_machine(path, changed) for path, changed in values.items()}
     for path, text in texts.items():
         write_whole(path, text, "--write")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.findings import Findings, Study, study_options
-from sim.cli.job import describe, described, typed_options
-from sim.cli.study.subject import (
+from sim.cli.job_options import describe, described, typed_options
+from sim.cli.runs.what_ifs import side_by_side, what_if_option
+from sim.cli.study.named import (
     is_kept,
     is_log,
     refuse_facts,
@@ -18,7 +18,10 @@ from sim.cli.study.subject import (
     workload_of_words,
 )
 from sim.cli.study.sweep import swept
-from sim.cli.what_if import side_by_side, what_if_option
+from sim.cli.study_options import Findings, Study, study_options
+from sim.config.errors import InputError
+from sim.config.scenario import machine_of
+from sim.studies.axes import parse_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +52,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 """
 
 
-@click.command(help=_HELP, short_help="Compare scenarios, machines, results, or targets.")
+@click.command(help=_HELP)
 @described
 @click.option(
     "--targets",
@@ -59,7 +62,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 )
 @click.option("--node-counts", help="Numbers of nodes, as in 16,64,256.  [default: --nodes]")
 @what_if_option
-@study_options(repeat="Run everything with so many seeds, for intervals.", plots=True)
+@study_options(repeat="Seeds to run everything with; two or more give intervals.", plots=True)
 @options.changes
 @options.recorded
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[A B ...] [-- COMMAND]")
@@ -89,7 +92,7 @@ def compare(
     first, *rest = _sides(context, names, words, assignments, job, recorded)
     if not rest and not what_ifs:
         raise click.UsageError(
-            f"{names[0]} beside what? Right would be another one, or --what-if", context
+            f"{names[0]}: compared with what? Right would be another one, or --what-if", context
         )
     same, *changed = sides_of(first, what_ifs)
     return side_by_side([same, *rest, *changed], study)
@@ -104,8 +107,6 @@ def _targets(
     job: dict[str, Any],
 ) -> Findings:
     """Return what ``xc40io sweep`` finds over targets, and numbers of nodes if there are any."""
-    from sim.studies.axes import parse_axes
-
     over = [f"nodes={node_counts}"] if node_counts else []
     axes = parse_axes([*over, f"target.kind={targets}"])
     workload = workload_of_words(words)
@@ -123,8 +124,6 @@ def _split(arguments: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
 
 def _refuse_targets(context: click.Context) -> None:
     """Raise InputError if an option was typed that belongs to a comparison of targets."""
-    from sim.config.errors import InputError
-
     for name in sorted(typed_options(context, {"targets": "", "node_counts": ""})):
         raise InputError(
             f"--{name.replace('_', '-')} beside names or --what-if: it belongs to a comparison of "
@@ -141,7 +140,6 @@ def _sides(
     recorded: tuple[str, ...],
 ) -> list[Side]:
     """Return what is to be run: a command line on each machine, or each of what is named."""
-    from sim.config.scenario import machine_of
     from sim.studies.compare.side import AS_IT_IS, Side
 
     workload = workload_of_words(words) if words else None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, findings_of, study_options
-from sim.cli.job import described
-from sim.cli.study.subject import scenario_of_words
-
-if TYPE_CHECKING:
-    pass
+from sim.cli.job_options import described
+from sim.cli.study.named import scenario_of_words
+from sim.cli.study_options import Findings, Study, findings_of, study_options
+from sim.telling.drawing import pictures
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -33,7 +31,7 @@ that may help: other striping, hints, nodes, hardware. Of several jobs also with
 """
 
 
-@click.command(help=_HELP, short_help="Say what bounds a run and what would help.")
+@click.command(help=_HELP)
 @described
 @options.changes
 @options.recorded
@@ -53,7 +51,6 @@ def explain(
     """Run the command with the options as click has read them."""
     from sim.studies.explain.explanation import explain as explain_run
     from sim.studies.explain.explanation_answer import explanation_answer
-    from sim.telling.drawing import pictures
 
     scenario = scenario_of_words(context, "a", arguments, assignments, job, recorded)
     explanation = study.run(

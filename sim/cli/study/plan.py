@@ -9,8 +9,13 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.options import Whole
+from sim.cli.study_options import Findings, Study, findings_of, study_options
+from sim.config.errors import InputError
+from sim.config.parts.machine_changes import parse_changes
+from sim.config.units import is_count
+from sim.config.workload_mix import load_mix
+from sim.studies.axes import parse_axes
 
 if TYPE_CHECKING:
     from sim.config.workload_mix import MixJob, WorkloadMix
@@ -47,7 +52,7 @@ class _Studies(NamedTuple):
     faults: MixFaults | None
 
 
-@click.command(help=_HELP, short_help="Plan hardware for a mix of jobs: gains, costs, bottlenecks.")
+@click.command(help=_HELP)
 @click.option(
     "--over",
     multiple=True,
@@ -60,34 +65,35 @@ class _Studies(NamedTuple):
     "costs",
     multiple=True,
     metavar="PATH=NUMBER",
-    help="What one more costs, as in lustre.osts=60000; of a rate 10^9 bytes/s. May be repeated.",
+    help="What one more costs, as in lustre.osts=60000; for a rate, 10^9 bytes/s more. May be "
+    "repeated.",
 )
-@click.option("--sensitivity", is_flag=True, help="How much depends on each value of the hardware.")
+@click.option("--sensitivity", is_flag=True, help="How much the throughput depends on each value.")
 @click.option(
     "--value",
     "values",
     multiple=True,
     metavar="PATH",
-    help="Of --sensitivity: one of the values to vary.  [default: all of the hardware]",
+    help="With --sensitivity: one of the values to vary.  [default: all of the hardware]",
 )
 @click.option(
     "--range",
     "ranges",
     multiple=True,
     metavar="PART|PATH=LOW:HIGH",
-    help="Of --sensitivity: by which part all values go up and down, as 30%, or the bounds of one. "
-    " [default: 50%]",
+    help="With --sensitivity: by how much all values go up and down, as in 30%, or the bounds "
+    "of one.  [default: 50%]",
 )
 @click.option(
     "--runs",
     type=Whole(min=1),
-    help="Of --sensitivity: the most runs for Morris' method.  [default: 600]",
+    help="With --sensitivity: the most runs for Morris' method.  [default: 600]",
 )
 @click.option(
     "--sobol",
     type=Whole(min=0),
     metavar="N",
-    help="Of --sensitivity: N samples, a power of 2, of Sobol's indices of the few that matter.",
+    help="With --sensitivity: N samples, a power of 2, for Sobol's indices of the few that matter.",
 )
 @click.option("--faults", is_flag=True, help="The throughput against failed parts.")
 @click.option(
@@ -95,13 +101,13 @@ class _Studies(NamedTuple):
     "sentences",
     multiple=True,
     metavar="SENTENCE",
-    help="Of --faults: what happens to each part, without its number: 'OST slow 5' "
+    help="With --faults: what happens to each part, without its number: 'OST slow 5' "
     "(docs/faults.md). May be repeated.",
 )
-@click.option("--failed", help="Of --faults: numbers of parts.  [default: 0,1,2,4]")
+@click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
 @click.option("--seed", type=Whole(min=0), help="In place of the mix's own.")
 @study_options(
-    repeat="Run each job with so many seeds: that of the mix and those that follow.", store=True
+    repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
 )
 @options.changes
 @click.argument("name", metavar="MIX")
@@ -123,9 +129,6 @@ def plan(
 
 def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
     """Return the mix, on its machine with the changes that were typed, and with the seed."""
-    from sim.config.parts.machine_changes import parse_changes
-    from sim.config.workload_mix import load_mix
-
     mix = load_mix(name)
     changes: dict[str, Any] = {}
     if assignments:
@@ -142,8 +145,6 @@ def _with_seed(job: MixJob, seed: int) -> MixJob:
 
 def _check(asked: dict[str, Any], study: Study) -> None:
     """Raise InputError if options do not go together."""
-    from sim.config.errors import InputError
-
     belong = {
         "sensitivity": ("values", "ranges", "runs", "sobol"),
         "faults": ("sentences", "failed"),
@@ -166,17 +167,15 @@ def _check(asked: dict[str, Any], study: Study) -> None:
 
 def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
-    from sim.studies.axes import parse_axes
     from sim.studies.plan.plan import plan as make_plan
-    from sim.studies.plan.plan_faults import NUMBERS, plan_faults
-    from sim.studies.plan.plan_sensitivity import RUNS
+    from sim.studies.plan.plan_faults import plan_faults
     from sim.studies.plan.plan_sensitivity import sensitivity as measure
 
     where: dict[str, Any] = {"jobs": study.jobs, "store": study.store}
     plain = not (asked["sensitivity"] or asked["faults"])
-    numbers = NUMBERS if asked["failed"] is None else _numbers(asked["failed"])
+    numbers = _numbers(asked["failed"])
     axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
-    bounds, width = _ranges(asked["ranges"])
+    varied = _ranges(asked["ranges"]) | ({"runs": asked["runs"]} if asked["runs"] else {})
     made_plan = made_sensitivity = made_faults = None
     if axes or plain:
         made_plan = study.run_kept(
@@ -189,11 +188,9 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
             lambda tell: measure(
                 mix,
                 asked["values"],
-                ranges=bounds,
-                width=width,
-                runs=asked["runs"] or RUNS,
                 sobol=asked["sobol"] or 0,
                 progress=tell,
+                **varied,
                 **where,
             )
         )
@@ -202,9 +199,9 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
             lambda tell: plan_faults(
                 mix,
                 asked["sentences"],
-                numbers=numbers,
                 repeat=study.repeat,
                 progress=tell,
+                **numbers,
                 **where,
             )
         )
@@ -213,8 +210,6 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
 
 def _costs(texts: Sequence[str]) -> dict[str, float]:
     """Read costs as they are typed: ``lustre.osts=60000``."""
-    from sim.config.errors import InputError
-
     costs = {}
     for text in texts:
         path, _, number = text.partition("=")
@@ -223,18 +218,17 @@ def _costs(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             cost = -1.0
         if not 0.0 <= cost < float("inf"):
-            raise InputError(f"--cost {text!r}: right would be PATH=NUMBER, as lustre.osts=60000")
+            raise InputError(
+                f"--cost {text!r}: right would be PATH=NUMBER, as in lustre.osts=60000"
+            )
         costs[path.strip().removeprefix("machine.")] = cost
     return costs
 
 
-def _ranges(texts: Sequence[str]) -> tuple[dict[str, tuple[Any, Any]], float]:
-    """Read ranges: the bounds of single values, and the part by which all others go."""
-    from sim.config.errors import InputError
-    from sim.studies.plan.plan_sensitivity import WIDTH
-
+def _ranges(texts: Sequence[str]) -> dict[str, Any]:
+    """Read ranges: the bounds of single values, and the part by which all others go, if typed."""
     bounds: dict[str, tuple[Any, Any]] = {}
-    width = WIDTH
+    found: dict[str, Any] = {"ranges": bounds}
     for text in texts:
         path, equals, values = text.partition("=")
         low, colon, high = values.partition(":")
@@ -243,27 +237,25 @@ def _ranges(texts: Sequence[str]) -> tuple[dict[str, tuple[Any, Any]], float]:
             bounds[name] = (_value(low), _value(high))
             continue
         try:
-            width = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+            found["width"] = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
         except ValueError as error:
             raise InputError(
-                f"--range {text!r}: right would be a part, as 30%, or bounds, as lustre.osts=28:112"
+                f"--range {text!r}: right would be a part, as in 30%, or bounds, as in "
+                "lustre.osts=28:112"
             ) from error
-    return bounds, width
+    return found
 
 
 def _value(text: str) -> Any:
     """Read a bound as a machine file has it."""
-    from sim.config.parts.machine_changes import parse_changes
-
     return parse_changes([f"bound={text}"])["bound"]
 
 
-def _numbers(text: str) -> list[int]:
-    """Read numbers of failed parts."""
-    from sim.config.errors import InputError
-    from sim.config.units import is_count
-
+def _numbers(text: str | None) -> dict[str, Any]:
+    """Read numbers of failed parts, if typed."""
+    if text is None:
+        return {}
     parts = [part.strip() for part in text.split(",")]
     if not all(is_count(part) for part in parts):
         raise InputError(f"--failed {text!r}: right would be numbers, as in 0,1,2,4")
-    return [int(part) for part in parts]
+    return {"numbers": [int(part) for part in parts]}

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, findings_of, study_options
 from sim.cli.options import Whole
+from sim.cli.study_options import Findings, Study, findings_of, study_options
+from sim.config.errors import InputError
+from sim.config.files import check_is_file, shipped
+from sim.config.parts.machine_changes import parse_changes
+from sim.config.stream import checked_stream, load_stream
+from sim.config.text.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from sim.config.stream import StreamScenario
@@ -28,7 +35,7 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
 """
 
 
-@click.command(help=_HELP, short_help="Run a stream of jobs with a queue, or a table of jobs.")
+@click.command(help=_HELP)
 @click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
 @click.option(
     "--queue",
@@ -37,14 +44,14 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
 )
 @click.option("--nodes", type=Whole(min=1), help="Compute nodes that jobs get.")
 @click.option("--machine", metavar="NAME|FILE", help="Of a table's jobs.  [default: theta]")
-@click.option("--habits", metavar="NAME|FILE", help="From what is drawn that a table does not say.")
+@click.option("--habits", metavar="NAME|FILE", help="What to draw from where the table is silent.")
 @click.option(
     "--draws",
     type=Whole(min=1),
     default=1,
     show_default=True,
     metavar="N",
-    help="Run so many draws of what is not known of the jobs.",
+    help="Draw what is not known of the jobs N times, and run each draw.",
 )
 @click.option(
     "--alone/--no-alone",
@@ -78,8 +85,6 @@ def stream(
     **given: Any,
 ) -> Findings:
     """Run a stream and print what came of it."""
-    import time
-
     from sim.studies.stream.stream_answer import stream_answer
     from sim.studies.stream.stream_draws import run_stream
 
@@ -101,9 +106,6 @@ def stream(
 
 def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:
     """Return the stream that a scenario describes, or one of the jobs of a table."""
-    from sim.config.errors import InputError
-    from sim.config.stream import checked_stream, load_stream
-
     if not _is_table(subject):
         wrong = [option for option in ("machine", "habits") if given[option] is not None]
         if wrong:
@@ -122,11 +124,6 @@ def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:
 
 def _is_table(subject: str) -> bool:
     """Tell whether a subject is a table of jobs: a scenario is a name, or a mapping of fields."""
-    from pathlib import Path
-
-    from sim.config.files import check_is_file, shipped
-    from sim.config.text.yaml_text import parse_yaml
-
     if subject in shipped("streams") or not Path(subject).suffix:
         return False
     if not subject.endswith((".yaml", ".yml")):
@@ -139,8 +136,6 @@ def _changed(
     scenario: StreamScenario, given: dict[str, Any], assignments: tuple[str, ...]
 ) -> StreamScenario:
     """Return a scenario with what was typed beside it."""
-    from sim.config.parts.machine_changes import parse_changes
-
     queue = {"policy": given["queue"], "nodes": given["nodes"]}
     chosen = {name: value for name, value in queue.items() if value is not None}
     updates: dict[str, Any] = {

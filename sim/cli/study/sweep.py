@@ -8,15 +8,26 @@ import click
 
 from sim.cli import options
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, findings_of, study_options
-from sim.cli.job import describe, described, refuse_beside, typed_options
+from sim.cli.job_options import changed, describe, described, refuse_beside, typed_options
+from sim.cli.job_script import scenario_of_job_script
 from sim.cli.options import Whole
+from sim.cli.study.named import workload_of_words
+from sim.cli.study_options import Findings, Study, findings_of, study_options
+from sim.config.asked_workload import Workload
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario, load_scenario
+from sim.studies.axes import parse_axes
+from sim.studies.cluster import check_scheduler
+from sim.studies.sweep.sweep import sweep as run_all
+from sim.studies.sweep.sweep_plot import check_plot
+from sim.studies.sweep.sweep_tables import check_out, write_sweep
+from sim.telling.data import json_text
+from sim.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from sim.config.scenario import Scenario
     from sim.studies.axes import Axis
 
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
@@ -48,7 +59,7 @@ command does only what is missing.
 """
 
 
-@click.command(help=_HELP, short_help="Run all combinations of some values; keep what is done.")
+@click.command(help=_HELP)
 @described
 @click.option("--kernel", metavar="NAME|FILE", help="A kernel in place of an IOR command.")
 @click.option(
@@ -71,7 +82,7 @@ command does only what is missing.
 @click.option(
     "--out", metavar="DIR", help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json."
 )
-@study_options(repeat="Run each with so many seeds: --seed and those that follow.", store=True)
+@study_options(repeat="Seeds to run each with: --seed and those that follow.", store=True)
 @options.changes
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
@@ -90,8 +101,6 @@ def sweep(
     **job: Any,
 ) -> Findings:
     """Run all and print the table."""
-    from sim.studies.axes import parse_axes
-
     axes = parse_axes(over)
     scenario = _scenario(context, kernel, assignments, job, arguments)
     if scheduler is not None:
@@ -115,10 +124,7 @@ def swept(
     InputError
         If that cannot be, or what is asked for cannot be written: before anything is run.
     """
-    from sim.studies.sweep.sweep import sweep as run_all
     from sim.studies.sweep.sweep_answer import sweep_answer, title_of
-    from sim.studies.sweep.sweep_plot import check_plot
-    from sim.studies.sweep.sweep_tables import check_out, write_sweep
 
     study.check()
     if study.plot is not None:
@@ -137,11 +143,10 @@ def swept(
             progress=tell,
         )
     )
-    title = title_of(scenario)
+    title = title_of(scenario, [axis.path for axis in axes])
     told = findings_of(sweep_answer(title, done))
 
     def files() -> Iterable[Path]:
-        from sim.telling.data import json_text
 
         return write_sweep(done, out, json_text(told.document())) if out else ()
 
@@ -150,9 +155,6 @@ def swept(
 
 def _check_scheduler(scheduler: str, jobs: int | None) -> None:
     """Raise InputError unless runs may go to a cluster."""
-    from sim.config.errors import InputError
-    from sim.studies.cluster import check_scheduler
-
     if jobs is not None:
         raise InputError(
             f"--jobs {jobs} with --scheduler: the scheduler has its workers; right would be one of "
@@ -169,14 +171,6 @@ def _scenario(
     arguments: tuple[str, ...],
 ) -> Scenario:
     """Return what is to be varied: a scenario by name, an IOR command line or a kernel."""
-    from sim.cli.job import changed
-    from sim.cli.job_script import scenario_of_job_script
-    from sim.cli.study.subject import workload_of_words
-    from sim.config.asked_workload import Workload
-    from sim.config.errors import InputError
-    from sim.config.scenario import Scenario, load_scenario
-    from sim.workloads.job_script.files import is_job_script
-
     if kernel is not None:
         if arguments:
             raise InputError(f"--kernel {kernel} and {arguments[0]}: right would be one of them")

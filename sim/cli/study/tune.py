@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.cli import options
 from sim.cli.face import INTERRUPTED, typed_command
-from sim.cli.findings import Findings, Study, findings_of, study_options, tell_runs
-from sim.cli.job import described
-from sim.cli.study.subject import scenario_of_words
+from sim.cli.job_options import described
+from sim.cli.study.named import scenario_of_words
+from sim.cli.study_options import Findings, Study, findings_of, study_options, tell_runs
+from sim.config.errors import InputError
+from sim.config.scenario import Scenario
+from sim.studies.axes import parse_axes
+from sim.studies.simulations import Simulations
+from sim.studies.store import Store
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
     from sim.studies.tune.tuning import Tuner, Tuning
 
 _HELP = """\
@@ -44,9 +49,11 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 """
 
 
-@click.command(help=_HELP, short_help="Search for the best settings of a job.")
+@click.command(help=_HELP)
 @described
-@click.option("--allow", metavar="KNOB,...", help="What may be turned, or all.  [default: above]")
+@click.option(
+    "--allow", metavar="KNOB,...", help="Knobs that may be turned, or all.  [default: above]"
+)
 @click.option(
     "--at-most", multiple=True, metavar="NAME=MOST", help="A limit of settings. May be repeated."
 )
@@ -61,14 +68,14 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
     type=click.Choice(("all", "write", "read")),
     default="all",
     show_default=True,
-    help="Of which phases of I/O the seconds are to become few.",
+    help="The phases of I/O whose seconds are minimised.",
 )
 @click.option(
     "--budget",
     metavar="RUNS|SECONDSs",
     default="60",
     show_default=True,
-    help="Runs, as 60, or seconds, as 120s; with seconds the answer depends on the computer.",
+    help="Runs, as 60, or seconds, as in 120s; with seconds the answer depends on the computer.",
 )
 @study_options(
     repeat="Seeds with which the best settings are run: --seed and those that follow.",
@@ -95,13 +102,8 @@ def tune(
     **job: Any,
 ) -> Findings:
     """Search, and print what was found."""
-    from pathlib import Path
-
     from sim.studies.advice.job_knobs import read_allowed
     from sim.studies.advice.space import parse_limits
-    from sim.studies.axes import parse_axes
-    from sim.studies.simulations import Simulations
-    from sim.studies.store import Store
     from sim.studies.tune.search import Budget
     from sim.studies.tune.tuning import Tuner
 
@@ -156,9 +158,6 @@ def _scenario(
     recorded: tuple[str, ...],
 ) -> Scenario:
     """Return the job: what is named, or a command line."""
-    from sim.config.errors import InputError
-    from sim.config.scenario import Scenario
-
     scenario = scenario_of_words(context, "an IOR", arguments, assignments, job, recorded)
     if not isinstance(scenario, Scenario):
         raise InputError(

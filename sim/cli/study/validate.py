@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from sim.archive.whole_files import check_writable, make_folder
 from sim.cli.options import Whole
+from sim.config.errors import InputError
+from sim.engine.processors import processors
+from sim.results.progress import ProgressBar
+from sim.studies.simulations import Simulations
+from sim.studies.store import Store
+from validation.claim import load_claims
+from validation.comparison import compare
+from validation.earlier import earlier_results
+from validation.figures.gallery import all_charts, charts_known, draw_all
+from validation.page import write_page
+from validation.report import select
+from validation.report import validate as validate_claims
+from validation.report_json import format_report_json
+from validation.report_text import format_report
+from validation.score import counting, score_of
+from validation.score_json import format_score_json
+from validation.score_text import format_score, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +36,7 @@ if TYPE_CHECKING:
 _FAILED = 1
 
 
-@click.command(short_help="Compare simulated runs with published measurements.")
+@click.command()
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="Only this group of claims.")
 @click.option(
     "--claim", "ids", multiple=True, metavar="ID", help="Only this claim, as B02. May be repeated."
@@ -78,18 +97,6 @@ def validate(
     does not hold; with --score it is 0. What has been simulated is kept for the next time, until
     the code changes; after an interrupt the same command goes on where it stopped.
     """
-    from pathlib import Path
-
-    from sim.config.errors import InputError
-    from sim.engine.processors import processors
-    from sim.results.progress import ProgressBar
-    from sim.studies.simulations import Simulations
-    from sim.studies.store import Store
-    from validation.claim import load_claims
-    from validation.report import select
-    from validation.report import validate as validate_claims
-    from validation.score import counting
-
     if fast and full:
         raise InputError("--fast and --full: right would be one of them, or none")
     _check_score(figures, html, against, as_score=as_score)
@@ -117,11 +124,9 @@ def _check_score(
     figures: str | None, html: str | None, against: str | None, *, as_score: bool
 ) -> None:
     """Raise InputError if options are given that do not go together with a score, or need one."""
-    from sim.config.errors import InputError
-
     if against is not None and not as_score:
         raise InputError(
-            f"--against {against}: right would be with --score, whose numbers it is of"
+            f"--against {against}: right would be --score as well, whose numbers it compares"
         )
     for option, given in (("--figures", figures), ("--html", html)):
         if as_score and given is not None:
@@ -132,15 +137,11 @@ def _check_score(
 
 def _earlier(against: str | None) -> dict[str, Result]:
     """Return the results to compare with: looked for before a long run."""
-    from validation.earlier import earlier_results
-
     return {} if against is None else earlier_results(against)
 
 
 def _check_places(figures: str | None, html: str | None) -> None:
     """Raise InputError unless there is a place for the files: asked before a long run."""
-    from sim.archive.whole_files import check_writable, make_folder
-
     if html is not None:
         check_writable(html, "--html")
     if figures is not None:
@@ -149,19 +150,13 @@ def _check_places(figures: str | None, html: str | None) -> None:
 
 def _draw(report: Report, figures: str | None, html: str | None, *, fast: bool, full: bool) -> None:
     if figures is not None:
-        from validation.figures.gallery import all_charts, charts_known, draw_all
-
         charts = charts_known(all_charts(), report.simulations) if fast else None
         draw_all(figures, simulations=report.simulations, charts=charts, full=full)
     if html is not None:
-        from validation.page import write_page
-
         write_page(report, html, fast=fast)
 
 
 def _print(report: Report, *, as_json: bool, everything: bool) -> None:
-    from validation.report_json import format_report_json
-    from validation.report_text import format_report
 
     text = format_report_json(report) if as_json else format_report(report, everything=everything)
     click.echo(text, nl=False)
@@ -176,11 +171,6 @@ def _print_score(
     everything: bool,
 ) -> None:
     """Print the score, beside an earlier one if asked for; warn if it was better."""
-    from validation.comparison import compare
-    from validation.score import score_of
-    from validation.score_json import format_score_json
-    from validation.score_text import format_score, verdict
-
     claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
     score, since = score_of(report), against or ""
     compared = None if against is None else compare(score, claims, earlier)

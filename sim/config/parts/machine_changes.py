@@ -136,8 +136,8 @@ def _check_osts(place: str, values: Mapping[str, Any]) -> None:
     below = osts // step * step
     near = [str(count) for count in (below, below + step) if count > 0]
     raise InputError(
-        f"{place}: lustre.osts = {osts}: OSSs are shared out evenly over lnet.groups = {groups}; "
-        f"the nearest right counts: {' and '.join(near)}"
+        f"{place}: lustre.osts = {osts}: each of the lnet.groups = {groups} needs the same "
+        f"number of OSSs; the nearest right counts: {' and '.join(near)}"
     )
 
 
@@ -158,12 +158,13 @@ def _check_routers(
     near = [str(count) for count in _near(routers, possible, room) if count is not None]
     others = " + ".join(f"{name} = {count}" for name, count in _beside(values).items())
     why = (
-        f"beside {others or 'nothing else'} the {room + sum(_beside(values).values())} service "
-        f"nodes that there can be have room for {room}"
+        f"there can be {room + sum(_beside(values).values())} service nodes"
+        f"{f', and beside {others}' if others else ''} they have room for {room}"
         if routers > room
-        else f"the lnet.groups = {groups} have as many routers each, beside those for metadata"
+        else f"each of the lnet.groups = {groups} needs the same number of routers, besides those "
+        "for metadata"
     )
-    right = f"the nearest right counts: {' and '.join(near)}" if near else "there is no right count"
+    right = f"the nearest right counts: {' and '.join(near)}" if near else "no count is right"
     raise InputError(f"{place}: lnet.routers = {routers}: {why}; {right}")
 
 

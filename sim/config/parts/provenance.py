@@ -70,7 +70,7 @@ def separate(
         path = f"{prefix}{name}"
         if not isinstance(content, dict):
             raise InputError(
-                f"{place}: {path} = {content!r} says nothing of its source; right would be "
+                f"{place}: {path} = {content!r} names no source; right would be "
                 f"{{value: {content}, source: ..., firm: {' or '.join(get_args(Firmness))}}}"
             )
         if is_value(content):
@@ -147,7 +147,7 @@ def _found(name: object, place: str, folder: Path) -> Path:
     """Return the file of the machine that another one is like."""
     if not isinstance(name, str):
         raise InputError(
-            f"{place}: like = {name!r}; right would be a machine, as cori-haswell, or its file"
+            f"{place}: like = {name!r}; right would be a machine, as in cori-haswell, or its file"
         )
     own = name.endswith((".yaml", ".yml"))
     try:

@@ -119,7 +119,10 @@ class Grammar:
             If it is none, or has something that the grammar does not list.
         """
         if isinstance(text, str) and len(text) > _LONGEST:
-            raise InputError(f"{len(text)} characters are not {self.noun}; at most {_LONGEST} are")
+            raise InputError(
+                f"{len(text)} characters are too long for {self.noun}; right would be {_LONGEST} "
+                "at most"
+            )
         tree = self._tree(text) if isinstance(text, str) else None
         if tree is None or not all(map(self._has, _parts(tree))):
             raise self.refusal(text)

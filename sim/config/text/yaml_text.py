@@ -32,15 +32,15 @@ class _Reader(_Loader):  # type: ignore[misc, valid-type]
         """Return what a node stands for."""
         if _is_odd_number(node):
             raise yaml.constructor.ConstructorError(
-                problem=f"{shown(node.value)} is {super().construct_object(node)} to YAML; right "
-                "would be plain digits, or quotes around a text",
+                problem=f"YAML reads {shown(node.value)} as {super().construct_object(node)}; "
+                "right would be plain digits, or quotes around text",
                 problem_mark=node.start_mark,
             )
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             kind = node.tag.rpartition(":")[2]
-            problem = f"{shown(node.value)} is not of the kind {kind!r}"
+            problem = f"{shown(node.value)} is not a value of the type {kind!r}"
             raise yaml.constructor.ConstructorError(
                 problem=problem, problem_mark=node.start_mark
             ) from error
@@ -137,7 +137,7 @@ class _Checked:
         if size > _MOST:
             raise InputError(
                 f"{self._place} line {node.start_mark.line + 1}: stands for more than {_MOST:,} "
-                "values, with every alias in full; right would be what one can read"
+                "values, with every alias written out; right would be as many as one can read"
             )
         self._sizes[id(node)] = size
         return size

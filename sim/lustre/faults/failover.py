@@ -78,7 +78,7 @@ def die(brw: Brw, osses: OssThreads, course: Course) -> Process:
     # The partner tells that it has them no more: clients seek them elsewhere at once.
     connected = times.reconnected(unmounted - times.request_timeout, mounted, servers=2)
     _hold(brw.disks, osses, course, osts, connected + window)
-    course.tell(f"{part} was there again; {_names(osts)} went back to it.")
+    course.tell(f"{part} was back; {_names(osts)} returned to it.")
     yield course.until(mounted)
     brw.lnet.server_of[osts] = number
     recovery = course.recovery
@@ -91,8 +91,8 @@ def _partner(course: Course, lustre: Lustre, osts: Sequence[int]) -> int:
     partner = lustre.partner(course.fault.number)
     if partner is None:
         raise course.refusal(
-            f"it has no partner, as lustre.oss_per_unit is 1; right would be, for each OST of it, "
-            f"OST {osts[0]} gone from 0.2 s to 1 s"
+            "it has no partner, since lustre.oss_per_unit is 1; right would be, for each of its "
+            f"OSTs, OST {osts[0]} gone from 0.2 s to 1 s"
         )
     for other in course.others:
         same_part = (other.part, other.kind) == (f"OSS {partner}", "down")

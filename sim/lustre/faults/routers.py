@@ -38,7 +38,7 @@ def go_down(brw: Brw, course: Course) -> Process:
     holding.hold(stations, noticed)
     course.resent = _lose_messages(brw, course, router, noticed)
     lost = format_count(course.resent, "message")
-    course.tell(f"{part} went down; lost with it: {lost} of bulk.")
+    course.tell(f"{part} went down; lost with it: {lost} of bulk data.")
     if course.end <= noticed:
         yield course.until(course.end)
         again = _return_messages(brw, router, travelling=False)

@@ -75,9 +75,9 @@ class Slowness:
         if not by_bytes and not np.isclose(factor, 1.0):
             section, i = found[0]
             raise course.refusal(
-                f"the time of {section.label(i)} does not go by bytes; right would be an OST, an "
-                "OSS, an LNET router, a NIC or a link; what the MDS and the nodes take are values "
-                "of the machine, as lustre.mds.open_rate"
+                f"the time of {section.label(i)} does not depend on bytes; right would be an OST, "
+                "an OSS, an LNET router, a NIC or a link; the times of the MDS and the nodes are "
+                "values of the machine, as in lustre.mds.open_rate"
             )
         return by_bytes
 
@@ -175,7 +175,7 @@ def _take_longer(
     if course.fault.end is not None:
         yield course.until(course.end)
         slowness.end(parts, factor)
-        course.tell(f"{course.fault.part} was as usual again.")
+        course.tell(f"{course.fault.part} was back to its usual speed.")
 
 
 class Conditions:

@@ -175,8 +175,8 @@ def check_background(traffic: Background, others: Others, book: StationBook) -> 
         return
     part = book.name(busiest)
     raise InputError(
-        f"background: for what other jobs do ({_rates(traffic, 1.0)}) {part} alone would need "
-        f"{load[busiest]:.2f} s a second; right would be at most "
+        f"background: other jobs ({_rates(traffic, 1.0)}) would keep {part} busy for "
+        f"{load[busiest]:.2f} s of each second; right would be at most "
         f"{_rates(traffic, _MOST / load[busiest])}"
     )
 

@@ -130,7 +130,7 @@ def _locks(stage: Stage, hands: LockHands) -> dict[str, Any]:
             for node, mode, start, end, row, five in held
         ],
         "told": f"{hands.object_name}: {format_count(len(hands.locks), 'extent lock')}, "
-        f"{hands.asked_back:,} of them asked back by a blocking AST.",
+        f"{hands.asked_back:,} of them called back by a blocking AST.",
     }
 
 

@@ -77,8 +77,8 @@ def draw_bandwidth(scene: Scene, bandwidth: Bandwidth) -> Figure:
     heading = Heading(
         "Bandwidth of the file system over time",
         scene.setup,
-        f"Each step is {clock.column_words}. Bytes are counted when a server begins with them; "
-        "what the nodes' page caches take or give at once is not among them. "
+        f"Each step is {clock.column_words}. Bytes are counted when a server starts on them; "
+        "bytes that only move in or out of the nodes' page caches are not counted. "
         "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
     names = [lane.name for lane in scene.lanes]

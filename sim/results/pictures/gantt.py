@@ -112,9 +112,9 @@ def draw_gantt(result: Result, found: Gantt, job: str = "") -> Figure:
 
     clock, rows = found.clock, len(found.rows)
     heading = Heading(
-        "What each rank was at over time, while it waited" + (f": job {job}" if job else ""),
+        "What each rank was doing over time, while it waited" + (f": job {job}" if job else ""),
         setup_of(result.scenario),
-        f"A row is {_row_words(found)}, in the order of the picture of their shares. Each "
+        f"A row is {_row_words(found)}, in the same order as in the picture of shares. Each "
         f"{format_seconds(float(f'{clock.width:.3g}'))} has the colour of what took most of it.",
     )
     lanes = tuple(few(lanes_of(result)))

@@ -77,8 +77,8 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     heading = Heading(
         f"How busy each {machinery.name} was over time",
         scene.setup,
-        f"Share of each {clock.column_words} in which {machinery.what} was busy; white is idle. Of "
-        f"{machinery.name}s that had nothing to do there is no row.",
+        f"Share of each {clock.column_words} in which {machinery.what} was busy; white is idle. "
+        f"{machinery.name}s that had nothing to do have no row.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 0.72)

@@ -40,7 +40,7 @@ _MODES = {
     MODE_GROUP: ("group lock", OTHER),
 }
 _ASKED = "asked for", "#c3c9d0"
-_GIVEN_UP = "asked back: write-back", "#d55e00"
+_GIVEN_UP = "called back: write-back", "#d55e00"
 _COMMIT = "commit at the OST", "#8a929c"
 
 
@@ -178,9 +178,9 @@ def draw_lock_lanes(scene: Scene, found: LockLanes) -> Figure:
     heading = Heading(
         "Locks of one object changing hands",
         scene.setup,
-        f"Extent locks of {found.object_name}, the object with most locks asked back: "
-        f"{len(found.locks):,} of the {found.fought:,} that were asked back, or had to be waited "
-        "for. A lane is a client node, with a row for each lock that it has at a time. A black "
+        f"Extent locks of {found.object_name}, the object with most locks called back: "
+        f"{len(found.locks):,} of the {found.fought:,} that were called back or waited for. A "
+        "lane is a client node, with a row for each lock that it holds at the same time. A black "
         "tick is a blocking AST.",
     )
     rows, lanes = int(found.first_row[-1]), len(found.nodes)

@@ -174,7 +174,7 @@ def draw_groups(scene: Scene, traffic: GroupTraffic) -> Figure:
         "What the groups of the dragonfly moved to and from the file system over time",
         scene.setup,
         f"Mean over each {clock.column_words}, both ways together; white is nothing. Each panel "
-        "has a scale of its own. Of groups that moved nothing there is no row. "
+        "has a scale of its own. Groups that moved nothing have no row. "
         "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
     names = [lane.name for lane in scene.lanes]

@@ -112,9 +112,9 @@ def draw_queues(scene: Scene, found: Queues) -> Figure:
     heading = Heading(
         "What was waited for over time",
         scene.setup,
-        f"How many there were at a time, on average over each {clock.column_words}; all that there "
-        "were is the upper edge. RPCs are BRW RPCs of all OSCs, from when they are sent until the "
-        "client has the reply, or the data.",
+        f"How many there were at a time, on average over each {clock.column_words}; the upper edge "
+        "is their sum. RPCs are BRW RPCs of all OSCs, from when they are sent until the client "
+        "has the reply, or the data.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 0.8)

@@ -90,7 +90,7 @@ def draw_mdt_operations(scene: Scene, found: MdtOperations) -> Figure:
         "MDT operations by type over time",
         scene.setup,
         f"Each step is {clock.column_words}. An operation is counted when a thread of the MDS "
-        f"turns to it; the types stand one above the other{together}.",
+        f"starts on it; the types are stacked{together}.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 1.0)
@@ -151,7 +151,7 @@ def draw_server_rates(scene: Scene, found: ServerRates) -> Figure:
         "What each OST wrote and read over time",
         scene.setup,
         f"Each column is {clock.column_words}; white is nothing. Bytes are counted when the disk "
-        f"array begins with them; of OSTs without any there is no row. {_servers(each)} "
+        f"array starts on them; OSTs without any have no row. {_servers(each)} "
         "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
     high = min(max(0.05 * osts, 1.2), 6.0)
@@ -176,7 +176,7 @@ def _servers(each: int) -> str:
     """Say how OSTs belong to OSSs."""
     if each == 1:
         return "Each OST has an OSS of its own."
-    return f"An OSS has {each} OSTs; lines part those of different OSSs."
+    return f"Each OSS has {each} OSTs; lines separate the OSTs of different OSSs."
 
 
 def _part_servers(axes: Axes, numbers: tuple[int, ...], each: int) -> None:
@@ -264,9 +264,9 @@ def draw_oss_load(scene: Scene, found: OssLoad) -> Figure:
     heading = Heading(
         "Load of the OSSs over time",
         scene.setup,
-        f"Each step is {clock.column_words}. The load is how many bulk RPCs an OSS works at: each "
-        "keeps an I/O thread busy, a write from when its bytes have come until they are on the "
-        f"disks, a read until it is sent. {format_count(len(loads), 'OSS')} had any.",
+        f"Each step is {clock.column_words}. The load is how many bulk RPCs an OSS works on: each "
+        "keeps an I/O thread busy, a write from when its bytes have arrived until they are on the "
+        f"disks, a read until it is sent. {format_count(len(loads), 'OSS')} had a load.",
     )
     names = [lane.name for lane in scene.lanes]
     left = max(room_for(names), 0.72)

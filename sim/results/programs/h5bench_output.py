@@ -145,7 +145,7 @@ class H5benchOutput(Output):
     def __init__(self, result: Result) -> None:
         super().__init__(result)
         if not isinstance(result.outcome, H5benchOutcome):
-            raise InputError("the run is none of h5bench; what its workload tells is in its rows")
+            raise InputError("the run is not one of h5bench; its results are its rows")
         self._benchmarks = result.outcome.benchmarks
 
     @property

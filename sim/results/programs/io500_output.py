@@ -232,7 +232,7 @@ def io500_outcome(result: Result) -> Io500Outcome:
         If it was no run of IO500.
     """
     if not isinstance(result.outcome, Io500Outcome):
-        raise InputError("the run is none of IO500; what its workload tells is in its rows")
+        raise InputError("the run is not one of IO500; its results are its rows")
     return result.outcome
 
 

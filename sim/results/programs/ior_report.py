@@ -188,7 +188,7 @@ def ior_outcome(result: Result) -> IorOutcome:
         If it was no run of IOR.
     """
     if not isinstance(result.outcome, IorOutcome):
-        raise InputError("the run of a kernel has no report of IOR; its table is in its rows")
+        raise InputError("the run is not one of IOR; its results are its rows")
     return result.outcome
 
 

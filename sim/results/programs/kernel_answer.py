@@ -57,7 +57,7 @@ def _total(phase: str, rows: Sequence[Row]) -> Total:
 TOTALS = (
     Column("phase", WORDS, head="total", help="The kind of phase; `all` for all together."),
     Column("rows", NUMBER, help="How many rows there are."),
-    Column("seconds", CLOCK, head="time", help="In which any rank was at it."),
+    Column("seconds", CLOCK, head="time", help="In which any rank was in such a phase."),
     Column("bytes", BYTES, head="data", blank=0, help="Read or written."),
     Column("bandwidth", RATE, head="rate", help="Bytes over seconds; none without bytes."),
 )
@@ -113,8 +113,8 @@ def parts_table(rows: Sequence[Row]) -> Table:
     return Table(
         columns,
         lambda: rows,
-        title="Phases, in the order of their begin",
-        note="Time: from the begin of the first rank to the end of the last one.",
+        title="Phases, in the order in which they began",
+        note="Time: from the start of the first rank to the end of the last one.",
     )
 
 

@@ -76,7 +76,7 @@ def mdtest_outcome(result: Result) -> MdtestOutcome:
         If it was no run of mdtest.
     """
     if not isinstance(result.outcome, MdtestOutcome):
-        raise InputError("the run is none of mdtest; what its workload tells is in its rows")
+        raise InputError("the run is not one of mdtest; its results are its rows")
     return result.outcome
 
 

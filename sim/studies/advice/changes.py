@@ -111,7 +111,7 @@ class JobChanges:
         words = self._words(left)
         typed = asked_for(before, scenario)
         if self._name:  # what describes one of several jobs stands in the scenario alone
-            words, typed = f"{words}, for job {self._name}", f"as {typed} for a job by itself"
+            words, typed = f"{words}, for job {self._name}", f"like {typed} for a job by itself"
         who = max((self._knobs[name].who for name in left), key=list(Who).index)
         yield Change(words, typed, self._case.with_job(self._name, scenario), who, self._name, left)
 
@@ -155,7 +155,7 @@ def _environment(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
         else:
             present = before.get(HINTS, "")
             more = value.removeprefix(present).strip(":, ")
-            yield f"hints {more}, behind each pattern of --hints"
+            yield f"hints {more}, appended to each pattern of --hints"
 
 
 def _words_of_ior(before: tuple[str, ...], after: tuple[str, ...]) -> str:

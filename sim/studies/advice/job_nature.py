@@ -35,7 +35,7 @@ WORDS: dict[Objective, str] = {
 }
 """What is minimised."""
 
-OF_CALLS = "seconds of the calls, of each kind those of the rank that spent most time in them"
+OF_CALLS = "seconds in calls: for each kind, those of the rank that spent most time in it"
 """What is minimised for a replay, whose phases also contain the job's computing."""
 
 

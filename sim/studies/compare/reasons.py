@@ -118,7 +118,8 @@ def reason(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
         return ""
     sentences = [_verdict(other.ratio)]
     if base.bytes != other.bytes:
-        return f"{sentences[0]} It moves other bytes, so seconds do not compare. {_next(other)}"
+        unlike = "It moves a different number of bytes, so the seconds cannot be compared."
+        return f"{sentences[0]} {unlike} {_next(other)}"
     if part is not None:
         sentences.append(_of_part(base, other, part))
     sentences += [_moved(base, other, part), _next(other)]
@@ -127,28 +128,29 @@ def reason(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
 
 def _verdict(ratio: Ratio) -> str:
     if ratio.low is not None and not ratio.clear:
-        return "It changes no more than chance may."
+        return "The difference may be chance."
     if ratio.value >= WORTH_SAYING:
         return "It helps."
     if ratio.value <= 1.0 / WORTH_SAYING:
         return "It is slower."
     if abs(ratio.value - 1.0) < _NOTHING:
-        return "It brings nothing."
-    return "It brings little." if ratio.value > 1.0 else "It is a little slower."
+        return "It gains nothing."
+    return "It gains little." if ratio.value > 1.0 else "It is a little slower."
 
 
 def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: Touched) -> str:
     """Say which share of the time the changed part took before, and which it takes now."""
     before, after = (_seconds(side.waits, part.causes) for side in (base, other))
     share = before / base.mean
-    lost = f"At {part.words} ranks lost {_percent(share)} of the time"
+    lost = f"Ranks lost {_percent(share)} of the time at {part.words}"
     if share < _WORTH_A_WORD and after < _WORTH_A_WORD * base.mean:
-        return f"{lost}, so nothing can be won there."
+        return f"{lost}, so nothing can be gained there."
     lost = f"{lost} ({_time(before)} of {_time(base.mean)}), now {_time(after)}"
     if part.osts and 0 < other.osts <= base.osts:
         return f"{lost}: its files lie on {_of(other.osts, base.osts)}."
     if after <= before and share < _SMALL:
-        return f"{lost}: without all of that it would be {1.0 / (1.0 - share):.2f} times as fast."
+        most = 1.0 / (1.0 - share)
+        return f"{lost}: without any of that it would be {most:.2f} times as fast."
     return f"{lost}."
 
 
@@ -169,7 +171,7 @@ def _moved(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
         cause = max(changes, key=lambda name: sign * changes[name], default=None)
         if cause is not None and sign * changes[cause] >= least:
             moved.append(f"{_time(abs(changes[cause]))} {word} for {words[cause]}")
-    return f"They wait {' and '.join(moved)}." if moved else ""
+    return f"Ranks wait {' and '.join(moved)}." if moved else ""
 
 
 def _next(other: PhaseOfSide) -> str:

@@ -103,8 +103,8 @@ def _ratios(found: SideBySide) -> str:
         )
     if len(seeds) == 1:
         return (
-            f"Times as fast as {first}, all with seed {seeds[0]}. One seed tells no interval; "
-            "--repeat N runs N."
+            f"Times as fast as {first}, all with seed {seeds[0]}. One seed gives no interval; "
+            "--repeat N runs N seeds."
         )
     return (
         f"Times as fast as {first}: geometric means over seeds {seeds[0]} to {seeds[-1]}, the same "

@@ -61,8 +61,8 @@ class WhatIf:
             path = path.strip()
             if not equals or not path or not value.strip():
                 raise InputError(
-                    f"--what-if {text}: right would be PATH=VALUE, as lustre.osts=112, or several "
-                    "with commas between them"
+                    f"--what-if {text}: right would be PATH=VALUE, as in lustre.osts=112, or "
+                    "several with commas between them"
                 )
             values[path] = value.strip() if _TEXT.fullmatch(path) else _value(text, value)
         return WhatIf(text, values)

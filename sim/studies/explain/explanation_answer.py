@@ -62,7 +62,7 @@ _PHASES = (
     Column("seconds", SECONDS, help="All its repetitions together."),
     Column("verdict", WORDS, lambda one: verdict(one), help="Which part is to blame."),
     Column("advice", WORDS, lambda one: advice(one), help="What helps."),
-    Column("beside", WORDS, lambda one: beside(one), help="Which other job holds it up."),
+    Column("beside", WORDS, lambda one: beside(one), help="Which other job slows it."),
     Column("waits", ROWS, lambda one: _own(one, one.load.waits), help="Of a rank on average."),
     Column("doing", ROWS, lambda one: _own(one, one.load.doing), help="At what it waited."),
     Column("critical_path", ROWS, lambda one: [] if one.path is None else one.path.shares()),
@@ -123,8 +123,8 @@ def _sections(
         untried = [Points([": ".join(each) for each in explanation.refused])]
         yield Section("refused", "What could not be tried", untried, on="page")
     how = Text(
-        f"{explanation.runs + 1} runs were made: the one that follows as it is, and beside it "
-        "those without a part of the path, or with a change. This command makes them again:"
+        f"{explanation.runs + 1} runs were made: the job as it is, and others without one part of "
+        "the path or with one change. This command makes them again:"
     )
     again: list[Block] = [how, Listing("Command", command, typed=True)]
     yield Section("command", "How this was found out", again, on="page")
@@ -165,7 +165,7 @@ def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
 def _waited(phase: PhaseExplanation) -> str:
     """Return what the ranks waited for; of a replay's calls, whose seconds are told."""
     if phase.of_calls:
-        return " in such calls, of the rank that spent most in them"
+        return " in such calls, by the rank that spent most time in them"
     waits = [wait for wait in phase.load.waits if wait.share >= _LEAST][:_WAITS]
     waited = "; ".join(f"{wait.words} {100 * wait.share:.0f} %" for wait in waits)
     return f". Ranks waited for {waited}" if waited else ""
@@ -192,13 +192,13 @@ def _runs(tried: Sequence[Tried]) -> Iterator[str]:
 def verdict(phase: PhaseExplanation) -> str:
     """Say in one sentence which part is to blame."""
     if not phase.without:
-        return f"There is no part of the path to do without. {_instead(phase)}"
+        return f"No part of the path is to blame. {_instead(phase)}"
     best = phase.without[0]
     if best.helps:
         return f"It is bound by {best.words}: without that, {best.gain:.2f} times as fast."
     return (
         f"No single part binds it: without {best.words} it is only {best.gain:.2f} times as fast, "
-        f"and less without any other. {_instead(phase)}"
+        f"and any other part matters less. {_instead(phase)}"
     ).rstrip()
 
 
@@ -209,8 +209,8 @@ def beside(phase: PhaseExplanation) -> str:
     most = phase.others[0]
     if most.helps:
         gain = f"{most.gain:.2f} times as fast without"
-        return f"Of the other jobs {most.words} holds it up most: {gain}."
-    return "No other job holds it up."
+        return f"Of the other jobs {most.words} slows it most: {gain}."
+    return "No other job slows it."
 
 
 def _instead(phase: PhaseExplanation) -> str:
@@ -223,7 +223,7 @@ def _instead(phase: PhaseExplanation) -> str:
 def advice(phase: PhaseExplanation) -> str:
     """Say in one sentence what helps: a setting if one does, else the program or the machine."""
     if not phase.changed:
-        return "There is nothing to try that has to do with what the ranks waited for."
+        return "No known change concerns what the ranks waited for."
     for kind in Who:
         best = next((one for one in phase.changed if one.kind == kind and one.helps), None)
         if best is not None:

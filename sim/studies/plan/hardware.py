@@ -14,6 +14,8 @@ from sim.config.parts.machine_changes import nearest_count
 from sim.config.scenario import Scenario
 from sim.config.units import GB
 from sim.config.workload_mix import WorkloadMix
+from sim.run.fabric import check_network
+from sim.run.job_list import all_jobs
 from sim.studies.axes import Axis
 from sim.studies.simulations import Runnable
 
@@ -138,7 +140,6 @@ def _targets(run: Runnable) -> Iterator[str]:
     if isinstance(run, Scenario):
         yield run.target.kind
         return
-    from sim.run.job_list import all_jobs
 
     yield from (job.target.kind for job in all_jobs(run))
 
@@ -187,8 +188,6 @@ def _written(path: str, value: Any, machine: Machine) -> Any:
 
 def can_be(path: str, value: Any, machine: Machine) -> bool:
     """Tell whether a machine can have a value."""
-    from sim.run.fabric import check_network
-
     try:
         check_network(machine.with_changes({path: value}))
     except InputError:

@@ -15,6 +15,7 @@ from sim.config.workload_mix import MixJob, WorkloadMix
 from sim.findings.bottlenecks import SATURATED
 from sim.findings.waits import WORDS, Wait
 from sim.plane.causes import Cause
+from sim.run.job_list import all_jobs
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
 from sim.studies.record import Bound, RunRecord
@@ -206,7 +207,6 @@ def _nodes(run: Runnable) -> int:
     """Return the nodes of a job, or of all jobs that run at the same time."""
     if isinstance(run, Scenario):
         return run.nodes
-    from sim.run.job_list import all_jobs
 
     return sum(job.nodes for job in all_jobs(run))
 

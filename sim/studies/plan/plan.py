@@ -12,6 +12,7 @@ from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.workload_mix import WorkloadMix, check_costs
 from sim.engine.processors import processors
+from sim.run.fabric import check_network
 from sim.studies.axes import Axis, axis_of, parse_values
 from sim.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
 from sim.studies.plan.mix_runs import (
@@ -266,8 +267,6 @@ def _changes(axis: Axis, machine: Machine) -> list[Any]:
 
 def _made(machine: Machine, values: Mapping[str, Any]) -> Configuration:
     """Return a configuration that has not been run."""
-    from sim.run.fabric import check_network
-
     try:
         changed = machine.with_changes(values)
         check_network(changed)
@@ -280,7 +279,9 @@ def _check(axes: Sequence[Axis], made: Sequence[Configuration]) -> None:
     """Raise InputError if a value is possible in no configuration, or nothing is changed."""
     if len(made) == 1:
         names = ", ".join(axis.path for axis in axes)
-        raise InputError(f"--over {names}: the machine is so already; right would be other values")
+        raise InputError(
+            f"--over {names}: the machine already has these values; right would be others"
+        )
     for each in made:
         if each.machine is None and len(each.values) == 1:
             raise InputError(f"--over {each.words}: {each.reason}")

@@ -177,8 +177,8 @@ def configurations_table(plan: Plan) -> Table:
         note += " Chance: that it really is faster, by the errors of such ratios."
     if plan.costs:
         note += (
-            " Cost: beyond the machine as it is; empty where a change has none. *: no other is as "
-            "fast for less."
+            " Cost: in addition to the machine as it is; empty where a change has none. *: no "
+            "cheaper configuration is as fast."
         )
     return plain_table(
         "Throughput of the mix and of each job (GB/s)", heads, rows, words=words, note=note
@@ -221,8 +221,8 @@ def gains_table(plan: Plan) -> Table:
         )
         rows.append([each.words, f"{gain / GB:+.3f}", _per_unit(plan, each, path, gain), *ratios])
     note = (
-        "For each unit: what the mix gains or loses, over how many there are more or less. Behind "
-        "it, how many times as fast each job is."
+        "For each unit: the gain or loss of the mix, divided by the number of units added or "
+        "removed. In the columns of the jobs: how many times as fast each job is."
     )
     return plain_table(
         "Marginal gains from the machine as it is", heads, rows, words=(0, 2), note=note
@@ -249,8 +249,8 @@ def bounds_table(plan: Plan) -> Table:
             rows.append([each.words, job.name, bottlenecks(runs), *busy])
     note = (
         "In percent of a job's time: the busiest station of each kind, all phases together. A "
-        "station binds a phase if it was busy for 80 % of it or more and ranks waited for it; in "
-        "turn if one or another of its kind was."
+        "station binds a phase if it was busy for 80 % of it or more and ranks waited for it. "
+        "Stations bind it in turn if at each such time one or another of their kind was busy."
     )
     return plain_table("What bound each job", heads, rows, words=(0, 1, 2), note=note)
 
@@ -278,7 +278,7 @@ def sensitivity_tables(found: MixSensitivity) -> list[Table]:
     note = (
         f"Morris' elementary effects over the range, {found.trajectories} trajectories: mean of "
         "their sizes (mu*) with its 95 % interval, mean (mu), standard deviation (sigma). "
-        "A spread as large as the effect: it depends on other values."
+        "Where the spread is as large as the effect, the effect depends on other values."
     )
     tables = [plain_table("Effect of each value on the mix (GB/s)", heads, rows, note=note)]
     if found.shares:
@@ -328,8 +328,8 @@ def faults_table(found: MixFaults) -> Table:
             rates = (f"{runs.rate / GB:,.4g}" for runs in point.runs)
             row = [curve.fault, f"{point.number}", f"{point.rate / GB:,.4g}", share, *rates]
             rows.append(row)
-    heads = ["fault", "parts", "mix", "% of it", *(job.name for job in found.mix.jobs)]
-    note = "GB/s: 10^9 bytes a second. Each job begins at 0 s, and meets the faults from then on."
+    heads = ["fault", "parts", "mix", "% of full", *(job.name for job in found.mix.jobs)]
+    note = "GB/s: 10^9 bytes a second. Each job begins at 0 s, with the faults from then on."
     return plain_table("Throughput with failed parts (GB/s)", heads, rows, note=note)
 
 
@@ -378,7 +378,7 @@ def faults_document(found: MixFaults) -> list[dict[str, Any]]:
 
 PLAN = (
     Column("title", WORDS, lambda plan: mix_title(plan.mix)),
-    Column("weights", WORDS, lambda plan: plan.mix.weights, help="What the weights are of."),
+    Column("weights", WORDS, lambda plan: plan.mix.weights, help="What the weights count."),
     Column("jobs", ANY, lambda plan: _jobs(plan), help="Name, weight, and how many there are."),
     Column("seeds", ANY),
     Column(
@@ -387,7 +387,7 @@ PLAN = (
         lambda plan: [{"path": one.path, "values": list(one.values)} for one in plan.axes],
         help="What is varied.",
     ),
-    Column("costs", ANY, help="Of one unit more, by path."),
+    Column("costs", ANY, help="What one unit more costs, by path."),
     Column("currency", WORDS, lambda plan: plan.mix.currency),
     Column(
         "answer",

@@ -183,7 +183,7 @@ def _faults(text: str, number: int, mix: WorkloadMix) -> tuple[Fault, ...]:
     part, rest = found["part"], found["rest"]
     count = _parts(part, mix)
     if number > count:
-        raise InputError(f"--failed {number}: of {part}s there are {count}")
+        raise InputError(f"--failed {number}: right would be {count} at most, all {part}s")
     with naming(f"--fault {text!r}"):
         return tuple(parse_fault(f"{part} {place} {rest}") for place in _far_apart(count)[:number])
 

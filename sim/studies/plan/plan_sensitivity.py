@@ -16,6 +16,7 @@ import numpy as np
 
 from sim.config.errors import FailureError, InputError
 from sim.config.machine import Machine
+from sim.config.scenario import Scenario, check_job
 from sim.config.workload_mix import WorkloadMix
 from sim.engine.processors import processors
 from sim.engine.types import Floats
@@ -288,14 +289,14 @@ def _ranges(
 ) -> list[Range]:
     """Return the bounds within which each value is varied."""
     if not 0.0 < width < 1.0:
-        raise InputError(f"--range {width}: right would be a part of the value, as 30%")
+        raise InputError(f"--range {width}: right would be a part of the value, as in 30%")
     known = all_hardware(mix)
     chosen = list(dict.fromkeys([*(paths or known), *given]))
     values = mix.machine.values()
     for path in chosen:
         if path not in values or type(values[path]) not in (int, float):
             raise InputError(
-                f"--sensitivity: {path} is no number of {mix.machine.name}; right would be some "
+                f"--sensitivity: {path} is not a number of {mix.machine.name}; right would be some "
                 f"of {', '.join(known)}"
             )
     found = [
@@ -309,13 +310,14 @@ def _given(path: str, bounds: tuple[Any, Any], machine: Machine) -> Range:
     """Return the range that was asked for."""
     low, high = (machine.with_changes({path: bound}).values()[path] for bound in bounds)
     if not low < high:
-        raise InputError(f"--range {path}={bounds[0]}:{bounds[1]}: right would be least and most")
+        raise InputError(
+            f"--range {path}={bounds[0]}:{bounds[1]}: right would be a smaller number and a larger"
+        )
     return Range(path, low, high)
 
 
 def _around(mix: WorkloadMix, path: str, width: float) -> Range:
     """Return a range around the value of a machine, in which all jobs can run."""
-    from sim.config.scenario import Scenario, check_job
 
     def possible(factor: float) -> bool:
         try:

@@ -79,7 +79,7 @@ def _of_change(plan: Plan, changed: Configuration) -> str:
     now, value = plan.present.rate or 0.0, changed.ratio.value
     gain = abs(changed.rate - now) / GB
     if abs(value - 1.0) < WORTH_A_WORD:
-        said = f"{changed.words} alone brings the mix next to nothing ({value:.3f} times as fast)"
+        said = f"{changed.words} alone hardly changes the mix ({value:.3f} times as fast)"
     else:
         more = "more" if changed.rate > now else "less"
         said = (
@@ -101,9 +101,9 @@ def of_jobs(found: Sequence[Felt]) -> str:
     ]
     same = [one.job for one in found if not one.changed]
     if len(same) == len(found) > 1:
-        said.append("no job has anything of it")
+        said.append("it affects no job")
     elif same:
-        said.append(f"{_listed(same)} {'have' if len(same) > 1 else 'has'} nothing of it")
+        said.append(f"it does not affect {_listed(same)}")
     return ", ".join(said)
 
 
@@ -134,8 +134,8 @@ def _beside(plan: Plan, whole: Configuration, path: str) -> tuple[float, str] | 
         return None
     there, here = whole.rate / without.rate, alone.ratio.value
     said = (
-        f"Beside {without.words} the step {path}={whole.values[path]} makes the mix {there:.3f} "
-        f"times as fast (alone {here:.3f}): {of_jobs(felt(plan, without, whole))}."
+        f"Added to {without.words}, {path}={whole.values[path]} makes the mix {there:.3f} times "
+        f"as fast (alone {here:.3f}): {of_jobs(felt(plan, without, whole))}."
     )
     return abs(there - here), said
 
@@ -148,8 +148,8 @@ def reasons(plan: Plan, *, every: bool) -> Iterator[tuple[str, str]]:
     plan
         The plan.
     every
-        Whether to tell of all jobs; else of those that have something of a change, or where none
-        has, of the first.
+        Whether to tell of all jobs; else of those that a change affects, or where it affects none,
+        of the first.
     """
     for each in plan.alone:
         if each.rate is None:
@@ -184,7 +184,7 @@ def cost_words(plan: Plan) -> Iterator[str]:
         yield f"Cheapest gain: {best.words}, {price:,.0f} {currency} for each GB/s of the mix."
     front = [each for each in plan.configurations if each.efficient]
     yield (
-        "Front of cost and throughput, none of which is beaten in both: "
+        "Front of cost and throughput, where no configuration is both cheaper and faster: "
         f"{'; '.join(each.words for each in sorted(front, key=lambda each: each.cost or 0.0))}."
     )
 
@@ -202,7 +202,7 @@ def followed(plan: Plan) -> Iterator[str]:
             if after[path] != before[path] and path not in each.values
         ]
         if said:
-            yield f"{each.words} needs service nodes: {', '.join(said)}; what they cost counts."
+            yield f"{each.words} needs service nodes: {', '.join(said)}; they are part of its cost."
         shares = ("lnet.routers_per_group", "lnet.oss_per_group")
         (routers, osss), (now, new) = ([side[path] for path in shares] for side in (before, after))
         if (routers, osss) != (now, new):
@@ -210,7 +210,7 @@ def followed(plan: Plan) -> Iterator[str]:
             yield (
                 f"With {each.words} each FGR group has {format_count(now, 'LNET router')} for "
                 f"{format_count(new, 'OSS')}, in place of {routers} for {osss}: a file on as many "
-                f"OSTs as before passes {'fewer' if fewer else 'more'} of them."
+                f"OSTs as before passes through {'fewer' if fewer else 'more'} routers."
             )
 
 
@@ -220,12 +220,12 @@ def sensitivity_words(found: MixSensitivity) -> Iterator[str]:
     matter = [one for one in others if one.size >= 0.25 * first.size]
     more = "more" if first.mean > 0.0 else "less"
     yield (
-        f"The mix, {found.rate / GB:.4g} GB/s as it is, depends most on {first.range.path}: over "
-        f"its range that changes it by {first.size / GB:.3g} GB/s, and {more} is faster."
+        f"The mix, {found.rate / GB:.4g} GB/s as it is, depends most on {first.range.path}, whose "
+        f"range changes it by {first.size / GB:.3g} GB/s: {more} is faster."
     )
     if matter:
         named = ", ".join(f"{one.range.path} ({one.size / GB:.3g})" for one in matter)
-        yield f"A quarter of that or more have {named}."
+        yield f"Values with a quarter of that effect or more: {named}."
     idle = [one.range.path for one in found.effects if one.size < 0.02 * first.size]
     if idle:
-        yield f"Less than a fiftieth of it: {', '.join(idle)}."
+        yield f"Values with less than a fiftieth of it: {', '.join(idle)}."

@@ -197,7 +197,7 @@ def _use(result: StreamResult) -> str:
     span = result.end - min(job.submitted for job in result.jobs)
     busiest = int(np.argmax(moved))
     text = (
-        f"Jobs had {100.0 * result.utilisation:.1f} % of the time of all nodes, over "
+        f"Jobs used {100.0 * result.utilisation:.1f} % of the time of all nodes, over "
         f"{span:,.0f} s ({_long(span)}). They read "
         f"{format_bytes(sum(job.bytes_read for job in result.jobs), 3)} and wrote "
         f"{format_bytes(sum(job.bytes_written for job in result.jobs), 3)}. The OSTs moved "
@@ -208,8 +208,8 @@ def _use(result: StreamResult) -> str:
     late = sum(job.seconds > job.walltime for job in result.jobs)
     if late:
         text += (
-            f" {format_count(late, 'job')} took longer than asked for; nothing ended "
-            f"{'it' if late == 1 else 'them'}."
+            f" {format_count(late, 'job')} took longer than the time asked for, and "
+            f"{'was' if late == 1 else 'were'} not ended."
         )
     return text
 

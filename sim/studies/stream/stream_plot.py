@@ -40,7 +40,7 @@ def stream_figure(result: StreamResult) -> Figure:
     """Draw a stream."""
     axis = _axis(result.end)
     heading = Heading(
-        "Which nodes jobs had when, and what the file system moved",
+        "Which nodes each job had and when, and what the file system moved",
         f"{format_count(len(result.jobs), 'job')} on {format_count(result.nodes, 'node')} of "
         f"{result.machine.name}, queue {result.scenario.queue.policy}, seed "
         f"{result.scenario.seed}; nodes in use {100.0 * result.utilisation:.1f} % of the time",

@@ -24,6 +24,7 @@ from sim.studies.sweep.sweep_tables import table_of, to_xarray
 from sim.studies.variation import varied
 from sim.telling.answer import Table
 from sim.telling.data import frame
+from sim.workloads.catalogue import workload_of
 from topology.text import format_count
 
 if TYPE_CHECKING:
@@ -265,8 +266,6 @@ def _scenarios(
 
 def _scenario(scenario: Scenario, values: Mapping[str, Any]) -> Scenario | Failure:
     """Return a scenario with new values, or why it cannot be run."""
-    from sim.workloads.catalogue import workload_of
-
     try:
         made = varied(scenario, values)
         machine_of(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -119,13 +119,17 @@ def _machine_name(scenario: Scenario) -> str:
     return machine.name if isinstance(machine, Machine) else machine
 
 
-def title_of(scenario: Scenario) -> str:
-    """Say in a line what is varied."""
+def title_of(scenario: Scenario, varied: Collection[str] = ()) -> str:
+    """Say in a line what is run; ``varied``: paths of values that are not the same in all runs."""
     what, kernel = scenario.workload.command, scenario.workload.kernel or {}
     if isinstance(kernel.get("trace"), str):
         what = f"replay of {Path(kernel['trace']).name}"
-    where = f"{scenario.nodes} nodes x {scenario.ppn} ranks"
-    return f"{what} on {_machine_name(scenario)}, {where}"
+    said = {"nodes": f"{scenario.nodes} nodes", "ppn": f"{scenario.ppn} ranks a node"}
+    shape = [words for path, words in said.items() if path not in varied]
+    if len(shape) == len(said):
+        shape = [f"{scenario.nodes} nodes x {scenario.ppn} ranks"]
+    where = "" if "machine" in varied else f" on {_machine_name(scenario)}"
+    return ", ".join([f"{what}{where}", *shape])
 
 
 def _text_blocks(title: str, done: Sweep, said: Sequence[str]) -> Iterator[Block]:
@@ -213,8 +217,8 @@ def _spreads(done: Sweep) -> Iterator[str]:
             key=lambda pair: pair[0],
         )
         yield (
-            f"{shown.phase}: medians of {len(done.seeds)} seeds; from the least to the most it is "
-            f"{most:.1%} of the median where it is most ({where})."
+            f"{shown.phase}: medians of {len(done.seeds)} seeds; the seeds differ by at most "
+            f"{most:.1%} of the median ({where})."
         )
 
 

@@ -72,7 +72,7 @@ def sweep_figure(title: str, done: Sweep) -> Figure:
     check_plot(done.axes, sampled=done.sampled)
     phases = done.shown[:_PHASES]
     if not phases:
-        raise InputError("--plot: no run has ended well; there is nothing to draw")
+        raise InputError("--plot: no run succeeded; there is nothing to draw")
     several = done.several
     if len(several) == 1:
         return _one_panel(title, done, several[0], phases)
@@ -90,7 +90,7 @@ def _heading(title: str, done: Sweep, width: float, names: str) -> Heading:
     if any(shown.unit == "GB/s" for shown in done.shown):
         caption = "GB = 10^9 bytes."
     if len(done.seeds) > 1:
-        caption += f" Medians of {len(done.seeds)} seeds; bands and bars of error: least to most."
+        caption += f" Medians of {len(done.seeds)} seeds; bands and error bars: least to most."
     setup = textwrap.shorten(f"{title}; {done.words}", round(13.0 * width))
     return Heading(f"Sweep over {names}", setup, caption.strip())
 

@@ -66,7 +66,7 @@ class Budget:
         if found is None or int(found[1]) < (1 if found[2] else 2):
             raise InputError(
                 f"--budget {text}: right would be a number of runs, 2 or more, as 60, or of "
-                "seconds, as 120s"
+                "seconds, as in 120s"
             )
         if found[2]:
             return Budget(seconds=float(found[1]))

@@ -52,7 +52,7 @@ from sim.trust.sureness import (
 )
 from topology.text import format_count
 
-_FEW = "; so few say little"
+_FEW = "; these are too few to rely on"
 _FAR = 1.5
 _LITTLE = 0.005
 """Of the share that a knob decides: less is printed as nothing."""
@@ -136,7 +136,7 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     yield Section("answer", "What to set", [Text(gain), *pasted, Text(trust)], on="page")
     picture = Picture("landscape", partial(tuning_figure, title, found))
     yield Section("pictures", "Picture", [picture])
-    settings = replace(table, title="The best, those behind it, and the present ones")
+    settings = replace(table, title="The best, the next best, and the present ones")
     more = [Text(" ".join(searched)), Text(importance)]
     yield Section("settings", "Settings", [settings, *more], on="page")
     why: list[Block] = [Points(bound), *([Points(failures, alert=True)] if failures else [])]
@@ -236,7 +236,7 @@ def _table(found: Tuning) -> Table:
         rows.append([f"  {name}", *_values(found, trial.setting), _time(trial), more])
     heads = ["  ", *(knob.name for knob in found.space.knobs), "time", "longer than the best"]
     fewer = any(len(runner.trial.seconds) < len(best.seconds) for runner in found.runners_up)
-    note = "  (1): with one seed, and so on; who was not near the best got no more."
+    note = "  (1): run with one seed, and so on; settings far from the best were run with fewer."
     return plain_table("", heads, rows, words=range(len(heads)), note=note if fewer else "")
 
 
@@ -251,14 +251,14 @@ def _time(trial: Trial) -> str:
 def _importance(found: Tuning) -> str:
     """Say how much each knob decides."""
     if not found.importance:
-        return "How much each knob decides: nothing, or too little was tried to tell."
+        return "How much each knob decides: nothing, or too few settings were tried to say."
     shares = sorted(found.importance.items(), key=lambda pair: -pair[1])
     words = [
         f"{name} {100 * share:.0f} %" if share >= _LITTLE else f"{name} nothing"
         for name, share in shares
     ]
     return (
-        "How much each knob decides about being among the best that were tried (PED-ANOVA): "
+        "How much each knob decides whether a setting is among the best tried (PED-ANOVA): "
         f"{', '.join(words)}."
     )
 
@@ -332,7 +332,7 @@ def _trust(found: Tuning) -> str:
     )
     if found.best is not found.present:
         said += (
-            " The gain is smaller than the median: the machine may decide otherwise."
+            " The gain is smaller than the median, so the real machine may rank them differently."
             if within_error(found, error)
             else " The gain is larger than the median."
         )

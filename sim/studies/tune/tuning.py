@@ -24,7 +24,7 @@ from sim.studies.advice.job_nature import (
 )
 from sim.studies.advice.knobs import Setting
 from sim.studies.advice.space import Limit, Space, parse_limits
-from sim.studies.advice.weighing import LEAST, ranked
+from sim.studies.advice.weighing import LEAST, SEEDS, ranked
 from sim.studies.axes import Axis, axis_of, parse_values
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
@@ -286,8 +286,8 @@ class Tuner:
         knobs = knobs_of(nature, allow, over)
         if not knobs:
             raise InputError(
-                f"there is nothing to tune: of {', '.join(allow) or 'no knob'} the job has none "
-                "with a choice; right would be --allow all, or --over PATH=VALUES"
+                "there is nothing to tune: the job has no choice for any of the knobs allowed "
+                f"({', '.join(allow) or 'none'}); right would be --allow all, or --over PATH=VALUES"
             )
         space = Space(nature, tuple(knobs), tuple(at_most))
         search = Search(space, self._scenario.seed)
@@ -389,7 +389,8 @@ class Tuner:
         best, present = _best(self._trials, self._space), self._trials[0]
         if best is present:
             return
-        seeds = range(self._seeds[-1] + 1, self._seeds[-1] + 1 + len(self._seeds))
+        first = self._seeds[-1] + 1
+        seeds = range(first, first + max(len(self._seeds), SEEDS))
         runs = [
             trial.scenario.model_copy(update={"seed": seed})
             for trial in (present, best)

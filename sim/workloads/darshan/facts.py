@@ -56,7 +56,7 @@ class Facts:
         for text in self.told:
             if not _is_of(text, OF_CALLS):
                 raise InputError(
-                    f"--recorded {text}: the calls of a log do not change by it; right would be "
+                    f"--recorded {text}: it does not change the calls of a log; right would be "
                     f"one of {', '.join(OF_CALLS)}, or --recorded where the log is replayed"
                 )
 
@@ -82,8 +82,8 @@ def check_no_facts(told: Iterable[str], subject: str) -> None:
     """Raise InputError if something is told of a recorded run beside what is no Darshan log."""
     for text in told:
         raise InputError(
-            f"--recorded {text}: {subject} is no Darshan log; right would be --recorded beside a "
-            "log, whose name ends in .darshan"
+            f"--recorded {text}: {subject} is not a Darshan log; right would be --recorded beside "
+            "a log, whose name ends in .darshan"
         )
 
 

@@ -102,7 +102,7 @@ def striping_shown(
         said = f"{found.why} {'wrote' if direction == 'WRITE' else 'read'} for all"
         said += f" in calls of {format_bytes(size)}" if size else ""
         if stripes:
-            said += f", each {format_bytes((stripes - 1) * size)} behind the end of the last"
+            said += f", each {format_bytes((stripes - 1) * size)} after the end of the last"
         return StripeRequest(count=stripes or found.workers, size=size or None), said
     return None
 

@@ -177,8 +177,8 @@ def _check_header(path: Path) -> int:
     magic = (int.from_bytes(head[8:16], "little"), int.from_bytes(head[8:16], "big"))
     if len(head) < 16 or MAGIC not in magic:
         raise InputError(
-            f"{path}: this is no Darshan log, or a damaged one: it does not begin as one; right "
-            "would be the path of a file that ends in .darshan"
+            f"{path}: this is not a Darshan log, or a damaged one: it does not begin like one; "
+            "right would be the path of a file that ends in .darshan"
         )
     if version.decode("ascii", "replace") not in VERSIONS:
         raise InputError(
@@ -211,7 +211,7 @@ def _run_reader(path: Path, time_limit: float) -> dict[str, Any]:
             arrays: dict[str, Any] = dict(packed)
         arrays["head"] = json.loads(bytes(arrays["head"]))
     except (ValueError, OSError, EOFError, KeyError) as error:
-        raise _damaged(path, "what was read of it is no table") from error
+        raise _damaged(path, "what was read of it is not a table") from error
     return arrays
 
 
@@ -340,7 +340,7 @@ def _lost(head: dict[str, Any], missing: int, dropped: Mapping[str, int]) -> Ite
             yield f"records of {name} for which Darshan had no memory"
     for name, records in dropped.items():
         if records:
-            yield f"{format_count(records, 'record')} of {name}, of ranks that there are not"
+            yield f"{format_count(records, 'record')} of {name}, of ranks that do not exist"
 
 
 def _counters(arrays: dict[str, Any], head: dict[str, Any], module: str) -> Counters:
@@ -375,7 +375,7 @@ def _dxt(arrays: dict[str, Any], module: str, ranks: int) -> Dxt:
     columns = ("id", "rank", "writes", "reads", "segments")
     found = Dxt(*(arrays[f"{module}.{column}"] for column in columns))
     if ((found.rank < 0) | (found.rank >= ranks)).any():
-        raise ValueError("a rank that there is not")
+        raise ValueError("a rank that does not exist")
     for name in ("start", "end"):
         found.segments[name] = np.maximum(np.nan_to_num(found.segments[name]), 0.0)
     for name in ("offset", "length"):

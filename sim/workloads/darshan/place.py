@@ -290,7 +290,7 @@ def guess_machine(log: DarshanLog, typed: str | None = None, told: str | None = 
         if possible:
             chosen = _with_room(possible, log)
             others = [machine.name for machine in possible if machine is not chosen]
-            also = f"; or on {', '.join(others)}, which has the same" if others else ""
+            also = f"; this fits {', '.join(others)}, too" if others else ""
             name = chosen.name if chosen.name in shipped or typed is None else typed
             return Place(name, f"{evidence}{also}")
         against = f"{evidence} as on {sharing[0].name}, but {_against(log, sharing[0])}"
@@ -305,7 +305,7 @@ def _nothing(log: DarshanLog) -> str:
     first = systems[0]
     if not first.kind and not first.mount:
         return "it does not say on which file system its files lay"
-    return f"its files lay on {described(first)}, which is no machine's that is known here"
+    return f"its files lay on {described(first)}, which belongs to no machine known here"
 
 
 def _mounts(machine: Machine) -> tuple[str, ...]:
@@ -366,7 +366,7 @@ def _against(log: DarshanLog, machine: Machine) -> str:
         alike = re.compile(_other_figures(machine.nodes.names))
         strange = next((host for host in log.hosts.values() if not alike.fullmatch(host)), None)
         if strange is not None:
-            return f"a node is called {strange}, and on {machine.name} as {machine.nodes.names}"
+            return f"a node is called {strange}, but on {machine.name} {machine.nodes.names}"
     if most_on_a_node(log) > machine.nodes.cores * machine.nodes.threads_per_core:
         return f"a node had {most_on_a_node(log)} ranks"
     return ""

@@ -214,8 +214,8 @@ def _mpi_file(
     story = _of_mpiio(calls) if data is None else _of_dxt("MPI-IO", segments, rest)
     if data is None and len(segments.rank):
         unused = (
-            f"DXT has {len(segments.rank):,} calls, but not those of all ranks in the collective "
-            "calls, which cannot be put together: the counters are used."
+            f"DXT has {len(segments.rank):,} calls, but lacks some ranks' part of the collective "
+            "calls, so these cannot be put together: the counters are used instead."
         )
         story = (unused, *story)
     members = None if (records.rank == SHARED).any() else calls.members
@@ -277,7 +277,7 @@ def _of_dxt(layer: str, segments: Rows, rest: Sequence[Rows]) -> tuple[str, ...]
     return (
         said,
         f"DXT had no room for {lacking:,} more calls that the counters know of: each rank goes "
-        "on with calls of the mean of the bytes that are left.",
+        "on with calls of equal size for the bytes that are left.",
     )
 
 
@@ -298,8 +298,8 @@ def _of_posix(records: Counters, ranks: int) -> tuple[str, ...]:
     if shared:
         active = len(active_ranks(records, ranks))
         said.append(
-            f"One record for all ranks: by the variance of their bytes {active:,} of {ranks:,} "
-            "ranks read and write."
+            f"One record for all ranks: the variance of their bytes says that {active:,} of "
+            f"{ranks:,} ranks read and write."
         )
     switches = records.total("RW_SWITCHES")
     if switches:

@@ -183,7 +183,7 @@ def slow_sentences(log: DarshanLog, lustre: Lustre | None, told: Container[Part]
 def server_sentences(found: SlowParts, told: Container[Part] = ()) -> list[str]:
     """Say which OSSs were slow by a log, and how to replay them so, unless it is told already."""
     return [
-        f"{server.use.part} was slow by the log, with {_osts_of(server)}: {_moved(server.use)}, "
+        f"{server.use.part} was slow in the log, with {_osts_of(server)}: {_moved(server.use)}, "
         f"at {_rates(server.osts)} through each {_beside(server.use.part, found.usual, told)}"
         for server in found.servers
     ]
@@ -192,7 +192,7 @@ def server_sentences(found: SlowParts, told: Container[Part] = ()) -> list[str]:
 def ost_sentences(found: SlowParts, told: Container[Part] = ()) -> list[str]:
     """Say the same of the other OSTs."""
     return [
-        f"{use.part} was slow by the log: {_moved(use)}, at {format_rate(use.rate, 3)} "
+        f"{use.part} was slow in the log: {_moved(use)}, at {format_rate(use.rate, 3)} "
         f"{_beside(use.part, found.usual, told)}"
         for use in found.osts
     ]
@@ -222,5 +222,6 @@ def _rates(uses: Sequence[Use]) -> str:
 
 def _beside(part: Part, usual: float, told: Container[Part]) -> str:
     """Say how fast OSTs are usually, and how a part is replayed as slow as it was."""
-    beside = f"where the median of the OSTs is {format_rate(usual, 3)}"
-    return beside if part in told else f"{beside}; --recorded {part.key}=fitted replays it so"
+    beside = f"while the median of the OSTs is {format_rate(usual, 3)}"
+    slow = f"--recorded {part.key}=fitted replays it as slow as it was"
+    return beside if part in told else f"{beside}; {slow}"

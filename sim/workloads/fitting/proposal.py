@@ -165,7 +165,7 @@ class Part:
         if len(step) > 1:
             self._proposal.notes.append(
                 f"{self.name}: {len(ranks):,} of {self.use.ranks:,} ranks used them, in no regular "
-                "order; in the skeleton it is the first so many."
+                f"order; in the skeleton the first {len(ranks):,} do."
             )
             return f"rank < {len(ranks)}"
         parts = [] if step[0] == 1 else [f"rank % {step[0]} == {ranks[0] % step[0]}"]
@@ -283,7 +283,7 @@ def _note_what_is_left_out(proposal: Proposal, uses: list[FileUse], kept: list[F
     rest = proposal.all_bytes - proposal.bytes
     if rest:
         proposal.notes.append(
-            f"The {_MOST_SETS} sets of files with most bytes are in; others, with "
+            f"The {_MOST_SETS} sets of files with most bytes are included; the others, with "
             f"{format_bytes(rest, 3)} in all, are left out."
         )
     mixed = [use.name for use in kept if len({file.library for file in use.files} - _PLAIN)]

@@ -38,7 +38,7 @@ PATTERN_OPTIONS = by_name(
     row("MEM_PATTERN FILE_PATTERN", one_of("CONTIG", "INTERLEAVED", "STRIDED")),
     row("TIMESTEPS", number(1)),
     row("DELAYED_CLOSE_TIMESTEPS", str, idle="it is for asynchronous I/O"),
-    row("NUM_PARTICLES", str, idle="DIM_1 and its like say it"),
+    row("NUM_PARTICLES", str, idle="DIM_1, DIM_2 and DIM_3 say it"),
     row("COLLECTIVE_DATA COLLECTIVE_METADATA", switch, "NO"),
     row("EMULATED_COMPUTE_TIME_PER_TIMESTEP", seconds, "0 s"),
     row("NUM_DIMS", number(1), "1"),
@@ -170,7 +170,7 @@ def read_pattern(operation: str, benchmark: Section) -> Pattern:
     if (memory, file) not in supported:
         raise InputError(
             f"{section.place}: MEM_PATTERN = {memory} with FILE_PATTERN = {file} and NUM_DIMS = "
-            f"{count} is none that h5bench {operation} has; right would be CONTIG with CONTIG"
+            f"{count}: h5bench {operation} cannot do this; right would be CONTIG with CONTIG"
         )
     read_option = section["READ_OPTION"]
     partial = section["TO_READ_NUM_PARTICLES"] if read_option == "PARTIAL" else 0

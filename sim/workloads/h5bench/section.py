@@ -47,7 +47,7 @@ class Section:
         """Return a value, or its default, as text; a number as it would be typed."""
         value = self.values.get(name, self._rows[name].default if self._rows else None)
         if value is None:
-            raise InputError(f"{self.place}.{name} is missing; right would be a value of it")
+            raise InputError(f"{self.place}.{name} is missing; right would be to give it a value")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             self._fail(name, "a text or a number")
         return str(value).strip()

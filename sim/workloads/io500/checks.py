@@ -47,7 +47,7 @@ def check_settings(settings: Settings, ranks: int) -> None:
     for phase, first in _FIRST_WRITTEN.items():
         if settings.runs(phase) and not settings.runs(first):
             raise InputError(
-                f"[{phase}] is about what [{first}] makes, and that is not to run; right would be "
+                f"[{phase}] needs what [{first}] makes, which is not to run; right would be "
                 "run = FALSE for both, or for neither"
             )
 
@@ -78,8 +78,8 @@ def remarks(settings: Settings, outcome: Io500Outcome, scenario: Scenario) -> tu
     )
     if scenario.nodes == 1:
         found.append(
-            "On one node what is read was written by the same node, and what was simulated of it "
-            "may fit its caches where all of it would not."
+            "On one node the data that are read were written by the same node, and the part that "
+            "was simulated may fit into its caches where the whole would not."
         )
     return tuple(found)
 

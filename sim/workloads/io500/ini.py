@@ -197,8 +197,8 @@ def parse_ini(content: str, place: str) -> dict[str, dict[str, str]]:
             text = pair[2].strip()
             if pair[3] and pair[2] and not pair[2][-1].isspace():
                 raise InputError(
-                    f"{where}: {shown(line)} has a remark without a blank before it, which IO500 "
-                    "refuses; right would be a blank there"
+                    f"{where}: {shown(line)} has a comment without a space before it, which IO500 "
+                    "refuses; right would be a space there"
                 )
             if not text:
                 continue

@@ -117,11 +117,11 @@ class Settings:
         try:
             api, *options = shlex.split(typed)
         except ValueError:
-            raise InputError(f"API = {typed!r} names no API; POSIX is one") from None
+            raise InputError(f"API = {typed!r} is not an API; POSIX is one") from None
         for option in options:
             if not option.lower().startswith(f"--{api}.".lower()):
                 raise InputError(
-                    f"API = {typed!r}: {option} is no option of {api}; right would be "
+                    f"API = {typed!r}: {option} is not an option of {api}; right would be "
                     f"--{api.lower()}.NAME"
                 )
         return ["-a", api, *options]

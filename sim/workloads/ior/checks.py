@@ -47,8 +47,8 @@ _MUST_HOLD: tuple[Rule[IorTest], ...] = (
     ),
     (
         lambda t: t.check_read and not t.write and not t.signature,
-        "-R without -w needs -G: what is read can be checked only by the signature that the write "
-        "had; right would be -G NUMBER, or -w as well",
+        "-R without -w needs -G: data can be checked only against the signature that they were "
+        "written with; right would be -G NUMBER, or -w as well",
     ),
     (
         lambda t: t.dual_mount and not t.file_per_process,
@@ -114,7 +114,7 @@ _MUST_HOLD: tuple[Rule[IorTest], ...] = (
     ),
     (
         lambda t: t.strided and (t.file_per_process or t.reorders),
-        "-S takes it that every rank is at its own part of a shared file: "
+        "-S assumes that every rank has its own part of a shared file: "
         "leave out -F, -C and -Z, or -S",
     ),
     (
@@ -164,7 +164,7 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
     (
         lambda t: t.call_details_file and t.api != "POSIX",
         "savePerOpDataCSV with -a {t.api}: the times of single calls are kept for POSIX only; "
-        "saveRankPerformanceDetailsCSV writes those of the ranks",
+        "right would be saveRankPerformanceDetailsCSV, which writes the times of each rank",
     ),
     (
         lambda t: t.prefill and (t.api != "POSIX" or t.deadline or t.check_write),
@@ -173,8 +173,8 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
     ),
     (
         lambda t: t.api == "MMAP" and t.transfer_size % PAGE != 0,
-        "-a MMAP with -t {t.transfer_size}: pages of 4096 bytes are what faults bring in; right "
-        "would be a multiple of that",
+        "-a MMAP with -t {t.transfer_size}: page faults bring in pages of 4096 bytes; right would "
+        "be a multiple of that",
     ),
     (
         lambda t: t.range_locks and t.api == "POSIX" and t.min_duration,
@@ -187,8 +187,8 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
     ),
     (
         lambda t: t.api in WITHOUT_MPI and t.collective and t.deadline,
-        "-c with -D on {t.api}: that rank 0 decides for all after each call is simulated for "
-        "collective calls only; leave out -c, which {t.api} does not have",
+        "-c with -D on {t.api}: rank 0 would decide for all ranks after each call, which is "
+        "simulated for collective calls only; leave out -c, for {t.api} has no collective calls",
     ),
     (
         lambda t: t.api not in WITHOUT_MPI and t.collective and t.min_duration,
@@ -282,8 +282,8 @@ NOTED: tuple[Rule[IorTest], ...] = (
     ),
     (
         lambda t: t.api == "NCMPI" and t.reorders,
-        "With NCMPI a rank reads what it wrote itself, whatever -C and -Z say: IOR goes by the "
-        "rank's own number there.",
+        "With NCMPI a rank reads what it wrote itself, whatever -C and -Z say: there IOR uses the "
+        "rank's own number.",
     ),
 )
 """What changes nothing, or another thing than it seems."""
@@ -354,8 +354,8 @@ def _check_threads(test: IorTest, threads: int) -> None:
         return
     if test.api != "POSIX":
         raise InputError(
-            f"{threads} I/O threads a rank with -a {test.api}: only the calls of POSIX are dealt "
-            "to threads; choose one of the two"
+            f"{threads} I/O threads a rank with -a {test.api}: only POSIX calls can be shared out "
+            "among threads; choose one of the two"
         )
     asked = {
         f"minTimeDuration={test.min_duration}": test.min_duration,

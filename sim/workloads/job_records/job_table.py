@@ -180,7 +180,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         text = _text(path)
         if not is_darshan_text(text):
             raise InputError(
-                f"{path}: is no table of jobs; right would be a file that ends in .csv, .parquet "
+                f"{path}: not a table of jobs; right would be a file that ends in .csv, .parquet "
                 "or .yaml, or what darshan-parser --total prints"
             )
         yield 1, {"name": path.stem, **read_darshan_text(text, str(path))}
@@ -212,7 +212,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield reader.line_num, dict(zip(head, cells, strict=True))
     except csv.Error as error:
         raise InputError(
-            f"{path}: row {reader.line_num}: is no row of a CSV file: {error}"
+            f"{path}: row {reader.line_num}: is not a row of a CSV file: {error}"
         ) from error
 
 
@@ -223,7 +223,7 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
     try:
         rows: list[dict[str, Any]] = pa.parquet.read_table(path).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: is no Parquet file that can be read: {error}") from error
+        raise InputError(f"{path}: is not a Parquet file that can be read: {error}") from error
     return rows
 
 
@@ -297,8 +297,8 @@ def _count_from_first(rows: list[dict[str, Any]], places: list[str]) -> None:
     for row, place, date in found:
         if not date.of_1970:
             raise InputError(
-                f"{place}: start = {row['start']}, but a date in other rows; right would be one of "
-                "them everywhere"
+                f"{place}: start = {row['start']}, but a date in other rows; right would be dates "
+                "in all rows, or numbers"
             )
         row["start"] = date.seconds - first
 
@@ -317,7 +317,7 @@ def _check_names(records: list[JobRecord], places: list[str]) -> None:
     for record, place in zip(records, places, strict=True):
         if record.name in seen:
             raise InputError(
-                f"{place}: name = {record.name} is that of {seen[record.name]}, too; right would "
-                "be a name of its own for each job"
+                f"{place}: name = {record.name} is the name of {seen[record.name]}, too; right "
+                "would be a name of its own for each job"
             )
         seen[record.name] = place.rsplit(": ", 1)[-1]

@@ -38,7 +38,7 @@ def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:
         table = read_job_table(scenario.records.table, recorded=recorded)
         records += _complete(table.records, scenario.records.habits, scenario)
         if table.unused:
-            notes.append(f"columns that nothing is made of: {', '.join(table.unused)}")
+            notes.append(f"columns that are not used: {', '.join(table.unused)}")
     if scenario.population is not None:
         drawn = draw_population(scenario.population, scenario.seed)
         records += _complete(drawn, scenario.population.habits, scenario)
@@ -127,6 +127,6 @@ def _words(scenario: StreamScenario, coarse: int, jobs: int) -> str:
         )
     return (
         f"{coarse:,} of {jobs:,} jobs are simulated more coarsely, with {' and '.join(limits)}: "
-        "each stands for several and moves the bytes of all, so that what depends on their number "
-        "shows less"
+        "each stands for several and moves the bytes of all, so what depends on their number is "
+        "underestimated"
     )

@@ -69,16 +69,16 @@ class AdiosKernel(Kernel):
     variables: Count = Field(1, description="Variables that a rank writes in a step.")
     entry: Size = Field(
         VARIABLE_ENTRY,
-        description="Bytes of a variable in the index; unless given, those of an array of "
-        "doubles in three dimensions.",
+        description="Bytes of a variable's entry in the index; unless given, as for a "
+        "three-dimensional array of doubles.",
     )
     headers: Annotated[Bytes, Field(ge=0)] = Field(
         0, description="What a rank writes beside its data: headers of variables, maps of them."
     )
     buffer_growth: Annotated[float, Field(gt=1)] | None = Field(
         None,
-        description="Factor by which a rank's buffer grows when it is full, 1.05 in ADIOS 2; as "
-        "large as need be from the start unless given.",
+        description="Factor by which a rank's buffer grows when it is full, 1.05 in ADIOS 2; "
+        "unless given, the buffer is large enough from the start.",
     )
     num_aggregators: Count | None = Field(
         None, description="Groups of ranks, each with a subfile; as many as OSTs unless given."

@@ -60,7 +60,7 @@ class DlLoading(Kernel):
     )
     per_file: Count = Field(1024, description="Samples in a packed file.")
     shuffle: Literal["files", "samples"] = Field(
-        "files", description="What is shuffled of packed files."
+        "files", description="What is shuffled in packed files."
     )
     transfer: Size = Field(2**20, description="Largest call on a packed file that is read through.")
     epochs: Count = Field(2, description="Times that every sample is read.")
@@ -89,8 +89,8 @@ class DlLoading(Kernel):
             )
         if share > room[self.cache]:
             raise InputError(
-                f"kernel dl-loading: a node's samples take {format_bytes(share, 3)}; where a node "
-                f"of {machine.name} is to keep them there are {format_bytes(room[self.cache], 3)}; "
+                f"kernel dl-loading: a node's samples take {format_bytes(share, 3)}; a node of "
+                f"{machine.name} has room for {format_bytes(room[self.cache], 3)} of them; "
                 "right would be more nodes or cache = none"
             )
         if self.samples < scenario.nodes * scenario.ppn:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+import numpy as np
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -28,8 +30,6 @@ def draw(
     uniform distribution, the standard deviation of the normal and of the lognormal one. The others
     have none. Normal numbers may be negative.
     """
-    import numpy as np
-
     mean = np.broadcast_to(np.asarray(mean, np.float64), count)
     if distribution == "uniform":
         return mean * (1.0 + spread * draws.uniform(-1.0, 1.0, count))

@@ -42,12 +42,14 @@ class E3sm(Kernel):
     name: ClassVar[str] = "e3sm"
 
     columns: Count = Field(48_602, description="Columns of the globe: 48,602 of ne30's grid.")
-    levels: Count = Field(72, description="Levels of the variables that have some.")
-    variables_2d: Natural = Field(32, description="Variables of columns.")
-    variables_3d: Natural = Field(6, description="Variables of levels by columns.")
+    levels: Count = Field(72, description="Vertical levels of the variables that have levels.")
+    variables_2d: Natural = Field(32, description="Variables with one value a column.")
+    variables_3d: Natural = Field(6, description="Variables with levels, by columns.")
     records: Count = Field(1, description="Records, one after the other.")
     compute: Seconds = Field(0.0, description="Computing before each record but the first.")
-    run_length: Count = Field(16, description="Columns of a rank that lie together.")
+    run_length: Count = Field(
+        16, description="Columns of a rank that lie next to each other in the file."
+    )
 
     @property
     def whole_columns(self) -> int:

@@ -53,7 +53,7 @@ def _numbers(value: object) -> object:
     """Read numbers, one for each dimension, typed as ``8 8``, ``8,8`` or a list."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*[0-9]{1,18}(\s*[\s,]\s*[0-9]{1,18})*\s*", value):
-            raise ValueError(f"{value!r} is no list of numbers; right would be 64 64 or 64,64")
+            raise ValueError(f"{value!r} is not a list of numbers; right would be 64 64 or 64,64")
         return tuple(int(part) for part in re.findall(r"[0-9]+", value))
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,)

@@ -73,7 +73,7 @@ class PointToPoint(Kernel):
                 "partners: all"
             )
         if nodes < 2:
-            raise InputError("kernel p2p: nodes = 1 has nobody to send to; right would be 2")
+            raise InputError("kernel p2p: nodes = 1: one node has no partner; right would be 2")
         if self.partners == "all" and self.mode != "both-ways":
             raise InputError(
                 f"kernel p2p: mode = {self.mode} with partners: all; right would be both-ways, or "

@@ -55,7 +55,7 @@ class PreadThreads(Kernel):
         ranks = scenario.nodes * scenario.ppn
         if self.size % self.transfer:
             raise InputError(
-                f"kernel pread-threads: size = {self.size} is no multiple of transfer = "
+                f"kernel pread-threads: size = {self.size} is not a multiple of transfer = "
                 f"{self.transfer}"
             )
         if ranks * (self.pool + 1) > _MOST_PROGRAMS:

@@ -82,8 +82,9 @@ class Production(Kernel):
     compute: Seconds = Field(0.0, description="Seconds of computing, all steps together.")
     most_calls: Natural = Field(
         0,
-        description="Most reads, writes, opens and stats of a rank on a file and step; each then "
-        "stands for several. What reads and writes cost the core is kept. 0: no limit.",
+        description="Most reads, writes, opens and stats that a rank does on a file in a step; "
+        "where there are more, each stands for several. Their cost to the core is kept. 0: no "
+        "limit.",
     )
 
     def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002

@@ -80,7 +80,8 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
     ),
     (
         lambda t: t.items > 0 and t.items_per_directory > 0 and t.depth > 0,
-        "-n with -I and -z: mdtest counts other items than it makes; leave out -n or -z",
+        "-n with -I and -z: mdtest would count more or fewer items than it makes; leave out -n or "
+        "-z",
     ),
     (lambda t: t.write_bytes > 0 and t.make_node, "-k and -w cannot be combined"),
     (
@@ -141,7 +142,7 @@ NOTED: tuple[Rule[MdtestTest], ...] = (
     ),
     (
         lambda t: t.verbose > 1,
-        "Of mdtest's messages those of -v are printed; more of it adds no others.",
+        "More than one -v changes nothing here: only the messages of the first are printed.",
     ),
 )
 """What is otherwise than it seems."""

@@ -64,8 +64,8 @@ def open_trace(
         return _trace_of_log(path, _stamp(path), tuple(recorded))
     if suffix not in (".csv", ".parquet"):
         raise InputError(
-            f"{path}: what this is its name does not tell; right would be a table (.csv, .parquet) "
-            "or a Darshan log (.darshan)"
+            f"{path}: the name does not say what kind of file it is; right would be a table (.csv, "
+            ".parquet) or a Darshan log (.darshan)"
         )
     check_no_facts(recorded, path)
     from sim.workloads.replay.trace_table import TableTrace  # with it comes PyArrow
@@ -105,8 +105,8 @@ class Replay(Kernel):
     )
     recorded: tuple[str, ...] | None = Field(
         None,
-        description="Of a Darshan log: what is known of the striping and it does not say, as "
-        "striping.count=8, or a list with striping.size and striping.offset, too.",
+        description="For a Darshan log: what you know of the striping and the log does not say, "
+        "as striping.count=8, or a list with striping.size and striping.offset, too.",
     )
     timing: Literal["think", "start", "asap"] = Field(
         "think",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
+import yaml
 from pydantic import Field, ValidationError
 
 from sim.config.errors import InputError
@@ -97,8 +98,6 @@ def _validated(model: type[_Described], described: object, place: str) -> _Descr
 
 def side_table_text(trace: Trace) -> str:
     """Return the side table of a trace: YAML that says what its rows do not."""
-    import yaml
-
     described = _known(
         nodes=trace.nodes, ppn=trace.ppn, files={file.name: _about(file) for file in trace.files}
     )

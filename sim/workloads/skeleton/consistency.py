@@ -97,7 +97,7 @@ def _check_names(skeleton: Skeleton, counters: list[str]) -> None:
     for name, draw in skeleton.draws.items():
         for counter in set(draw.anew).difference(counters):
             hint = nearest(counter, counters)
-            raise InputError(f"draws.{name}.anew: {counter} is the counter of no repeat{hint}")
+            raise InputError(f"draws.{name}.anew: no repeat has the counter {counter}{hint}")
 
 
 def _check_expression(path: str, expression: Expression, known: list[str]) -> None:

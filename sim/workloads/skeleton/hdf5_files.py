@@ -102,7 +102,7 @@ class Hdf5Files(MpiFiles):
         total = np.zeros(self.owners, np.int64)
         np.add.at(total, self.owner, size)
         if (size % element).any():
-            raise InputError(f"{what.size} is no multiple of the element")
+            raise InputError(f"{what.size} is not a multiple of the element")
         chunk = None
         if what.chunk is not None:
             chunk = (max(self.scope.one(what.chunk, least=1) // element, 1),)
@@ -157,7 +157,7 @@ class Hdf5Files(MpiFiles):
                 f"{total.min():,}"
             )
         if (places.offset % element).any() or (places.length % element).any():
-            raise InputError(f"its calls are no multiples of the {element}-byte elements")
+            raise InputError(f"its calls are not multiples of the {element}-byte elements")
 
     def _slab(
         self, places: Places, number: int, key: tuple[str, int], collective: bool

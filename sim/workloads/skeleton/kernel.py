@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
 
 from sim.config.errors import InputError, naming
@@ -15,13 +16,13 @@ from sim.config.model import Model, explain
 from sim.config.units import Bytes, Count, Rate, Seconds
 from sim.workloads.kernels.kernel import Kernel, Natural, check_capacity
 from sim.workloads.skeleton.consistency import check
+from sim.workloads.skeleton.scope import Scope, walk
 from sim.workloads.skeleton.skeleton_file import Move, Parameter, Preset, Skeleton, word
 
 if TYPE_CHECKING:
     from sim.config.scenario import Scenario
     from sim.engine.types import Integers
     from sim.workloads.job import Job, Waiting
-    from sim.workloads.skeleton.scope import Scope
 
 
 class SkeletonKernel(Kernel):
@@ -33,15 +34,11 @@ class SkeletonKernel(Kernel):
 
     def scope(self, node: Integers, seed: int) -> Scope:
         """Return the names of the expressions for ranks on these nodes: int64 (ranks,)."""
-        from sim.workloads.skeleton.scope import Scope
-
         options = {name: getattr(self, name) for name in self.skeleton.parameters}
         return Scope(self.skeleton, options, node, seed)
 
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the conditions hold and the file system can hold everything."""
-        import numpy as np
-
         node = np.repeat(np.arange(scenario.nodes), scenario.ppn)
         scope = self.scope(node, scenario.seed)
         with naming(f"kernel {self.name}"):
@@ -54,16 +51,12 @@ class SkeletonKernel(Kernel):
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all phases."""
-        import numpy as np
-
         if not self._moved:
             self._moved = sum(self._count(self.scope(np.zeros(ranks, np.int64), 1)))
         return self._moved
 
     def _count(self, scope: Scope) -> tuple[int, int]:
         """Return the bytes that are read and that are written."""
-        from sim.workloads.skeleton.scope import walk
-
         moved = {"read": 0, "write": 0}
         for step in walk(self.skeleton.phases, scope, "phases"):
             what = step.phase.what
@@ -76,8 +69,6 @@ class SkeletonKernel(Kernel):
 
     def run(self, job: Job) -> Waiting:
         """Do everything, and leave the rows of the table."""
-        import numpy as np
-
         from sim.workloads.skeleton.run import SkeletonRun
 
         _, node = np.unique(job.world.node, return_inverse=True)

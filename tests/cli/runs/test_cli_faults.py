@@ -63,7 +63,7 @@ def test_a_result_that_was_kept_has_its_faults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ("OST 3 ill", "--fault: 'OST 3 ill' is no fault; right would be one of OST 3 slow"),
+        ("OST 3 ill", "--fault: 'OST 3 ill' is not a fault; right would be one of OST 3 slow"),
         ("node 7 evicted at 1 s", "faults: node 7: no node of the job; right would be node 0 to 0"),
         ("OST 3 gone", "--fault: 'OST 3 gone': it has no end; right would be OST 3 gone from"),
         ("OST 99 slow 2", "faults: OST 99: the machine has no such part"),
@@ -81,4 +81,4 @@ def test_the_file_is_named_in_which_a_fault_is_wrong(tmp_path: Path) -> None:
     result = call("run", str(path))
     told = str(result.exception) + result.output
     assert str(path) in told
-    assert "is no fault" in told
+    assert "is not a fault" in told

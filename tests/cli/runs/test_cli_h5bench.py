@@ -203,7 +203,7 @@ def test_the_same_file_gives_the_same_bits(ran):
         (pattern("write", SUBFILING="YES"), "SUBFILING = YES is not simulated"),
         (pattern("write", TIMESTEP="2"), "did you mean TIMESTEPS?"),
         (pattern("write", DIM_1="many"), ".DIM_1 = 'many': right would be a whole number"),
-        (pattern("write", NUM_DIMS="4"), "NUM_DIMS = 4 is none that h5bench write has"),
+        (pattern("write", NUM_DIMS="4"), "NUM_DIMS = 4: h5bench write cannot do this"),
         (pattern("write", EMULATED_COMPUTE_TIME_PER_TIMESTEP="5"), "with its unit"),
         (pattern("read"), "no benchmark before it writes it"),
         (pattern("append"), "append: it is not simulated"),

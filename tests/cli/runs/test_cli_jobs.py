@@ -143,7 +143,7 @@ def test_what_jobs_write_is_written_once_each(xc40io, tmp_path):
         ("-b 2m -t 1m", "-b 3m -t 2m", "job first: "),
         ("name: adios", "name: adiso", "job second: kernel.name = 'adiso'"),
         ("nodes: [1, 2]", "nodes: []", "mix.kinds.0.nodes: right would be a number"),
-        ("name: drawn", "name: dra wn", "mix.kinds.0.name: 'dra wn' is no name"),
+        ("name: drawn", "name: dra wn", "mix.kinds.0.name: 'dra wn' is not a name"),
     ],
 )
 def test_mistakes_are_one_sentence(xc40io, several, before, after, said):

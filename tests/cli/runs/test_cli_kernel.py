@@ -160,7 +160,7 @@ def test_who_asks_mpi_io_for_what_it_cannot_tell_learns_so(xc40io):
     ("words", "sentence"),
     [
         (["exerciser", "--env", "MPICH_MPIIO_STATS=2"], "MPICH_MPIIO_STATS=2: right would be 0"),
-        (["adois"], "'adois' is no kernel; there are adios, bd-cats, chombo"),
+        (["adois"], "'adois' is not a kernel; there are adios, bd-cats, chombo"),
         (["adios", "--sizes", "3"], "No such option '--sizes'. (Did you mean"),
         (["adios", "--size", "much"], "kernel adios: size: 'much' is not a size"),
         (["adios", "--steps", "few"], "kernel adios: steps = 'few': should be a whole number"),
@@ -181,4 +181,4 @@ def test_threads_are_for_ior_alone(xc40io, tmp_path):
     path.write_text(f"{SCENARIO}cores: {{threads: 4}}\n")
     result = xc40io("run", str(path))
     assert result.exit_code == 2
-    assert "cores.threads = 4: a kernel's calls are not dealt to I/O threads" in result.stderr
+    assert "cores.threads = 4: the calls of a kernel cannot be shared out among" in result.stderr

@@ -60,7 +60,7 @@ def test_prints_mdtests_lines_and_then_what_only_a_simulator_knows(xc40io):
     assert re.fullmatch(r"-- finished at 01/01/2020 [\d:]{8} --", text.rstrip().splitlines()[-1])
     assert "File creation: bound by" in block
     assert re.search(r"# MDS 0 .* requests ", block)
-    assert "another request of the node to the MDS" in block
+    assert "an earlier open or change of the node" in block
     assert max(map(len, block.splitlines())) <= 100
 
 
@@ -167,7 +167,7 @@ def test_directories_that_a_deadline_would_cut_off_are_refused(xc40io):
 def test_a_lost_double_dash_is_found(xc40io):
     result = xc40io("mdtest", "--nodes", "2", "-n", "10")
     assert result.exit_code == 2
-    assert "mdtest's own options stand behind a double dash" in result.stderr
+    assert "mdtest's own options go after a double dash" in result.stderr
 
 
 def test_is_a_workload_like_any_other(xc40io, tmp_path):

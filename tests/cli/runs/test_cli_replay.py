@@ -46,7 +46,7 @@ def test_a_replay_shows_the_log_beside_the_simulation(xc40io, shared_log):
     judged = next(line.split() for line in lines if line.startswith("/lus/theta-fs0/data  writes"))
     assert judged[2:] == ["32", "32", "1.000"]
     assert "Warning" not in done.stdout
-    (end,) = [line for line in lines if line.startswith("From the job's begin to its last call")]
+    (end,) = [line for line in lines if line.startswith("From the job's start to its last call")]
     assert "log 3.1 s, replay " in end
     assert "of the ranks' time in the replay is computing as recorded" in end
 
@@ -73,7 +73,7 @@ def test_an_end_that_is_recorded_time_is_no_success(xc40io, tmp_path):
     written = [posix_writes(rank, 4, SIZE, **later, **closed) for rank in range(4)]
     done = xc40io("replay", str(write_log(path, POSIX=written)))
     end = next(line for line in done.stdout.splitlines() if "last call" in line)
-    assert end.endswith("the end tests the I/O little")
+    assert end.endswith("the end says little about the I/O")
 
 
 def test_a_slow_ost_is_told_of_and_replayed(xc40io, tmp_path):
@@ -88,8 +88,8 @@ def test_a_slow_ost_is_told_of_and_replayed(xc40io, tmp_path):
     names = {1 + rank: f"/lus/theta-fs0/{rank}" for rank in range(6)}
     write_log(path, ranks=6, names=names, POSIX=written, LUSTRE=layouts)
     usual = xc40io("replay", str(path), "--timing", "asap").stdout.splitlines()
-    warning = next(line for line in usual if line.startswith("Warning: OST 5 was slow by the log"))
-    assert "--recorded ost.5.rate=fitted replays it so" in warning
+    warning = next(line for line in usual if line.startswith("Warning: OST 5 was slow in the log"))
+    assert "--recorded ost.5.rate=fitted replays it as slow as it was" in warning
     words = ("replay", str(path), "--recorded", "ost.5.rate=fitted", "--json")
     document = json.loads(xc40io(*words).stdout)
     seconds = {file["name"]: file["phases"][-1]["runs"][0]["seconds"] for file in document["files"]}
@@ -103,7 +103,7 @@ def test_a_slow_server_is_told_of_and_replayed(xc40io, tmp_path):
     usual = xc40io("replay", str(path)).stdout
     said = next(line for line in usual.splitlines() if line.startswith("Warning: OSS 2 was slow"))
     assert ", with 2 of its 7 OSTs" in said
-    assert said.endswith("; --recorded oss.2.rate=fitted replays it so")
+    assert said.endswith("; --recorded oss.2.rate=fitted replays it as slow as it was")
     words = ("replay", str(path), "--recorded", "oss.2.rate=fitted")
     slowed = json.loads(xc40io(*words, "--json").stdout)
     assert slowed["where"].endswith("OSS 2 at 3.36 MB/s: 0.1342 GB in 40 s by the log")
@@ -145,7 +145,7 @@ def test_an_unknown_machine_is_said_first_and_no_test(xc40io, tmp_path):
     lines = done.stdout.splitlines()
     assert lines[1].startswith("The log's machine is unknown (its files lay on nfs at /home")
     assert "Replayed on theta as a stand-in" in lines[1]
-    assert lines[2].startswith("Not on Lustre, and replayed there all the same: nfs at /home")
+    assert lines[2].startswith("Not on Lustre when recorded, but replayed on Lustre: nfs at /home")
     assert lines[3] == ("Not replayed: 0.001049 GB of 1 file through STDIO; 11.1 % of all bytes")
     assert "of log" not in done.stdout
     document = json.loads(xc40io("replay", str(path), "--json").stdout)

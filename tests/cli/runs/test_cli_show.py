@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 from logged_jobs import all_together, file_per_process
 
-from sim.cli.runs.kernel import kernel
+from sim.cli.runs.kernels import kernel
 
 Run = Callable[..., Result]
 
@@ -119,11 +119,11 @@ def altered(version: int = 1, name: str = "result of xc40io", extra: object = No
     ("content", "says"),
     [
         (None, "there is no such file"),
-        (b"", "this is no result of xc40io"),
-        (b"PK and more", "this is no result of xc40io"),
-        ({"other.json": b"{}"}, "this is no result of xc40io"),
-        ({"content.json": b"["}, "this is no result of xc40io"),
-        ({"content.json": altered(name="recipe")}, "this is no result of xc40io"),
+        (b"", "this is not a result of xc40io"),
+        (b"PK and more", "this is not a result of xc40io"),
+        ({"other.json": b"{}"}, "this is not a result of xc40io"),
+        ({"content.json": b"["}, "this is not a result of xc40io"),
+        ({"content.json": altered(name="recipe")}, "this is not a result of xc40io"),
         ({"content.json": altered(3)}, "version 3 of its format and was written by xc40io 9.9"),
         (
             {"content.json": altered(extra={"is": "Oracle", "has": {}})},
@@ -134,7 +134,7 @@ def altered(version: int = 1, name: str = "result of xc40io", extra: object = No
             "its Stretch lacks doing, end",
         ),
         ({"content.json": altered(extra={"column": "x"})}, "the file is damaged"),
-        ({"content.json": altered(extra=3)}, "there is no result"),
+        ({"content.json": altered(extra=3)}, "holds no result"),
         ({"content.json": altered(), "rows-1.parquet": b"PAR1"}, "the file is damaged"),
     ],
 )

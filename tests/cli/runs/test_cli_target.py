@@ -43,7 +43,7 @@ def test_only_home_says_that_nothing_measured_stands_behind_it() -> None:
         for target in ("home", "ssd", "lustre")
     }
     assert [len(notes) for notes in said.values()] == [1, 0, 0]
-    assert said["home"][0].startswith("nothing measured stands behind the speed of --target home")
+    assert said["home"][0].startswith("the speed of --target home on ")
     assert f"# Note: {said['home'][0][:40]}" in ior("--target", "home").stdout
 
 
@@ -89,7 +89,7 @@ def test_a_lost_ssd_is_told_and_is_an_error() -> None:
         (("--machine", "titan", "--target", "ssd"), "no section ssd"),
         (("--bb-capacity", "1TB"), "belong to --target bb"),
         (("--lose-ssd", "0=1"), "belongs to --target ssd"),
-        (("--target", "ssd", "--lose-ssd", "2=1"), "2 is no node of the job"),
+        (("--target", "ssd", "--lose-ssd", "2=1"), "2 is not a node of the job"),
         (("--target", "ssd", "--lose-ssd", "soon"), "NODE=SECONDS"),
         (("--target", "ssd", "--getstripe"), "only files on Lustre"),
         (

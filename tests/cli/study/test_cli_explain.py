@@ -94,7 +94,7 @@ def test_several_jobs_are_explained_each(xc40io, tmp_path):
     assert told.exit_code == 0, told.stderr
     assert "Job one, write: " in told.stdout
     assert "Job two, write: " in told.stdout
-    assert told.stdout.count("No other job holds it up.") == 2
+    assert told.stdout.count("No other job slows it.") == 2
     document = json.loads(xc40io("explain", "--jobs", "1", "--json", str(path)).stdout)
     assert [phase["job"] for phase in document["phases"]] == ["one", "two"]
     kept = str(tmp_path / "kept.xc40io")

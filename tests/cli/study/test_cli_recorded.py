@@ -102,8 +102,8 @@ def test_nothing_is_known_of_what_is_no_log(xc40io, words, subject):
     done = xc40io(*command.split(), "--recorded", "ppn=2", *others)
     assert done.exit_code == 2
     assert done.stderr == (
-        f"xc40io: --recorded ppn=2: {subject} is no Darshan log; right would be --recorded beside "
-        "a log, whose name ends in .darshan\n"
+        f"xc40io: --recorded ppn=2: {subject} is not a Darshan log; right would be --recorded "
+        "beside a log, whose name ends in .darshan\n"
     )
 
 
@@ -111,4 +111,4 @@ def test_what_changes_nothing_of_the_calls_is_refused(xc40io, log):
     for fact in ("hints=*:cb_nodes=1", "ost.1.rate=1 GB/s", "oss.1.rate=fitted"):
         done = xc40io("trace", "summary", log, "--recorded", fact)
         assert done.exit_code == 2
-        assert f"--recorded {fact}: the calls of a log do not change by it" in done.stderr
+        assert f"--recorded {fact}: it does not change the calls of a log" in done.stderr

@@ -39,7 +39,7 @@ def test_all_that_a_stream_tells(xc40io, table, tmp_path):
     rows = re.findall(r"^(one|two|three) .* \d+\.\d{3} to \d+\.\d{3}$", result.stdout, re.MULTILINE)
     assert rows == ["one", "three", "two"]
     assert "are known of 2 jobs" in result.stdout.replace("\n", " ")
-    assert "# columns that nothing is made of: color." in result.stdout
+    assert "# columns that are not used: color." in result.stdout
     assert re.search(r"digest [0-9a-f]{16}\n# Wall time: \d+\.\d\d s$", result.stdout)
     assert (tmp_path / "out.png").stat().st_size > 10_000
     written = list(csv.DictReader((tmp_path / "out.csv").open()))
@@ -80,14 +80,14 @@ def test_a_scenario_with_all_kinds_of_jobs(xc40io, table, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["none"], "'none' is none of the streams there are (theta-month)"),
+        (["none"], "'none' is not one of the streams that ship (theta-month)"),
         (["none.csv"], "none.csv: there is no such file"),
         (["theta-month", "--machine", "theta"], "with --machine: the scenario says so itself"),
         (["JOBS", "--nodes", "2"], "jobs.two.nodes = 4; right would be at most the 2"),
-        (["JOBS", "--habits", "mine"], "'mine' is none of the habits there are"),
+        (["JOBS", "--habits", "mine"], "'mine' is not one of the habits that ship"),
         (["JOBS", "--plot", "x.bmp"], "--plot x.bmp"),
         (["JOBS", "--csv", "/nowhere/x.csv"], "--csv"),
-        (["JOBS", "--machine", "mars"], "'mars' is none of the machines"),
+        (["JOBS", "--machine", "mars"], "'mars' is not one of the machines"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(xc40io, table, words, said):

@@ -142,7 +142,7 @@ def test_fast_draws_only_what_has_been_run(xc40io, tmp_path: Path, monkeypatch):
         (["--group", "Summit"], "--group Summit: there is none"),
         (["--fast", "--full"], "right would be one of them"),
         (["--html", "/no/such/page.html"], "--html: /no/such/page.html"),
-        (["--against", "HEAD"], "--against HEAD: right would be with --score"),
+        (["--against", "HEAD"], "--against HEAD: right would be --score as well"),
         (["--score", "--html", "page.html"], "--html and --score: right would be one of them"),
         (["--score", "--against", "/no/such"], "--against '/no/such': there is no such file"),
         (["--figures", "/dev/null/figures"], "--figures: /dev/null/figures cannot be made"),

@@ -95,9 +95,9 @@ def test_its_name_is_its_own(name: str) -> None:
 @pytest.mark.parametrize(
     ("like", "complaint"),
     [
-        ("thta", "mine.yaml: like: 'thta' is none of the machines there are"),
+        ("thta", "mine.yaml: like: 'thta' is not one of the machines that ship"),
         ("none.yaml", "none.yaml: there is no such file"),
-        (5, "mine.yaml: like = 5; right would be a machine, as cori-haswell, or its file"),
+        (5, "mine.yaml: like = 5; right would be a machine, as in cori-haswell, or its file"),
         (None, "like = None; right would be a machine"),
         ("mine.yaml", "like = mine.yaml leads back to mine.yaml; right would be a machine that"),
     ],

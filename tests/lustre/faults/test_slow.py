@@ -81,7 +81,7 @@ def test_one_means_as_usual():
     [
         ("OST 56", "slow: OST 56: the machine has no such part; did you mean OST "),
         ("warp core", "the machine has no such part; right would be, for instance, OST 3"),
-        ("MDS 0", "slow: MDS 0: the time of MDS 0 does not go by bytes; right would be an OST"),
+        ("MDS 0", "slow: MDS 0: the time of MDS 0 does not depend on bytes; right would be an OST"),
     ],
 )
 def test_what_cannot_be_slow_is_refused(name: str, sentence: str):

@@ -128,7 +128,7 @@ def test_a_node_stands_in_its_group(played: dict[str, Any]) -> None:
 
 def test_without_a_recording_there_is_nothing_to_play() -> None:
     silent = replace(recorded("own files"), recording=None)
-    with pytest.raises(InputError, match="--animate: nothing of this run was recorded"):
+    with pytest.raises(InputError, match="--animate: this run was not recorded"):
         score_of(scene_of(silent), "--animate")
 
 

@@ -65,5 +65,5 @@ def test_a_run_alone_has_no_name():
 
 def test_all_jobs_must_have_been_recorded():
     scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-w"})
-    with pytest.raises(InputError, match="--proc: nothing of this run was recorded"):
+    with pytest.raises(InputError, match="--proc: this run was not recorded"):
         view_of(simulate(scenario), "--proc")

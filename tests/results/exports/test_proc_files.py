@@ -217,5 +217,5 @@ def test_of_many_clients_some_are_written():
 
 def test_a_run_that_was_not_recorded_says_so(tmp_path: Path):
     scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--proc: nothing of this run was recorded"):
+    with pytest.raises(InputError, match="--proc: this run was not recorded"):
         write_proc(simulate(scenario), str(tmp_path), "--proc")

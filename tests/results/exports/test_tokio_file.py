@@ -101,6 +101,6 @@ def test_a_file_is_the_same_every_time(tmp_path: Path):
 
 def test_a_run_that_was_not_recorded_has_no_such_file(tmp_path: Path):
     scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--tokio: nothing of this run was recorded"):
+    with pytest.raises(InputError, match="--tokio: this run was not recorded"):
         write_tokio(simulate(scenario), str(tmp_path / "x"), "--tokio")
     assert not (tmp_path / "x").exists()

@@ -158,5 +158,5 @@ def test_compressed_it_is_the_same(tmp_path: Path):
 
 def test_a_run_that_was_not_recorded_has_no_trace(tmp_path: Path):
     scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--perfetto: nothing of this run was recorded"):
+    with pytest.raises(InputError, match="--perfetto: this run was not recorded"):
         write_trace(simulate(scenario), str(tmp_path / "x.json"), "--perfetto")

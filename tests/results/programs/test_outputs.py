@@ -69,5 +69,5 @@ def test_a_phase_of_ior_is_a_row_as_a_phase_of_any_workload() -> None:
 
 
 def test_a_kernel_has_no_rows_of_ior() -> None:
-    with pytest.raises(InputError, match="its table is in its rows"):
+    with pytest.raises(InputError, match="its results are its rows"):
         ior_rows(result(kernel="e3sm"))

@@ -137,21 +137,22 @@ def phase(side: int, by_cause: dict[str, float], **fields: object) -> PhaseOfSid
             {"disk": 0.2, "copy": 0.4},
             [
                 "It helps.",
-                "lost 60 % of the time (600 ms of 1.00 s), now 200 ms.",
+                "Ranks lost 60 % of the time at the OSTs and their OSSs (600 ms",
+                "of 1.00 s), now 200 ms.",
                 "the copy (67 %)",
             ],
         ),
         (
             {"disk": 0.1, "copy": 0.9},
             {"disk": 0.05, "copy": 0.9},
-            ["It brings little.", "without all of that it would be 1.11 times as fast"],
+            ["It gains little.", "without any of that it would be 1.11 times as fast"],
         ),
         (
             {"disk": 0.5, "copy": 0.5},
             {"disk": 0.1, "copy": 0.5, "ib": 0.4},
-            ["It brings nothing.", "They wait 400 ms more for the ib.", "the copy (50 %)"],
+            ["It gains nothing.", "Ranks wait 400 ms more for the ib.", "the copy (50 %)"],
         ),
-        ({"copy": 1.0}, {"copy": 1.0}, ["so nothing can be won there"]),
+        ({"copy": 1.0}, {"copy": 1.0}, ["so nothing can be gained there"]),
         ({"disk": 0.5, "copy": 0.5}, {"disk": 1.0, "copy": 0.5}, ["It is slower.", "now 1.00 s."]),
     ],
 )
@@ -174,18 +175,18 @@ def test_the_reason_tells_that_files_lie_where_they_lay() -> None:
 def test_a_ratio_that_chance_may_have_made_is_called_so() -> None:
     seconds = {"disk": 0.6, "copy": 0.4}
     said = reason(phase(0, seconds), phase(1, seconds, ratio=Ratio(1.01, 0.99, 1.03)), None)
-    assert said.startswith("It changes no more than chance may.")
+    assert said.startswith("The difference may be chance.")
 
 
 @pytest.mark.parametrize(
     ("ratio", "verdict"),
     [
-        (Ratio(1.005), "It brings nothing."),
-        (Ratio(1.05), "It brings little."),
+        (Ratio(1.005), "It gains nothing."),
+        (Ratio(1.05), "It gains little."),
         (Ratio(0.95, 0.94, 0.96), "It is a little slower."),
         (Ratio(0.9), "It is slower."),
         (Ratio(1.1, 1.05, 1.15), "It helps."),
-        (Ratio(1.2, 0.9, 1.6), "It changes no more than chance may."),
+        (Ratio(1.2, 0.9, 1.6), "The difference may be chance."),
     ],
 )
 def test_the_verdict_is_that_of_the_ratio(ratio: Ratio, verdict: str) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from sim.cli.runs.replay import replay, scenario_of_log
+from sim.cli.runs.replay import replay
+from sim.cli.runs.replayed import scenario_of_log
 from sim.config.files import shipped
 from sim.config.job_form import JOB
 from sim.config.jobs import JobsScenario, load_jobs

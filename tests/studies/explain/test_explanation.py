@@ -189,8 +189,8 @@ def test_of_several_jobs_each_is_told_which_other_one_holds_it_up():
     assert list(phases) == ["large", "small", "late"]
     gains = {one.words: one.gain for one in phases["small"].without}
     assert gains["job large"] > 1.5
-    assert beside(phases["small"]).startswith("Of the other jobs job large holds it up most")
-    assert beside(phases["late"]) == "No other job holds it up."
+    assert beside(phases["small"]).startswith("Of the other jobs job large slows it most")
+    assert beside(phases["late"]) == "No other job slows it."
     assert gains["all jobs but small"] == pytest.approx(gains["job large"], rel=0.05)
     assert {one.words: one.gain for one in phases["late"].without}["job large"] < WORTH_SAYING
     words = {one.words for one in phases["small"].changed if one.kind == Who.SETTINGS}

@@ -97,10 +97,10 @@ def test_fewer_osts_hurt_the_job_that_uses_them_all_and_the_text_says_why(done: 
     assert wide.ratio.value < 0.8
     assert wide.changed
     assert not narrow.changed
-    assert "At the OSTs and their OSSs ranks lost" in wide.said
-    text = text_of(plan_answer(done.mix, "", done))
+    assert "at the OSTs and their OSSs" in wide.said
+    text = " ".join(text_of(plan_answer(done.mix, "", done)).split())
     assert "it slows wide" in text
-    assert "narrow has nothing of it" in text
+    assert "it does not affect narrow" in text
     assert "nodes.service_blades 54 -> 60, nodes.count 4392 -> 4368" in text
 
 
@@ -197,7 +197,7 @@ def test_without_values_each_kind_of_hardware_is_doubled_and_halved() -> None:
         ({"lustre.ost": [1]}, "--over lustre.ost=1: .* did you mean lustre.osts"),
         ({"lustre.osts": [57]}, "the nearest right counts: 56 and 70"),
         ({"network.group_links": [96]}, "--over network.group_links=96: network: .* ports hold"),
-        ({"lustre.osts": [56]}, "the machine is so already"),
+        ({"lustre.osts": [56]}, "the machine already has these values"),
         ({"lustre.osts": range(14, 14 * 200, 14), "lnet.routers": range(15, 90)}, "nearest right"),
     ],
 )
@@ -230,7 +230,7 @@ def test_a_configuration_that_a_job_cannot_run_on_is_named(store: Path) -> None:
             {"machine": "theta", "jobs": [{"name": "a", "scenario": "theta-twice-the-osts"}]},
             "it changes the machine",
         ),
-        ({"jobs": [{"name": "a", "scenario": "nowhere"}]}, "none of the scenarios"),
+        ({"jobs": [{"name": "a", "scenario": "nowhere"}]}, "not one of the scenarios"),
         ({"jobs": [{"name": "a", "start": "1 s"}]}, "jobs.0: start"),
         ({"jobs": [{"name": "a", "nodes": 1}]}, "jobs.0: ppn is missing"),
         ({"jobs": [3]}, "jobs.0 = 3"),

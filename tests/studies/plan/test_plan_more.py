@@ -86,8 +86,8 @@ def test_a_bound_at_which_a_job_cannot_run_moves_inward(store: Path) -> None:
         ({"runs": 7}, "right would be 8 or more, or fewer values"),
         ({"sobol": 3}, "--sobol 3: right would be a power of 2"),
         ({"width": 1.5}, "right would be a part of the value"),
-        ({"paths": ["lustre.version"]}, "is no number of theta"),
-        ({"ranges": {"lustre.osts": (112, 56)}}, "right would be least and most"),
+        ({"paths": ["lustre.version"]}, "is not a number of theta"),
+        ({"ranges": {"lustre.osts": (112, 56)}}, "right would be a smaller number and a larger"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(asked: dict[str, Any], said: str, store: Path) -> None:
@@ -129,7 +129,7 @@ def test_parts_that_fail_lie_far_apart_and_all_come_in_the_end() -> None:
         ({"faults": ["OST 3 slow 5"]}, "without the number of its part"),
         ({"faults": ["OST sad"]}, "without the number of its part"),
         ({"faults": ["OST gone"]}, "it has no end"),
-        ({"numbers": [57]}, "of OSTs there are 56"),
+        ({"numbers": [57]}, "right would be 56 at most, all OSTs"),
         ({"numbers": [-1]}, "--failed -1"),
     ],
 )

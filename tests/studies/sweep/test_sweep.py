@@ -22,7 +22,7 @@ from sim.config.scenario import Scenario
 from sim.run.simulate import simulate
 from sim.studies.store import Store
 from sim.studies.sweep.sweep import Sweep, sweep
-from sim.studies.sweep.sweep_answer import sweep_answer
+from sim.studies.sweep.sweep_answer import sweep_answer, title_of
 from sim.studies.sweep.sweep_plot import sweep_figure
 from sim.studies.sweep.sweep_tables import check_out, write_sweep
 from sim.telling.text import text_of
@@ -37,6 +37,14 @@ def scenario(**changes: Any) -> Scenario:
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
     return sweep(scenario(), OVER, repeat=2, jobs=1, store=tmp_path_factory.mktemp("store"))
+
+
+def test_a_title_names_no_value_that_is_varied() -> None:
+    whole = title_of(scenario())
+    assert whole.endswith(f" on theta, 2 nodes x {scenario().ppn} ranks")
+    assert title_of(scenario(), ["nodes"]).endswith(f" on theta, {scenario().ppn} ranks a node")
+    assert title_of(scenario(), ["ppn", "striping.count"]).endswith(" on theta, 2 nodes")
+    assert "theta" not in title_of(scenario(), ["machine", "nodes", "ppn"])
 
 
 def test_each_point_is_what_a_run_of_its_own_gives(done: Sweep) -> None:

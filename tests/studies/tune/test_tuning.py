@@ -211,7 +211,7 @@ def test_a_setting_that_loses_bytes_is_none(store: Path) -> None:
         ({"objective": "fastest"}, "right would be all, write, read"),
         ({"objective": "read"}, "no such phase of I/O; its phases are: write"),
         ({"budget": 1}, "right would be a number of runs, 2 or more"),
-        ({"budget": "soon"}, "or of seconds, as 120s"),
+        ({"budget": "soon"}, "or of seconds, as in 120s"),
         ({"allow": "aggregators"}, "there is nothing to tune"),
         ({"allow": "stripes"}, "there is no such knob"),
         ({"at_most": {"cores": 4}}, "one of nodes, files, osts, memory"),

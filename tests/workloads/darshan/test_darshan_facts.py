@@ -130,5 +130,5 @@ def test_what_is_not_of_the_calls_is_refused_where_they_alone_are_asked_for(text
 
 def test_only_a_log_has_a_recorded_run():
     check_no_facts((), "job.csv")
-    with pytest.raises(InputError, match=r"--recorded ppn=2: job\.csv is no Darshan log"):
+    with pytest.raises(InputError, match=r"--recorded ppn=2: job\.csv is not a Darshan log"):
         check_no_facts(("ppn=2", "nodes=3"), "job.csv")

@@ -96,7 +96,7 @@ def test_aggregators_and_their_strides_tell_the_striping(tmp_path):
     assert found.trace.files[0].striping == StripeRequest(count=4, size=MIB)
     assert found.stories[0][0] == (
         "No LUSTRE record. Striped over 4 OSTs, 1,048,576 bytes a stripe, since 4 of 32 ranks "
-        "wrote for all in calls of 1 MiB, each 3 MiB behind the end of the last."
+        "wrote for all in calls of 1 MiB, each 3 MiB after the end of the last."
     )
     assert hints_of(path) == {"romio_no_indep_rw": "true"}
 

@@ -61,8 +61,8 @@ def test_a_log_for_which_darshan_had_no_memory_warns(tmp_path):
     ("content", "says"),
     [
         (None, "there is no such file"),
-        (b"", "no Darshan log"),
-        (b"POSIX,1,2,3\n" * 200, "no Darshan log"),
+        (b"", "not a Darshan log"),
+        (b"POSIX,1,2,3\n" * 200, "not a Darshan log"),
         (b"2.05\0\0\0\0" + (6567223).to_bytes(8, "little") + bytes(2000), "'2.05'"),
         (b"9.99\0\0\0\0" + (6567223).to_bytes(8, "little") + bytes(2000), "right would be one of"),
         (b"3.21\0\0\0\0" + (6567223).to_bytes(8, "little") + b"x" * 5000, "damaged"),
@@ -135,7 +135,7 @@ def test_a_flipped_bit_is_damage_and_no_truncation(tmp_path):
 def test_records_of_ranks_that_there_are_not_are_lost(tmp_path):
     written = [posix_writes(rank, 3, MIB) for rank in (0, 3, 4, 9)]
     log = read_log(write_log(tmp_path / "odd.darshan", POSIX=written))
-    assert log.lost == ("2 records of POSIX, of ranks that there are not",)
+    assert log.lost == ("2 records of POSIX, of ranks that do not exist",)
     assert log.posix.rank.tolist() == [0, 3]
 
 

@@ -46,7 +46,7 @@ def test_a_slow_ost_is_told_from_the_others_at_equal_bytes(log):
     assert found.osts[0].seconds == pytest.approx(30.0)
     assert found.usual > 10 * found.osts[0].rate
     (said,) = ost_sentences(found)
-    assert said.startswith("OST 17 was slow by the log: 0.06711 GB of 1 file took it 30 s")
+    assert said.startswith("OST 17 was slow in the log: 0.06711 GB of 1 file took it 30 s")
     assert "--recorded ost.17.rate=fitted" in said
 
 
@@ -74,9 +74,9 @@ def test_a_server_is_slow_whose_osts_are_slow_together(log, titan, synced):
     assert numbers(found) == ([2], [])
     (said,) = server_sentences(found)
     assert said == (
-        "OSS 2 was slow by the log, with all its OSTs (14 to 20): 0.4698 GB of 7 files took it "
-        "30 s, at 2.24 MB/s through each where the median of the OSTs is 59.7 MB/s; --recorded "
-        "oss.2.rate=fitted replays it so"
+        "OSS 2 was slow in the log, with all its OSTs (14 to 20): 0.4698 GB of 7 files took it "
+        "30 s, at 2.24 MB/s through each while the median of the OSTs is 59.7 MB/s; --recorded "
+        "oss.2.rate=fitted replays it as slow as it was"
     )
 
 

@@ -104,7 +104,7 @@ def test_every_value_that_ships_names_its_source() -> None:
 
 
 def test_an_unknown_habit_is_refused() -> None:
-    with pytest.raises(InputError, match="'none' is none of the habits there are"):
+    with pytest.raises(InputError, match="'none' is not one of the habits that ship"):
         load_habits("none")
 
 

@@ -113,13 +113,13 @@ def test_a_real_log_by_its_totals(tmp_path: Path) -> None:
         ("nodes,read\n1\n", "row 2: has 1 cells; right would be 2"),
         ("nodes,Nodes\n1,2\n", "row 1: a column comes twice"),
         ("read\n5\n", "neither nodes nor ranks are given"),
-        ("job,nodes\na,1\na,2\n", "row 3: name = a is that of row 2, too"),
-        ("job,nodes\n../x,1\n", "row 2: name: '../x' is no name"),
+        ("job,nodes\na,1\na,2\n", "row 3: name = a is the name of row 2, too"),
+        ("job,nodes\n../x,1\n", "row 2: name: '../x' is not a name"),
         ("nodes,start\n1,2022-01-01\n1,5\n", "row 3: start = 5, but a date in other rows"),
         ("nodes,start\n1,soon\n", "row 2: start: 'soon'"),
         ("nodes,layout\n1,all\n", "row 2: read_layout = 'all'"),
         ("nodes,ranks,io_ranks\n1,2,3\n", "io_ranks = 3 of 2 ranks"),
-        ('nodes\n"1\n', "row 2: is no row of a CSV file"),
+        ('nodes\n"1\n', "row 2: is not a row of a CSV file"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, words: str) -> None:
@@ -134,8 +134,8 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, words: 
     [
         ("jobs.yaml", "jobs: 5", "holds 5; right would be a list of jobs"),
         ("jobs.yaml", "- 5", "row 1 is 5; right would be fields with values"),
-        ("jobs.parquet", "no", "is no Parquet file"),
-        ("jobs.txt", "no", "is no table of jobs"),
+        ("jobs.parquet", "no", "is not a Parquet file"),
+        ("jobs.txt", "no", "not a table of jobs"),
         ("app.txt", "# darshan log\n# nprocs: 4\n", "has no total of POSIX or STDIO"),
     ],
 )

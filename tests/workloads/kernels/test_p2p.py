@@ -114,7 +114,7 @@ def test_no_file_system_takes_part() -> None:
     ("nodes", "options", "words"),
     [
         (3, {}, "cannot be halved"),
-        (1, {"partners": "all"}, "nobody to send to"),
+        (1, {"partners": "all"}, "one node has no partner"),
         (2, {"partners": "all", "mode": "one-way"}, "partners: half"),
         (2, {"messages": 10**7}, "too many to hold"),
     ],

@@ -812,7 +812,7 @@
     const waits = (svg) => make("rect", { x: -8, y: -3.5, width: 16, height: 7, ...dashed }, svg);
     legend(byId("stages"), [["bytes waited for", waits], ["asked for, waits", bar(PALE, 6)], ...modes,
       ["blocking AST", (svg) => make("path", { d: "M0 -7V7", stroke: INK, "stroke-width": 2 }, svg)],
-      ["asked back: write-back", bar(BACK, 12)], ["cancelled: commit at the OST", bar(COMMIT, 6)]]);
+      ["called back: write-back", bar(BACK, 12)], ["cancelled: commit at the OST", bar(COMMIT, 6)]]);
   }
 
   function listen() {

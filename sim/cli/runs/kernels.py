@@ -8,17 +8,69 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 import click
 
+from sim.archive.whole_files import check_writable, write_whole
 from sim.cli import options
-from sim.cli.job import describe, described
-from sim.cli.runs.kernel_fit import fit
-from sim.cli.what_if import NAMES as WHAT_IFS
-from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.job_options import describe, described
+from sim.cli.runs.what_ifs import NAMES as WHAT_IFS
+from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from sim.config.asked_workload import Workload
+from sim.config.errors import InputError
 from sim.config.job_form import JOB
+from sim.config.text.yaml_text import parse_yaml
+from sim.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
+from sim.results.fit_text import format_fit, format_skeleton
 from sim.workloads.catalogue import KERNELS
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
     from sim.workloads.kernels.kernel import Kernel
+
+_FIT_HELP = """\
+Propose the skeleton that resembles a job: a kernel to publish in place of an application.
+
+LOG is a Darshan log (.darshan) or a table of calls (.csv, .parquet). Pattern, calls and steps
+are found out; the sizes that ranks read and write are fitted by a normal, an exponential, a
+uniform and a lognormal distribution, by maximum likelihood, and the best is taken. What was
+found, and how good it is, stands above the skeleton as comments.
+
+\b
+  xc40io kernel fit job.darshan -o like-job.yaml
+  xc40io kernel ./like-job.yaml --nodes 64
+"""
+
+
+@click.command(
+    "fit", help=_FIT_HELP, short_help="Propose the skeleton that resembles a log or a trace."
+)
+@click.argument("log", metavar="LOG", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.yaml",
+    type=click.Path(dir_okay=False),
+    help="Write the skeleton there; it is printed unless this is given.",
+)
+@options.recorded
+def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
+    """Print the skeleton that resembles a job, or write it."""
+    from sim.workloads.fitting.proposal import kernel_name, propose
+    from sim.workloads.replay.kernel import open_trace
+
+    if output is not None:
+        if not output.endswith((".yaml", ".yml")):
+            raise InputError(f"--output {output}: right would be a name that ends in .yaml")
+        check_writable(output, "--output")
+    trace = open_trace(log, recorded=recorded)
+    for warning in trace.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    proposal = propose(trace, kernel_name(log))
+    if output is None:
+        click.echo(format_skeleton(proposal), nl=False)
+        return
+    write_whole(output, format_skeleton(proposal), "--output")
+    click.echo(format_fit(proposal), nl=False)
+    click.echo(f"\nWritten to {output}.")
+
 
 _RESERVED = {*JOB, *options.NAMES, *WHAT_IFS, "set", "help", "env"}
 """Names of options that all kernels have, and so of none that a skeleton may have."""
@@ -56,8 +108,8 @@ class _Kernels(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] != fit.name and args[0] not in KERNELS:
             raise click.UsageError(
-                f"{args[0]!r} is no kernel; there are {', '.join(sorted(KERNELS))}; a skeleton of "
-                "your own is given by its path, which ends in .yaml",
+                f"{args[0]!r} is not a kernel; there are {', '.join(sorted(KERNELS))}; a skeleton "
+                "of your own is given by its path, which ends in .yaml",
                 ctx,
             )
         return super().resolve_command(ctx, args)
@@ -99,14 +151,10 @@ def _command(name: str) -> click.Command:
         keep: Keep,
         **values: Any,
     ) -> None:
-        from sim.cli.runs.running import run_and_print
-        from sim.config.asked_workload import Workload
-
         job = {option: values.pop(option) for option in JOB}
         typed = {option: _typed(value) for option, value in values.items() if value is not None}
         scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
-        if not compared(scenario, asked, view, keep):
-            run_and_print(scenario, view, keep)
+        run_or_compare(scenario, asked, view, keep)
 
     decorated = what_if_options(options.output(run))
     decorated = options.changes(decorated)
@@ -138,8 +186,6 @@ def _typed(value: object) -> object:
     """Read the value of an option as a scenario file would have it."""
     if not isinstance(value, str):
         return value
-    from sim.config.errors import InputError
-    from sim.config.text.yaml_text import parse_yaml
 
     try:
         return parse_yaml(value, value)
@@ -157,8 +203,6 @@ def _shown(model: type[Kernel], field: str) -> str:
 
 def _metavar(annotation: Any, metadata: list[Any]) -> str:
     """Return what stands for the value of an option in its help."""
-    from sim.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
-
     units = {parse_bytes: "SIZE", parse_rate: "RATE", parse_seconds: "TIME"}
     units[parse_per_second] = "RATE"
     for item in metadata:

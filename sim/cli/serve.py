@@ -1,17 +1,60 @@
-"""``xc40io web``: the explorer in the browser."""
+"""``xc40io web`` and ``mcp``, which serve: the explorer in a browser, and assistants."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import sys
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import click
 
+from sim.cli.exports import Command
 from sim.cli.options import Whole
-from sim.cli.serve.limits import limit_options
+from sim.config.errors import FailureError
+from sim.engine.processors import processors
+from sim.serving.question_limits import Limits
 
-_HELP = """\
+_TOKEN = "XC40IO_WEB_TOKEN"  # in the environment it is in no list of processes
+_NEW = "new"
+
+
+def _limit_options(*, of: str, rpcs: int, ranks: int) -> Callable[[Command], Command]:
+    """Return what adds ``--seconds`` (of a call, or a run), ``--rpcs`` and ``--ranks``."""
+    options = (
+        click.option(
+            "--seconds",
+            type=click.FloatRange(min=1.0),
+            default=120.0,
+            show_default=True,
+            help=f"Real time of {of}; then it is ended.",
+        ),
+        click.option(
+            "--rpcs",
+            type=Whole(min=1),
+            default=rpcs,
+            show_default=True,
+            help="Bulk RPCs of a run at most, about: its bytes by the size of an RPC.",
+        ),
+        click.option(
+            "--ranks",
+            type=Whole(min=1),
+            default=ranks,
+            show_default=True,
+            help="Ranks of a run at most.",
+        ),
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+_WEB_HELP = """\
 Serve the explorer: a page in which one sets machine, job, stripes, cache and hints, runs it, and
 sees where the time goes.
 
@@ -21,11 +64,8 @@ is made by a process of its own, and is refused or ended where it costs more tha
 allow. docs/web.md says more.
 """
 
-_TOKEN = "XC40IO_WEB_TOKEN"  # in the environment it is in no list of processes
-_NEW = "new"
 
-
-@click.command(help=_HELP, short_help="Serve the explorer, for a browser.")
+@click.command(help=_WEB_HELP)
 @click.option(
     "--port", type=Whole(min=0, max=65_535), default=5006, show_default=True, help="0: any."
 )
@@ -34,7 +74,7 @@ _NEW = "new"
     "--token",
     envvar=_TOKEN,
     default="",
-    help=f"What everybody has to know; {_NEW}: one is drawn and printed. Also as {_TOKEN}.",
+    help=f"Secret that every visitor needs; {_NEW}: one is drawn and printed. Also as {_TOKEN}.",
 )
 @click.option(
     "--prefix", default="", help="Of all addresses, behind a reverse proxy: /tools/xc40io."
@@ -60,7 +100,7 @@ _NEW = "new"
     show_default=True,
     help="Minutes after which a page on which nothing happens is closed.",
 )
-@limit_options(of="a run", rpcs=300_000, ranks=16_384)
+@_limit_options(of="a run", rpcs=300_000, ranks=16_384)
 @click.option(
     "--at-once",
     type=Whole(min=1),
@@ -83,9 +123,6 @@ def web(
     show: bool,
 ) -> None:
     """Serve until somebody interrupts it."""
-    from sim.config.errors import FailureError
-    from sim.engine.processors import processors
-
     try:
         from sim.web.server import Serving, serve
     except ModuleNotFoundError as error:
@@ -94,7 +131,6 @@ def web(
         raise FailureError(
             "the package panel is not installed; right would be: pip install 'xc40io[web]'"
         ) from error
-    from sim.serving.question_limits import Limits
     from validation.published import published_points
 
     drawn = token == _NEW
@@ -133,3 +169,53 @@ def _tell_hub(url: str) -> None:
     if hub:
         port = urlsplit(url).port
         click.echo(f"xc40io: in JupyterHub at {hub}proxy/{port}/ (docs/web.md)", err=True)
+
+
+_MCP_HELP = """\
+Serve assistants that tune I/O, by the Model Context Protocol over standard input and output.
+
+A client starts this command by itself; docs/assistants.md says how to tell it so. The tools are
+simulate, explain, sweep, compare, tune and machine. Nothing is read from the client's paths, and
+nothing is written but finished runs in the cache folder. Each call works in a process of its own,
+and is refused or ended where it costs more than the options below allow.
+"""
+
+
+@click.command(help=_MCP_HELP)
+@_limit_options(of="a call", rpcs=1_000_000, ranks=65_536)
+@click.option(
+    "--runs",
+    type=Whole(min=1),
+    default=64,
+    show_default=True,
+    help="Runs of a sweep, a comparison or a search at most.",
+)
+@click.option(
+    "--at-once",
+    type=Whole(min=1),
+    default=2,
+    show_default=True,
+    help="Calls that are worked on at the same time; others wait.",
+)
+@click.option(
+    "--jobs",
+    type=Whole(min=1),
+    help="Processes for the runs of one call.  [default: one a processor]",
+)
+def mcp(
+    *, seconds: float, rpcs: int, ranks: int, runs: int, at_once: int, jobs: int | None
+) -> None:
+    """Serve until the client closes standard input."""
+    try:
+        from sim.assistant.protocol import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("anyio", "mcp", "mcp_types"):
+            raise
+        raise FailureError(
+            "the package mcp is not installed; right would be: pip install 'xc40io[mcp]'"
+        ) from error
+
+    if sys.stdin.isatty():
+        click.echo("xc40io: waiting for a client's messages on standard input", err=True)
+    limits = Limits(seconds=seconds, rpcs=rpcs, ranks=ranks, runs=runs)
+    serve(limits, at_once=at_once, jobs=jobs or processors())

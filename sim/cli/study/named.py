@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 import click
 
-from sim.cli.job import describe, refuse_beside, typed_options
+from sim.cli.job_options import changed, describe, refuse_beside, typed_options
+from sim.cli.job_script import scenario_of_job_script
+from sim.cli.options import TABLES
+from sim.config.asked_workload import Workload
+from sim.config.errors import InputError
+from sim.config.jobs import load_jobs
+from sim.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
-    from sim.config.asked_workload import Workload
     from sim.config.jobs import JobsScenario
     from sim.config.scenario import Scenario
 
@@ -29,8 +35,6 @@ def workload_of_words(words: tuple[str, ...]) -> Workload | None:
 
     They are the options of IOR, or ``mdtest`` and its options.
     """
-    from sim.config.asked_workload import Workload
-
     if words[:1] == (_MDTEST,):
         return Workload(mdtest=words[1:])
     return Workload(ior=words) if not words or words[0].startswith("-") else None
@@ -38,8 +42,6 @@ def workload_of_words(words: tuple[str, ...]) -> Workload | None:
 
 def is_kept(name: str) -> bool:
     """Tell whether a name is the path of a result that ``--save`` has kept."""
-    from zipfile import is_zipfile
-
     return Path(name).is_file() and is_zipfile(name)
 
 
@@ -65,8 +67,6 @@ def scenario_of_words(
     recorded: tuple[str, ...],
 ) -> Scenario | JobsScenario:
     """Return the one scenario that is asked for: a name, or ``an IOR`` command line."""
-    from sim.config.errors import InputError
-
     workload = workload_of_words(arguments)
     if workload is not None:
         refuse_facts(recorded)
@@ -107,16 +107,12 @@ def scenario_of_name(
     InputError
         If there is no such scenario, or an option cannot stand beside it.
     """
-    from sim.cli.job import changed
-    from sim.cli.job_script import scenario_of_job_script
-    from sim.cli.runs.replay import TABLES, scenario_of_log
-    from sim.config.jobs import load_jobs
-    from sim.workloads.job_script.files import is_job_script
-
     given = typed_options(context, job)
     if not is_log(name):
         refuse_facts(recorded, name)
     if is_log(name) or name.lower().endswith(TABLES):
+        from sim.cli.runs.replayed import scenario_of_log
+
         told = dict.fromkeys(_FROM_LOG - given)
         return scenario_of_log(name, assignments, job | told, recorded)
     if not is_kept(name) and is_job_script(name):

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
 
 from sim.archive.whole_files import check_writable, make_folder, write_whole
 from sim.cli.exports import check_exports, write_exports
+from sim.cli.job_options import displaying
 from sim.cli.options import Keep, View
 from sim.config.errors import InputError
+from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
 from sim.results.file_stats import add_file_stats, format_file_stats
+from sim.results.jobs_answer import job_head, jobs_answer
 from sim.results.programs.forms import output_of
 from sim.results.programs.output import Output
 from sim.results.progress import ProgressBar
-from sim.results.run_text import format_run
+from sim.results.run_text import format_job_part, format_machine_part, format_run
+from sim.run.job_list import seeded_jobs
+from sim.run.jobs import JobOutcome, JobsResult, simulate_jobs
 from sim.run.result import Result, save
 from sim.run.simulate import simulate
-from sim.telling.data import json_text
+from sim.run.submission import in_job
+from sim.telling.data import document_of, json_text
+from sim.telling.text import text_of
 from sim.workloads.catalogue import workload_of
 from sim.workloads.workload import Workload
-
-DISPLAYS = (
-    "MPICH_MPIIO_HINTS_DISPLAY",
-    "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
-    "MPICH_MPIIO_STATS",
-    "MPICH_MPIIO_TIMERS",
-)
-"""The variables with which MPI-IO is asked to print all that it can."""
 
 
 def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
@@ -142,11 +142,6 @@ def with_displays(scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"environment": displaying(scenario.environment)})
 
 
-def displaying(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return a job's environment in which MPI-IO is asked to print all that it can."""
-    return {**environment, **dict.fromkeys(DISPLAYS, "1")}
-
-
 def print_tables(output: Output, *, getstripe: bool) -> None:
     """Print what the workload has to tell.
 
@@ -179,3 +174,88 @@ def write_files(output: Output) -> None:
         except InputError:
             click.echo(text, nl=False)
             raise
+
+
+def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone: bool) -> None:
+    """Run the jobs of a scenario, write the files that they name, and print what came of them.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    view
+        What to print.
+    keep
+        Where the result goes besides.
+    alone
+        Whether to run each job by itself, too.
+    """
+    check_keep(keep)
+    _check_files(scenario)
+    with ProgressBar() as progress:
+        result = simulate_jobs(
+            scenario,
+            alone=alone,
+            record=keep.recorded,
+            progress=progress,
+            say=progress.say,
+        )
+    outputs = [output_of(outcome.result) for outcome in result.jobs]
+    in_turn(
+        lambda: save_result(result, keep, view),
+        *(partial(write_files, output) for output in outputs),
+        lambda: print_jobs(result, view),
+        lambda: write_exports(result, keep.exports),
+    )
+
+
+def print_jobs(result: JobsResult, view: View) -> None:
+    """Print what came of several jobs.
+
+    First a row for each job; then what each that is listed would print by itself (of one that was
+    drawn the rows must do); then what the machine did.
+    """
+    if view.as_json:
+        document = document_of(jobs_answer(result))
+        if view.file_stats:
+            for job, outcome in zip(document["jobs"], result.jobs, strict=True):
+                add_file_stats(job["result"]["xc40io"], outcome.result)
+        click.echo(json_text(document), nl=False)
+        return
+    click.echo(text_of(jobs_answer(result)))
+    for outcome in result.jobs:
+        if not outcome.drawn:
+            _print_job(outcome, view)
+    _print_machine(result, lustre_stats=view.lustre_stats)
+
+
+def _print_job(outcome: JobOutcome, view: View) -> None:
+    click.echo(f"==== {job_head(outcome)} ====")
+    print_tables(output_of(outcome.result), getstripe=view.getstripe)
+    files = format_file_stats(outcome.result) if view.file_stats else ""
+    click.echo(format_job_part(outcome.result) + files)
+
+
+def _print_machine(result: JobsResult, *, lustre_stats: bool) -> None:
+    click.echo("==== The machine ====")
+    text = format_machine_part(
+        result.whole, simulated=result.simulated, wall=result.wall, lustre_stats=lustre_stats
+    )
+    click.echo(text, nl=False)
+
+
+def _check_files(scenario: JobsScenario) -> None:
+    """Raise InputError if a file that a job is to write cannot be, or belongs to another job."""
+    owners: dict[str, str] = {}
+    for job, _, _ in seeded_jobs(scenario):
+        try:
+            workload = workload_of(job.workload)
+            check_files(workload)
+        except InputError as error:
+            raise in_job(job.name, error) from error
+        for path, option in set(workload.output_files()):
+            if owners.setdefault(path, job.name) != job.name:
+                raise InputError(
+                    f"jobs.{job.name}.workload: {option}={path} is written by job {owners[path]}, "
+                    "too; right would be a file of its own"
+                )

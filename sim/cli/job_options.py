@@ -15,19 +15,33 @@ import click
 from sim.cli.exports import Command
 from sim.cli.options import Whole
 from sim.config.errors import InputError, naming
+from sim.config.faults import parse_fault
 from sim.config.job_form import HELP, HINTS, JOB, LOOKED_AT, Policy, Takes, in_scenario, option_of
+from sim.config.jobs import JobsScenario
+from sim.config.parts.machine_changes import parse_changes
+from sim.config.scenario import Background, Cores, Placement, Scenario, Target
+from sim.config.striping import StripeRequest
+from sim.config.units import is_count, parse_bytes, parse_rate, parse_seconds
+from topology import parse_node_list
 
 if TYPE_CHECKING:
     from sim.config.asked_workload import Workload
     from sim.config.faults import Fault
-    from sim.config.jobs import Job, JobKind, JobsScenario
-    from sim.config.scenario import Placement, Scenario, Target
+    from sim.config.jobs import Job, JobKind
 
     _Any = TypeVar("_Any", Job, JobKind)
 
 _POLICIES: tuple[str, ...] = get_args(Policy)
 _OF_TARGET = ("target", "bb_capacity", "bb_access", "lose_ssd")
 _READ_ALONE = (*_OF_TARGET, "placement", "faults", "hints", "environment")
+
+DISPLAYS = (
+    "MPICH_MPIIO_HINTS_DISPLAY",
+    "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
+    "MPICH_MPIIO_STATS",
+    "MPICH_MPIIO_TIMERS",
+)
+"""The variables with which MPI-IO is asked to print all that it can."""
 
 
 def job_option(name: str, nodes: int | None = None) -> Callable[[Command], Command]:
@@ -96,10 +110,6 @@ def describe(
     InputError
         If one of them cannot be.
     """
-    from sim.config.parts.machine_changes import parse_changes
-    from sim.config.scenario import Background, Cores, Scenario
-    from sim.config.striping import StripeRequest
-
     placement, listed = _placement(job["placement"])
     changes = parse_changes(assignments)
     typed = {name: _read(name, job[name]) for name in JOB if name not in _READ_ALONE}
@@ -147,8 +157,6 @@ def _dashed(option: str) -> str:
 
 def _read(name: str, typed: Any) -> Any:
     """Read a size or a rate; name the option if it is none."""
-    from sim.config.units import parse_bytes, parse_rate
-
     readers: dict[object, Callable[[object], Any]] = {
         Takes.SIZE: parse_bytes,
         Takes.RATE: parse_rate,
@@ -162,8 +170,6 @@ def _read(name: str, typed: Any) -> Any:
 
 def read_faults(sentences: tuple[str, ...]) -> tuple[Fault, ...]:
     """Return the faults that were typed; raise InputError if a sentence tells of none."""
-    from sim.config.faults import parse_fault
-
     with naming(option_of("faults")):
         return tuple(map(parse_fault, sentences))
 
@@ -176,9 +182,6 @@ def _target_of(job: Mapping[str, Any]) -> Target:
     InputError
         If an option belongs to another target, or is not readable.
     """
-    from sim.config.scenario import Target
-    from sim.config.units import is_count, parse_seconds
-
     kind, capacity, access = job["target"], job["bb_capacity"], job["bb_access"]
     if kind != "bb" and (capacity is not None or access != "striped"):
         raise InputError(
@@ -203,11 +206,8 @@ def _target_of(job: Mapping[str, Any]) -> Target:
 
 def _placement(text: str) -> tuple[Placement, int | None]:
     """Return the placement that was typed and, for a list of nodes, how many these are."""
-    from sim.config.scenario import Placement
-
     if text in _POLICIES:
         return Placement.model_validate({"policy": text}), None
-    from topology import parse_node_list
 
     try:
         listed = parse_node_list(text)
@@ -242,12 +242,17 @@ def variables_of(
         name, equals, value = assignment.partition("=")
         if not name or not equals:
             raise InputError(
-                f"--env {assignment}: right would be NAME=VALUE, as MPICH_MPIIO_STATS=1"
+                f"--env {assignment}: right would be NAME=VALUE, as in MPICH_MPIIO_STATS=1"
             )
         found[name] = value
     if hints is not None:
         found[HINTS] = hints
     return found
+
+
+def displaying(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return a job's environment in which MPI-IO is asked to print all that it can."""
+    return {**environment, **dict.fromkeys(DISPLAYS, "1")}
 
 
 def changed(
@@ -268,9 +273,6 @@ def changed(
     InputError
         If one of them is not of its form.
     """
-    from sim.config.jobs import JobsScenario
-    from sim.config.parts.machine_changes import parse_changes
-
     updates: dict[str, Any] = {
         "changes": scenario.changes | parse_changes(assignments),
         "faults": scenario.faults + read_faults(faults),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from sim.archive.whole_files import check_writable, replacing, write_whole
 from sim.cli import options
+from sim.results.progress import ProgressBar
+from sim.results.trace_text import format_summary, format_summary_json
+from sim.workloads.replay.kernel import open_trace
+from sim.workloads.replay.side_table import side_table_text
+from sim.workloads.replay.summary import summarise
+from topology.text import format_count
 
 if TYPE_CHECKING:
     from sim.workloads.trace import Trace
@@ -42,14 +50,7 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
     What a table has no columns for, the striping and the sizes of the files, goes to a file beside
     it, TABLE.files.yaml, which `--files` of the other commands takes.
     """
-    from pathlib import Path
-
-    from sim.archive.whole_files import check_writable, replacing, write_whole
-    from sim.results.progress import ProgressBar
-    from sim.workloads.replay.kernel import open_trace
-    from sim.workloads.replay.side_table import side_table_text
     from sim.workloads.replay.trace_table import check_table_name, write_table
-    from topology.text import format_count
 
     beside = f"{target}.files.yaml"
     check_table_name(target)
@@ -77,11 +78,6 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def summary(source: str, files: str | None, recorded: tuple[str, ...], as_json: bool) -> None:
     """Print what TRACE (CSV, Parquet or a Darshan log) amounts to."""
-    from sim.results.progress import ProgressBar
-    from sim.results.trace_text import format_summary, format_summary_json
-    from sim.workloads.replay.kernel import open_trace
-    from sim.workloads.replay.summary import summarise
-
     with ProgressBar() as progress:
         progress.say("read")
         opened = open_trace(source, files, progress, recorded)

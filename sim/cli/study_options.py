@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import click
 
+from sim.archive.whole_files import check_writable, make_folder, replacing, write_whole
 from sim.cli.options import Whole, exact_option
+from sim.config.errors import InputError
+from sim.engine.processors import processors
+from sim.results.progress import ProgressBar
+from sim.telling.data import csv_text, document_of, json_text
+from sim.telling.drawing import figure_of, pictures, save_figure
+from sim.telling.html import write_page
+from sim.telling.text import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sim.results.progress import ProgressBar
     from sim.telling.answer import Answer, Chart, Picture
 
 _PICTURES = ("svg", "png", "pdf")
@@ -52,10 +59,6 @@ class Findings(NamedTuple):
 
 def findings_of(answer: Answer) -> Findings:
     """Return an answer in all its forms."""
-    from sim.telling.data import csv_text, document_of
-    from sim.telling.drawing import pictures
-    from sim.telling.text import text_of
-
     return Findings(
         text=lambda: text_of(answer),
         document=lambda: document_of(answer),
@@ -102,14 +105,10 @@ class Study:
     @property
     def processes(self) -> int:
         """Processes to run in: one a processor unless typed."""
-        from sim.engine.processors import processors
-
         return self.jobs or processors()
 
     def check(self) -> None:
         """Make the folders; raise InputError if something cannot be written where it is to go."""
-        from sim.archive.whole_files import check_writable, make_folder
-
         if self.plot is not None:
             _kind_of_picture(self.plot)
         for option, path in (("--csv", self.csv), ("--plot", self.plot), ("--html", self.html)):
@@ -125,8 +124,6 @@ class Study:
         counted: Literal["bytes", "runs"] = "runs",
     ) -> _Made:
         """Return what is made, with a bar that it tells how far it is; check all paths before."""
-        from sim.results.progress import ProgressBar
-
         self.check()
         with ProgressBar(counted) as progress:
             return make(progress)
@@ -156,8 +153,6 @@ class Study:
 
     def tell(self, found: Findings) -> None:
         """Print what was found, write the files that are asked for, and set the exit status."""
-        from sim.telling.data import json_text
-
         click.echo(json_text(found.document()) if self.as_json else found.text(), nl=False)
         for path in found.files():
             _say(f"wrote {path}")
@@ -167,8 +162,6 @@ class Study:
 
     def _write(self, found: Findings) -> None:
         """Write the table, the pictures and the page; tell the files."""
-        from sim.archive.whole_files import write_whole
-
         if self.csv is not None:
             write_whole(self.csv, found.table(), "--csv")
             _say(f"wrote {self.csv}")
@@ -180,8 +173,6 @@ class Study:
             for path in write_pictures(self.plots, found.pictures(), "--plots"):
                 _say(f"drew {path}")
         if self.html is not None:
-            from sim.telling.html import write_page
-
             write_page(found.page(), self.html, "--html")
             _say(f"wrote {self.html}")
 
@@ -199,8 +190,6 @@ def tell_runs(made: Kept) -> None:
 
 def _kind_of_picture(path: str) -> str:
     """Return the format of a picture, by the end of its name; raise InputError if it is none."""
-    from sim.config.errors import InputError
-
     kind = path.rpartition(".")[2].lower()
     if kind not in _PICTURES:
         raise InputError(f"--plot {path}: right would be a name that ends in .svg, .png or .pdf")
@@ -209,10 +198,6 @@ def _kind_of_picture(path: str) -> str:
 
 def _draw(path: str, found: Findings) -> None:
     """Draw the first picture into a file; tell it."""
-    from sim.archive.whole_files import replacing
-    from sim.config.errors import InputError
-    from sim.telling.drawing import figure_of, save_figure
-
     picture = next(iter(found.pictures()), None)
     if picture is None:
         raise InputError("--plot: no run has ended well; there is nothing to draw")

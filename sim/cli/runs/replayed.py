@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sim.cli.job import describe, inherited, variables_of
+import click
+
+from sim.cli.job_options import describe, displaying, inherited, variables_of
+from sim.cli.options import TABLES, View
+from sim.config.asked_workload import Workload
 from sim.config.job_form import HINTS, option_of
+from sim.config.machine import DEFAULT_MACHINE, load_machine
+from sim.config.scenario import machine_of
+from sim.findings.replay_report import ReplayReport, replay_report
+from sim.results.file_stats import add_file_stats, format_file_stats
+from sim.results.mpiio.mpiio_report import mpiio_blocks
+from sim.results.programs.forms import output_of
+from sim.results.progress import ProgressBar
+from sim.results.replay_answer import replay_answer
+from sim.results.run_text import format_run
+from sim.run.simulate import simulate
+from sim.telling.data import document_of, json_text
+from sim.telling.text import text_of
+from sim.workloads.darshan.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
+from sim.workloads.darshan.inference import as_hints, hints_shown
+from sim.workloads.darshan.log import read_log
+from sim.workloads.darshan.place import dealt_to, where_it_ran
+from sim.workloads.darshan.reconstruction import reconstruct
+from sim.workloads.darshan.slow_parts import slow_sentences
+from sim.workloads.replay.kernel import open_trace
 
 if TYPE_CHECKING:
     from sim.config.parts.lustre import Lustre
@@ -68,10 +92,6 @@ class LogReplay:
         InputError
             If the log cannot be read, or something that was typed cannot be.
         """
-        from sim.workloads.darshan.facts import facts_of
-        from sim.workloads.darshan.log import read_log
-        from sim.workloads.darshan.place import where_it_ran
-
         facts = facts_of(recorded)
         log = read_log(path)
         ran = where_it_ran(log, facts, job["machine"])
@@ -87,9 +107,6 @@ class LogReplay:
 
     def run(self, *, record: bool) -> ReplayReport:
         """Run the replay as recorded, and the what-if if there is one; `record` what they do."""
-        from sim.findings.replay_report import replay_report
-        from sim.workloads.darshan.reconstruction import reconstruct
-
         change = self.change
         jobs = [self._scenario(self._recorded_job(), ())]
         if change:  # may be refused: before the first of the two takes its time
@@ -107,8 +124,6 @@ class LogReplay:
 
     def where(self) -> str:
         """Say where the job ran, and where it is replayed; first of all if that is unknown."""
-        from sim.workloads.darshan.facts import fitted_rates
-
         place, shape = self.place, self.shape
         nodes = f"nodes x ranks on each: {shape.nodes:,} x {shape.ppn:,} ({shape.why})"
         nodes = "; ".join([nodes, *fitted_rates(self.facts, self.log, self._lustre)])
@@ -121,15 +136,11 @@ class LogReplay:
 
     def slow_sentences(self) -> list[str]:
         """Say which OSSs and OSTs were slow by the log."""
-        from sim.workloads.darshan.slow_parts import slow_sentences
-
         lustre = self._lustre if self.place.known else None
         return slow_sentences(self.log, lustre, self.facts.rates)
 
     def scenario(self) -> Scenario:
         """Return the job as recorded, with the changes that were typed; it names the log."""
-        from sim.config.asked_workload import Workload
-
         job = self._what_if_job() if self.change else self._recorded_job()
         scenario = self._scenario(job, self.assignments)
         kernel = (scenario.workload.kernel or {}) | {"trace": str(self.log.path)}
@@ -166,9 +177,6 @@ class LogReplay:
 
     def _what_if_job(self) -> dict[str, Any]:
         """Return the job with its changes."""
-        from sim.config.machine import load_machine
-        from sim.workloads.darshan.place import dealt_to
-
         job = dict(self.job)
         job["machine"] = job["machine"] or self.place.machine
         cores = load_machine(job["machine"]).nodes.cores
@@ -194,17 +202,12 @@ class LogReplay:
 
         Where a pattern of one of them fits a file, those behind it do not.
         """
-        from sim.workloads.darshan.inference import as_hints, hints_shown
-
         inside = variables_of(inherited(), None, ()).get(HINTS)
         layers = (typed, inside, self.facts.hints, as_hints(hints_shown(self.log)))
         return ",".join(layer for layer in layers if layer) or None
 
     def _scenario(self, job: dict[str, Any], assignments: tuple[str, ...]) -> Scenario:
         """Return the scenario of a job, without the trace that it is to replay."""
-        from sim.config.asked_workload import Workload
-        from sim.config.scenario import machine_of
-
         kernel: dict[str, Any] = {"name": "replay", "timing": self.timing}
         if told := self.facts.of_striping():  # what the calls are put together by
             kernel["recorded"] = list(told)
@@ -216,25 +219,109 @@ class LogReplay:
 
     def _slow(self) -> dict[str, float]:
         """Return the OSTs and OSSs that are known to have been slow."""
-        from sim.workloads.darshan.facts import slowed_parts
-
         return slowed_parts(self.facts, self.log, self._lustre)
 
     @property
     def _lustre(self) -> Lustre:
         """The file system of the machine that the job is replayed on."""
-        from sim.config.machine import load_machine
-
         return load_machine(self.place.machine).lustre
 
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
         """Replay the trace."""
-        from sim.config.asked_workload import Workload
-        from sim.results.progress import ProgressBar
-        from sim.run.simulate import simulate
-
         kernel = (scenario.workload.kernel or {}) | {"trace": found.trace}
         scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
         with ProgressBar() as progress:
             return simulate(scenario, progress=progress, record=record)
+
+
+def print_log_warnings(warnings: Iterable[str]) -> None:
+    """Say what is wrong with a log."""
+    for warning in warnings:
+        click.echo(f"xc40io: warning: {warning}", err=True)
+
+
+def print_replay(report: ReplayReport, view: View) -> None:
+    """Print a replay of a log."""
+    if view.as_json:
+        document = document_of(replay_answer(report))
+        if view.file_stats:
+            for told, run in zip(document["runs"], report.runs, strict=True):
+                add_file_stats(told["xc40io"], run)
+        click.echo(json_text(document), nl=False)
+        return
+    click.echo(text_of(replay_answer(report, explain=view.explain)))
+    _print_more(report.runs[-1], view)
+
+
+def _print_more(result: Result, view: View) -> None:
+    """Print what only a simulator knows of the last run."""
+    if view.mpiio_stats:
+        records = [record for _, record in result.mpi_records]
+        for block in mpiio_blocks(records, displaying(result.scenario.environment)):
+            click.echo(block)
+    if view.getstripe:
+        click.echo(output_of(result).layouts())
+    click.echo(format_run(result, lustre_stats=view.lustre_stats), nl=False)
+    if view.file_stats:
+        click.echo(format_file_stats(result), nl=False)
+
+
+def scenario_of_log(
+    path: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...] = (),
+) -> Scenario:
+    """Return the scenario in which a log or a trace table is replayed.
+
+    Of a log it is said where the job ran, as far as that is known, and what was slow.
+
+    Parameters
+    ----------
+    path
+        Of the log, or of the table.
+    assignments
+        Changes of the machine, as typed.
+    job
+        The options that describe the job; None: as the log tells.
+    recorded
+        What is known of the recorded run, as typed.
+
+    Raises
+    ------
+    InputError
+        If it cannot be replayed so.
+    """
+    if path.lower().endswith(TABLES):
+        return table_scenario(path, "think", None, assignments, job, recorded)
+    replayed = LogReplay.of(path, "think", assignments, job, recorded)
+    scenario = replayed.scenario()
+    what_if = f"; what-if: {replayed.change}" if replayed.change else ""
+    click.echo(f"xc40io: {path}: {replayed.where()}{what_if}", err=True)
+    print_log_warnings((*replayed.log.warnings, *replayed.slow_sentences()))
+    return scenario
+
+
+def table_scenario(
+    path: str,
+    timing: str,
+    files: str | None,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...],
+) -> Scenario:
+    """Return the scenario of a trace table; its ranks fill the nodes unless told how many."""
+    check_no_facts(recorded, path)
+    machine = job["machine"] or DEFAULT_MACHINE
+    trace = open_trace(path, files)
+    cores = load_machine(machine).nodes.cores
+    nodes, ppn = job["nodes"], job["ppn"]
+    if nodes is None and ppn is None:
+        nodes, ppn = trace.nodes, trace.ppn
+    nodes, ppn = dealt_to(trace.ranks, cores, nodes, ppn, idle=True)
+    kernel: dict[str, Any] = {"name": "replay", "trace": path, "timing": timing}
+    if files is not None:
+        kernel["files"] = files
+    job = job | {"machine": machine, "nodes": nodes, "ppn": ppn}
+    return describe(Workload(kernel=kernel), assignments, job)

@@ -7,8 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sim.cli import options
-from sim.cli.job import changed, described, refuse_beside, typed_options
-from sim.cli.what_if import WhatIfs, compared, what_if_options
+from sim.cli.job_options import (
+    DISPLAYS,
+    changed,
+    described,
+    refuse_beside,
+    typed_options,
+)
+from sim.cli.job_script import scenario_of_job_script
+from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
+from sim.config.errors import InputError
+from sim.config.files import shipped
+from sim.config.jobs import JobsScenario, load_jobs
+from sim.config.scenario import machine_of
+from sim.run.job_list import complete_jobs_yaml, complete_yaml
+from sim.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
@@ -19,7 +32,7 @@ _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
 
 
-@click.command(short_help="Run a scenario file, or a job script.")
+@click.command()
 @click.argument("name", required=False, metavar="NAME|FILE")
 @click.option(
     "--print", "only_print", is_flag=True, help="Print the complete scenario; run nothing."
@@ -56,11 +69,6 @@ def run(
 
     xc40io scenarios lists the names; --print shows a scenario with nothing left to a default.
     """
-    from sim.config.errors import InputError
-    from sim.config.files import shipped
-    from sim.config.jobs import JobsScenario
-    from sim.config.scenario import machine_of
-
     if name is None:
         raise InputError(
             f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
@@ -68,41 +76,23 @@ def run(
         )
     scenario = _scenario(context, name, assignments, job)
     if isinstance(scenario, JobsScenario) and view.mpiio_stats:
-        from sim.cli.runs.running import DISPLAYS
-
         displays = [f"{variable}=1" for variable in DISPLAYS]
         scenario = changed(scenario, seed=None, assignments=(), hints=None, environment=displays)
-    if not only_print and compared(scenario, asked, view, keep):
-        return
-    if isinstance(scenario, JobsScenario):
-        from sim.cli.runs.jobs import run_jobs_and_print
-
-        if only_print:
-            from sim.run.job_list import complete_jobs_yaml
-            from sim.run.jobs import machine_of_jobs
-
-            click.echo(complete_jobs_yaml(scenario, machine_of_jobs(scenario)), nl=False)
-        else:
-            run_jobs_and_print(scenario, view, keep, alone=alone)
-        return
     if only_print:
-        from sim.run.job_list import complete_yaml
+        click.echo(_complete(scenario), nl=False)
+    elif not compared(scenario, asked, view, keep):
+        from sim.cli.runs.printing import run_and_print, run_jobs_and_print
 
-        click.echo(complete_yaml(scenario, machine_of(scenario)), nl=False)
-        return
-    from sim.cli.runs.running import run_and_print
-
-    run_and_print(scenario, view, keep)
+        if isinstance(scenario, JobsScenario):
+            run_jobs_and_print(scenario, view, keep, alone=alone)
+        else:
+            run_and_print(scenario, view, keep)
 
 
 def _scenario(
     context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
 ) -> Scenario | JobsScenario:
     """Return the scenario that is named, with what was typed beside it."""
-    from sim.cli.job_script import scenario_of_job_script
-    from sim.config.jobs import load_jobs
-    from sim.workloads.job_script.files import is_job_script
-
     if is_job_script(name):
         return scenario_of_job_script(context, name, assignments, job)
     right = "--set, --fault, --seed, --hints or --env"
@@ -115,3 +105,12 @@ def _scenario(
         environment=job["environment"],
         faults=job["faults"],
     )
+
+
+def _complete(scenario: Scenario | JobsScenario) -> str:
+    """Return a scenario with nothing left to a default, as a file."""
+    from sim.run.jobs import machine_of_jobs
+
+    if isinstance(scenario, JobsScenario):
+        return complete_jobs_yaml(scenario, machine_of_jobs(scenario))
+    return complete_yaml(scenario, machine_of(scenario))

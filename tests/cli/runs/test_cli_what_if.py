@@ -107,10 +107,10 @@ def test_bytes_that_are_lost_are_told_and_end_in_status_1(xc40io):
         (("ior", *WHAT_IF, "--save", "x", *IOR), "--what-if with --save"),
         (("ior", *WHAT_IF, "--getstripe", *IOR), "--what-if with --getstripe"),
         (("ior", "--what-if", "lnet.routers=20", *IOR), "the nearest right counts: 16 and 30"),
-        (("compare", "theta-headline"), "theta-headline beside what?"),
+        (("compare", "theta-headline"), "theta-headline: compared with what?"),
         (("compare", "--targets", "ssd", *WHAT_IF, *IOR), "belongs to a comparison of targets"),
         (("compare", "--nodes", "4", "theta-headline", "theta-adios"), "with --nodes"),
-        (("compare", "nowhere", "theta", *IOR), "'nowhere' is none of the machines"),
+        (("compare", "nowhere", "theta", *IOR), "'nowhere' is not one of the machines"),
     ],
 )
 def test_what_is_refused(xc40io, words, sentence):

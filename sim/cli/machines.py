@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sim.archive.whole_files import check_writable, replacing
 from sim.cli import options
+from sim.config.errors import InputError
+from sim.config.files import shipped
+from sim.config.jobs import load_jobs
+from sim.config.machine import load_machine
+from sim.config.parts.machine_changes import parse_changes
+from sim.results.machine_text import format_machine, format_sources
+from sim.run.fabric import fabric_of
 
 if TYPE_CHECKING:
     from sim.config.machine import Machine
     from topology import Fabric
 
 
-@click.command(short_help="Show what a machine consists of.")
+@click.command()
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--sources", is_flag=True, help="Also print where each value comes from.")
 @click.option(
@@ -28,11 +36,6 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
 
     xc40io machines lists the names.
     """
-    from sim.config.machine import load_machine
-    from sim.config.parts.machine_changes import parse_changes
-    from sim.results.machine_text import format_machine, format_sources
-    from sim.run.fabric import fabric_of
-
     described = load_machine(name)
     if assignments:
         described = described.with_changes(parse_changes(assignments))
@@ -47,8 +50,6 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
 
 
 def _draw(machine: Machine, fabric: Fabric, path: str) -> None:
-    from sim.archive.whole_files import check_writable, replacing
-    from sim.config.errors import InputError
     from sim.results.machine_picture import draw_machine
     from topology.drawing import SUFFIXES
 
@@ -62,21 +63,15 @@ def _draw(machine: Machine, fabric: Fabric, path: str) -> None:
             raise InputError(f"--plot {path}: {error}") from error
 
 
-@click.command(short_help="List the machines that come with xc40io.")
+@click.command()
 def machines() -> None:
     """List the machines that come with xc40io: name and title."""
-    from sim.config.files import shipped
-    from sim.config.machine import load_machine
-
     _print({name: load_machine(name).title for name in shipped("machines")})
 
 
-@click.command(short_help="List the scenarios that come with xc40io.")
+@click.command()
 def scenarios() -> None:
     """List the scenarios that come with xc40io: name and title."""
-    from sim.config.files import shipped
-    from sim.config.jobs import load_jobs
-
     _print({name: load_jobs(name).title for name in shipped("scenarios")})
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from sim.cli.face import typed_command
-from sim.cli.findings import Findings, Study, findings_of
 from sim.cli.options import Keep, View, Whole
+from sim.cli.study_options import Findings, Study, findings_of
+from sim.config.errors import InputError
 
 if TYPE_CHECKING:
     from sim.config.jobs import JobsScenario
@@ -38,7 +39,7 @@ what_if_option = click.option(
     "what_ifs",
     multiple=True,
     metavar="PATH=VALUE",
-    help="Also run it with another value of the machine or the scenario, as lustre.osts=112 or "
+    help="Also run it with another value of the machine or the scenario, as in lustre.osts=112 or "
     "striping.count=8, and compare. Commas join values. May be repeated.",
 )
 
@@ -47,7 +48,8 @@ _OPTIONS = (
     click.option(
         "--repeat",
         type=Whole(min=1),
-        help="Of a comparison: run everything with so many seeds, for intervals.  [default: 1]",
+        help="Of a comparison: seeds to run everything with; two or more give intervals.  "
+        "[default: 1]",
     ),
     click.option(
         "--jobs",
@@ -83,8 +85,6 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
     InputError
         If one of them cannot be, or what is asked for belongs to a single run.
     """
-    from sim.config.errors import InputError
-
     if not asked.texts:
         for name, value in (("--repeat", asked.repeat), ("--jobs", asked.jobs)):
             if value is not None:
@@ -106,6 +106,14 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
     )
     study.tell(side_by_side(sides_of(Side(AS_IT_IS, scenario), asked.texts), study))
     return True
+
+
+def run_or_compare(scenario: Scenario, asked: WhatIfs, view: View, keep: Keep) -> None:
+    """Run a scenario and print what comes of it; beside its what-ifs, if there are any."""
+    if not compared(scenario, asked, view, keep):
+        from sim.cli.runs.printing import run_and_print
+
+        run_and_print(scenario, view, keep)
 
 
 def _of_one_run(view: View, keep: Keep) -> str:

@@ -1,0 +1,38 @@
+"""What strikes in a run: patterns of I/O that are known to be slow, each with its evidence.
+
+A trigger is no verdict: it says what was seen, in which files, on which ranks and when, and which
+kinds of remedies are meant for it. Whether one of them helps, only a run with it can tell
+(``xc40io explain``). Thresholds have their sources beside them; those of Drishti are the defaults
+of its ``config.py`` (Bez, Ather and Byna, "Drishti: Guiding End-Users in the I/O Optimization
+Journey", PDSW 2022; https://github.com/hpc-io/drishti-io).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sim.findings import triggers_of_files as files
+from sim.findings import triggers_of_ranks as ranks
+from sim.findings.trigger import Look, Trigger
+from sim.run.result import Result
+
+_FINDERS: tuple[Callable[[Look], Trigger | None], ...] = (
+    ranks.nothing_to_gain,
+    ranks.slowest,
+    ranks.one_rank,
+    ranks.aggregators,
+    files.small_calls,
+    files.unaligned,
+    files.rewrites,
+    ranks.metadata,
+    files.many_files,
+    files.locks,
+    files.few_osts,
+)
+
+
+def triggers(result: Result) -> list[Trigger]:
+    """Return what strikes in a run, from the ranks to the servers; less without a recording."""
+    look = Look(result)
+    found = (find(look) for find in _FINDERS)
+    return [trigger for trigger in found if trigger is not None]

@@ -1,0 +1,262 @@
+"""What strikes in the calls on files, their locks and the OSTs that they lie on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sim.config.units import MIB, format_bytes
+from sim.findings.data_calls import DataCalls, Mask
+from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, gb, percent, seconds
+from sim.plane.causes import Cause
+from sim.plane.operations import Op
+from sim.plane.stations import StationKind
+from topology.text import format_count
+
+SMALL = MIB
+"""Bytes below which a call is small (Drishti: small_bytes)."""
+
+SMALL_SHARE, SMALL_LEAST = 0.1, 1000
+"""Share of a job's calls that may be small, and how many (small_requests, _absolute)."""
+
+SMALL_SHARE, SMALL_LEAST = 0.1, 1000
+"""Share of a job's calls that may be small, and how many (small_requests, _absolute)."""
+
+UNALIGNED_SHARE = 0.1
+"""Share of calls that may begin at odd places (misaligned_requests)."""
+
+PAGE = 4096
+"""Bytes of a page of a client's cache."""
+
+LOCK_SHARE = 0.03
+"""Share of a job's time that ranks may wait for locks: what ``xc40io explain`` looks into."""
+
+MANY_FILES = 1000
+"""Files made in one directory: our own."""
+
+OPENED_AGAIN = 10
+"""Times that a rank may open the same file: our own."""
+
+REWRITTEN_SHARE = 0.1
+"""Bytes read to be written back, of those that were given to be written: our own."""
+
+LEAST_DATA = 2**30
+"""Bytes of a job below which it does not matter over how many OSTs they go: our own."""
+
+
+def small_calls(look: Look) -> Trigger | None:
+    """Look for many calls of few bytes."""
+    calls = look.calls
+    if calls is None:
+        return None
+    small = calls.bytes < SMALL
+    count, total = int(small.sum()), len(calls)
+    if count <= SMALL_LEAST or count <= SMALL_SHARE * total:
+        return None
+    moved, whole = int(calls.bytes[small].sum()), int(calls.bytes.sum())
+    took = float(calls.seconds[small].sum())
+    return Trigger(
+        "many small calls",
+        f"{count:,} of {total:,} reads and writes ({percent(count / total)}) are below 1 MiB. "
+        f"They move {gb(moved)} of {gb(whole)} ({percent(moved / whole)}) and take "
+        f"{seconds(took)} of the {seconds(calls.seconds.sum())} that all take, of all ranks "
+        "together.",
+        ("file", "calls", "below 1 MiB", "their bytes", "of a call", "they take"),
+        tuple(_files(calls, small)),
+        (Remedy.LARGER_CALLS, Remedy.COLLECTIVE),
+    )
+
+
+def _files(calls: DataCalls, some: Mask) -> list[tuple[str, ...]]:
+    """Return the files with most of some calls: how many of all, their bytes and seconds."""
+    files = len(calls.stripe_size)
+    whole = calls.sums(calls.file, None, files)
+    count = calls.sums(calls.file[some], None, files)
+    moved = calls.sums(calls.file[some], calls.bytes[some], files)
+    took = calls.sums(calls.file[some], calls.seconds[some], files)
+    order = np.argsort(-count, kind="stable")[:ROWS]
+    return [
+        (
+            calls.name(file),
+            f"{whole[file]:,}",
+            f"{count[file]:,}",
+            gb(moved[file]),
+            format_bytes(round(moved[file] / count[file])),
+            seconds(took[file]),
+        )
+        for file in order.tolist()
+        if count[file]
+    ]
+
+
+def unaligned(look: Look) -> Trigger | None:
+    """Look for calls that begin amid a page, or cross one stripe more than their size needs."""
+    calls = look.calls
+    if calls is None or look.result.scenario.target.kind != "lustre":
+        return None
+    stripe = calls.stripe_size[calls.file]
+    page = calls.offset % PAGE != 0
+    crossing = (calls.bytes >= stripe) & (stripe > 1) & (calls.offset % stripe != 0)
+    odd = page | crossing
+    if odd.sum() <= UNALIGNED_SHARE * len(calls):
+        return None
+    large = int((calls.bytes >= stripe).sum())
+    rows = [
+        (*row[:3], f"{format_bytes(int(calls.stripe_size[_number(calls, row[0])]))}", *row[3:])
+        for row in _files(calls, odd)
+    ]
+    return Trigger(
+        "unaligned calls",
+        f"{int(page.sum()):,} of {len(calls):,} reads and writes ({percent(page.mean())}) begin "
+        f"amid a page of the cache (4 KiB); {int(crossing.sum()):,} of the {large:,} that are as "
+        "long as a stripe begin amid one.",
+        ("file", "calls", "unaligned", "stripe size", "their bytes", "of a call", "they take"),
+        tuple(rows),
+        (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.LARGER_CALLS),
+    )
+
+
+def _number(calls: DataCalls, name: str) -> int:
+    """Return the number of the latest file of a name."""
+    names = [calls.name(file) for file in range(len(calls.stripe_size))]
+    return len(names) - 1 - names[::-1].index(name)
+
+
+def rewrites(look: Look) -> Trigger | None:
+    """Look for data that MPI-IO reads to write it back with changes."""
+    rows = []
+    for _, record in look.result.mpi_records:
+        writes = record.counts.writes
+        if writes.modify_read_bytes > REWRITTEN_SHARE * max(writes.bytes, 1):
+            cells = (
+                record.file_name,
+                f"{writes.modified:,}",
+                gb(writes.modify_read_bytes),
+                gb(writes.bytes),
+                gb(writes.gap_bytes),
+            )
+            rows.append((writes.modify_read_bytes, writes.bytes, cells))
+    if not rows:
+        return None
+    rows.sort(key=lambda row: -row[0])
+    read, given = sum(row[0] for row in rows), sum(row[1] for row in rows)
+    return Trigger(
+        "read, modified, written back",
+        f"MPI-IO reads {gb(read)} to write {gb(given)}: what ranks give has holes, which it "
+        "fills with what is in the file.",
+        ("file", "windows", "read for it", "given to write", "in holes"),
+        tuple(cells for _, _, cells in rows[:ROWS]),
+        (Remedy.COLLECTIVE, Remedy.LARGER_CALLS, Remedy.AGGREGATION),
+    )
+
+
+def many_files(look: Look) -> Trigger | None:
+    """Look for many files made in one directory, and for files that ranks open again and again."""
+    recording = look.result.recording
+    if recording is None:
+        return None
+    calls = recording.of_job(recording.calls)
+    calls = calls[np.isin(calls["op"], (Op.OPEN, Op.CREATE)) & (calls["file"] >= 0)]
+    names = recording.file_names
+    made = np.bincount(calls["file"][calls["op"] == Op.CREATE], minlength=len(names))
+    opened = np.bincount(calls["file"], minlength=len(names))
+    took = np.bincount(calls["file"], calls["end"] - calls["start"], len(names))
+    pairs = np.unique(calls["file"].astype(np.int64) * len(recording.ranks) + calls["program"])
+    again = len(calls) / max(len(pairs), 1)
+    places: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        places.setdefault(name.rpartition("/")[0] or "the working directory", []).append(number)
+    made_there = {place: int(made[numbers].sum()) for place, numbers in places.items()}
+    most = max(made_there.values(), default=0)
+    if most >= MANY_FILES:
+        kind, sentence = "directory", f"{most:,} files are made in one directory."
+    elif again >= OPENED_AGAIN:
+        kind, sentence = "file", f"A rank opens a file {again:,.0f} times on average."
+        places = {name or f"file {number}": [number] for number, name in enumerate(names)}
+    else:
+        return None
+    sums = [
+        (place, made[some].sum(), opened[some].sum(), took[some].sum())
+        for place, some in places.items()
+    ]
+    return Trigger(
+        "many opens",
+        sentence,
+        (kind, "files made", "opens", "they take, all ranks together"),
+        tuple(
+            (place, f"{new:,}", f"{times:,}", seconds(spent))
+            for place, new, times, spent in sorted(sums, key=lambda of: -of[2])[:ROWS]
+            if times
+        ),
+        (Remedy.FEWER_FILES, Remedy.COLLECTIVE),
+    )
+
+
+def locks(look: Look) -> Trigger | None:
+    """Look for extent locks that nodes take from each other."""
+    recording, waited = look.result.recording, float(look.doing(Cause.LOCK).mean())
+    if recording is None or waited <= LOCK_SHARE * look.seconds:
+        return None
+    locks = recording.locks[recording.locks["object"] >= 0]
+    back = np.isfinite(locks["blocked"])
+    if not back.any():
+        return None
+    file = recording.objects[locks["object"], 0]
+    count = np.bincount(file[back], minlength=len(recording.file_names))
+    rows = []
+    for number in np.argsort(-count, kind="stable")[:ROWS].tolist():
+        mine = (file == number) & back
+        if mine.any():
+            taken = locks[mine]
+            rows.append(
+                (
+                    recording.file_names[number] or f"file {number}",
+                    f"{count[number]:,}",
+                    f"{int((file == number).sum()):,}",
+                    f"{len(np.unique(taken['node'])):,}",
+                    f"{seconds(taken['blocked'].min())} to {seconds(taken['blocked'].max())}",
+                )
+            )
+    return Trigger(
+        "locks that change hands",
+        f"Of {format_count(len(locks), 'extent lock')} {int(back.sum()):,} had to be given back to "
+        f"another node; a rank waited {seconds(waited)} for locks, "
+        f"{percent(waited / look.seconds)} of the time.",
+        ("file", "asked back", "locks", "from nodes", "from when to when"),
+        tuple(rows),
+        (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.OWN_FILES, Remedy.AGGREGATION),
+    )
+
+
+def few_osts(look: Look) -> Trigger | None:
+    """Look for bytes that lie on fewer OSTs than their files' layouts, or the nodes, would use."""
+    result = look.result
+    table = result.station_table
+    osts = np.flatnonzero((table.kind == StationKind.OST) & (table.bytes > 0))
+    moved, whole = table.bytes[osts], float(table.bytes[osts].sum())
+    if result.scenario.target.kind != "lustre" or whole < LEAST_DATA:
+        return None
+    order = np.argsort(-moved, kind="stable")
+    most = 1 + int(np.searchsorted(np.cumsum(moved[order]), NEARLY_ALL * whole))
+    laid = {int(ost) for files in result.files.values() for ost in np.unique(files.osts)}
+    could, there = max(len(laid), 1), result.machine.lustre.osts
+    if not (2 * most <= could or most < min(look.nodes, there)):
+        return None
+    rows = tuple(
+        (
+            table.names[osts[place]],
+            gb(moved[place]),
+            percent(moved[place] / whole),
+            percent(table.busy[osts[place]] / look.seconds),
+            f"{seconds(table.first[osts[place]])} to {seconds(table.last[osts[place]])}",
+        )
+        for place in order[:ROWS].tolist()
+    )
+    return Trigger(
+        "few OSTs have nearly all",
+        f"{percent(NEARLY_ALL)} of the {gb(whole)} go to {format_count(most, 'OST')}; the files "
+        f"lie on {could:,}, the job has {format_count(look.nodes, 'node')}, and the machine has "
+        f"{there:,} OSTs.",
+        ("OST", "moved", "of all", "busy", "from when to when"),
+        rows,
+        (Remedy.STRIPING, Remedy.AGGREGATION),
+    )

@@ -1,0 +1,40 @@
+"""What strikes in a run, as a section of its page."""
+
+from __future__ import annotations
+
+from sim.findings.trigger import Trigger
+from sim.findings.triggers import triggers
+from sim.run.result import Result
+from sim.telling.answer import Block, Points, Table, Text, plain_table
+
+_NOTHING = (
+    "None of the patterns that are known to be slow: small or unaligned calls, few ranks, "
+    "aggregators or OSTs that do nearly all, locks that change hands, many opens, data read to be "
+    "written back, ranks that wait for the slowest."
+)
+
+
+def trigger_parts(result: Result, command: str) -> list[Block]:
+    """Return the patterns that strike in a run, each with its evidence.
+
+    ``command`` is what tries remedies, as it is typed.
+    """
+    found = triggers(result)
+    if not found:
+        return [Text(_NOTHING)]
+    parts: list[Block] = [Points([(_named(one), one.sentence) for one in found])]
+    parts += [_evidence(one) for one in found]
+    if any(one.remedies for one in found):
+        parts.append(Text(f"Whether a remedy helps only a run with it can tell: {command}"))
+    return parts
+
+
+def _named(one: Trigger) -> str:
+    return one.name[0].upper() + one.name[1:]
+
+
+def _evidence(one: Trigger) -> Table:
+    """Return the evidence, with the kinds of remedies below."""
+    remedies = ", ".join(one.remedies)
+    note = f"Kinds of remedies: {remedies}." if remedies else ""
+    return plain_table(_named(one), one.heads, one.rows, words=one.words, note=note)

@@ -1,0 +1,133 @@
+"""What strikes in a run: troubles that were planted are found, with who, where and how much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim import Result, Scenario, simulate
+from sim.findings.trigger import Remedy, Trigger
+from sim.findings.triggers import triggers
+
+
+def run(workload: dict[str, Any], **more: Any) -> Result:
+    job: dict[str, Any] = {"machine": "theta", "nodes": 4, "ppn": 4, "workload": workload}
+    return simulate(Scenario.model_validate(job | more), record=True)
+
+
+def ior(words: str, count: int = 4, **more: Any) -> dict[str, Trigger]:
+    striping = {"striping": {"count": count, "size": "1m"}}
+    return {found.name: found for found in triggers(run({"ior": words}, **(striping | more)))}
+
+
+def of_trace(tmp_path: Path, rows: list[str], **more: Any) -> dict[str, Trigger]:
+    path = tmp_path / "job.csv"
+    path.write_text("\n".join(["rank,op,file,offset,length,think", *rows]), encoding="utf-8")
+    result = run({"kernel": {"name": "replay", "trace": str(path)}}, **more)
+    return {found.name: found for found in triggers(result)}
+
+
+def test_nothing_strikes_in_large_calls_to_own_files():
+    assert ior("-F -w -e -b 64m -t 8m", count=1) == {}
+
+
+def test_one_rank_that_writes_for_all(tmp_path: Path):
+    rows = ["0,create,/a,,,", "0,write,/a,0,268435456,", "0,close,/a,,,"]
+    found = of_trace(tmp_path, [*rows, *(f"{rank},compute,,,,0.0" for rank in range(1, 16))])
+    one = found["few ranks do nearly all"]
+    assert one.sentence == "Rank 0 alone asks for 100 % of the 0.2684 GB of all 16 ranks."
+    assert one.rows[0][:5] == ("rank 0", "0", "0.2684 GB", "100 %", "1")
+    assert Remedy.MORE_RANKS in one.remedies
+
+
+def test_ranks_that_ask_alike_are_told_by_their_aggregator_not_by_themselves():
+    found = ior("-a MPIIO -c -w -b 4m -t 4m", count=1)
+    assert "few ranks do nearly all" not in found
+    assert found["few aggregators"].rows[0][1:5] == ("0", "1", "4", "1")
+    assert found["few aggregators"].remedies == (Remedy.AGGREGATION, Remedy.STRIPING)
+
+
+def test_small_calls_that_begin_amid_pages():
+    found = ior("-F -w -e -b 1000000 -t 10000", count=1)
+    assert found["many small calls"].sentence.startswith(
+        "1,600 of 1,600 reads and writes (100 %) are below 1 MiB. They move 0.016 GB of 0.016 GB"
+    )
+    assert found["many small calls"].rows[0][1:5] == ("100", "100", "0.001 GB", "10 kB")
+    assert found["unaligned calls"].rows[0][3] == "1 MiB"
+
+
+def test_calls_that_cross_one_stripe_more_than_they_need():
+    found = ior("-F -w -e -b 64m -t 4m", count=1, striping={"count": 1, "size": "3m"})
+    assert "amid a page of the cache (4 KiB); " in found["unaligned calls"].sentence
+    assert found["unaligned calls"].sentence.startswith("0 of 256 ")
+
+
+def test_locks_that_nodes_take_from_each_other():
+    found = ior("-w -e -b 64k -t 64k -s 8", count=1)["locks that change hands"]
+    file, back, locks, nodes, _ = found.rows[0]
+    assert file == "testFile"
+    assert 0 < int(back) <= int(locks)
+    assert int(nodes) > 1
+
+
+def test_a_file_on_one_ost_that_many_nodes_write():
+    found = ior("-w -e -b 128m -t 8m", count=1)["few OSTs have nearly all"]
+    assert found.sentence == (
+        "90 % of the 2.147 GB go to 1 OST; the files lie on 1, the job has 4 nodes, and the "
+        "machine has 56 OSTs."
+    )
+    assert found.rows[0][2] == "100 %"
+
+
+def test_holes_that_mpi_io_fills(tmp_path: Path):
+    path = tmp_path / "job.csv"
+    ranks = range(16)
+    rows = ["rank,op,file,offset,length,coll,api"]
+    rows += [f"{rank},create,/a,,,1,mpiio" for rank in ranks]
+    rows += [f"{rank},write,/a,{rank * 2**17},65536,2,mpiio" for rank in ranks]
+    rows += [f"{rank},close,/a,,,3,mpiio" for rank in ranks]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    result = run({"kernel": {"name": "replay", "trace": str(path)}})
+    (found,) = (one for one in triggers(result) if one.name == "read, modified, written back")
+    assert found.rows[0][0] == "/a"
+    assert found.rows[0][3] == "0.001049 GB"
+    assert Remedy.COLLECTIVE in found.remedies
+
+
+def test_one_rank_that_computes_longer_is_waited_for(tmp_path: Path):
+    rows = [f"{rank},compute,,,,{9.0 if rank == 5 else 0.1}" for rank in range(16)]
+    rows += [f"{rank},barrier,,,," for rank in range(16)]
+    found = of_trace(tmp_path, rows)
+    assert found["waiting for the slowest rank"].rows[0][0] == "rank 5"
+    assert found["little to gain"].sentence.startswith("Rank 5 computes 9.000 s of the 9.0")
+
+
+def test_files_opened_again_and_again(tmp_path: Path):
+    rows = [row for _ in range(12) for row in ("0,open,/a,,,", "0,close,/a,,,")]
+    rows += [f"{rank},compute,,,,0.0" for rank in range(1, 16)]
+    found = of_trace(tmp_path, ["0,create,/a,,,", "0,close,/a,,,", *rows])
+    assert found["many opens"].sentence == "A rank opens a file 13 times on average."
+    assert found["many opens"].rows[0][:3] == ("/a", "1", "13")
+
+
+def test_metadata_and_many_files_in_one_directory():
+    result = run({"mdtest": "-n 100 -F -C"})
+    found = {one.name: one for one in triggers(result)}
+    assert found["many opens"].sentence == "1,600 files are made in one directory."
+    assert found["time in metadata"].rows[0][0] == "create"
+    assert Remedy.FEWER_FILES in found["time in metadata"].remedies
+
+
+@pytest.mark.parametrize("name", ["adios", "hacc-io", "e3sm", "wrf-restart"])
+def test_every_kind_of_run_can_be_looked_at_recorded_or_not(name: str):
+    result = run({"kernel": {"name": name}}, nodes=2, ppn=2)
+    whole = triggers(result)
+    less = triggers(replace(result, recording=None))
+    assert {one.name for one in less} <= {one.name for one in whole}
+    for one in whole:
+        assert one.rows
+        assert all(len(row) == len(one.heads) for row in one.rows)
+        assert one.sentence.endswith(".")
