@@ -20,12 +20,12 @@ from __future__ import annotations
 # which has this constant, would take milliseconds, and so would what __getattr__ needs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sim.config.asked_workload import Workload
     from sim.config.errors import InputError
     from sim.config.jobs import JobsScenario, load_jobs
     from sim.config.machine import Machine, load_machine
     from sim.config.scenario import Placement, Scenario, Target, load_scenario
     from sim.config.striping import StripeRequest
-    from sim.config.workload import Workload
     from sim.config.workload_mix import WorkloadMix, load_mix
     from sim.results.programs.ior_report import ior_report, ior_rows
     from sim.results.saved import load
@@ -99,7 +99,7 @@ _HOMES = {
     "Sweep": "sim.studies.sweep.sweep",
     "Target": "sim.config.scenario",
     "Tuning": "sim.studies.tune.tuning",
-    "Workload": "sim.config.workload",
+    "Workload": "sim.config.asked_workload",
     "compare": "sim.studies.compare.side_by_side",
     "explain": "sim.studies.explain.explanation",
     "WorkloadMix": "sim.config.workload_mix",

@@ -18,16 +18,16 @@ from sim.config.errors import InputError, naming
 from sim.config.faults import parse_fault
 from sim.config.job_form import HELP, HINTS, JOB, LOOKED_AT, Policy, Takes, in_scenario, option_of
 from sim.config.jobs import JobsScenario
-from sim.config.parts.changes import parse_changes
+from sim.config.parts.machine_changes import parse_changes
 from sim.config.scenario import Background, Cores, Placement, Scenario, Target
 from sim.config.striping import StripeRequest
 from sim.config.units import is_count, parse_bytes, parse_rate, parse_seconds
 from topology import parse_node_list
 
 if TYPE_CHECKING:
+    from sim.config.asked_workload import Workload
     from sim.config.faults import Fault
     from sim.config.jobs import Job, JobKind
-    from sim.config.workload import Workload
 
     _Any = TypeVar("_Any", Job, JobKind)
 

@@ -13,7 +13,7 @@ from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.jobs import load_jobs
 from sim.config.machine import load_machine
-from sim.config.parts.changes import parse_changes
+from sim.config.parts.machine_changes import parse_changes
 from sim.results.machine_text import format_machine, format_sources
 from sim.run.fabric import fabric_of
 

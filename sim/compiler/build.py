@@ -29,7 +29,7 @@ import numba
 
 from sim.compiler.core import UNWRITABLE, Job
 from sim.compiler.functions import Keys, reached_from
-from sim.compiler.library import UNLINKED
+from sim.compiler.loading import UNLINKED
 from sim.compiler.translate import Translator
 from sim.engine.compiled import Entry
 from sim.engine.processors import processors

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.compiler.library import LINKED, UNLINKED, listed, load
+from sim.compiler.loading import LINKED, UNLINKED, listed, load
 from sim.compiler.processor import processor
 from sim.compiler.signature import Layouts, layouts_of
 from sim.config.errors import FailureError

@@ -33,6 +33,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.faults import Faults
 from sim.config.kept import kept
@@ -57,7 +58,6 @@ from sim.config.scenario import (
 )
 from sim.config.striping import StripeRequest
 from sim.config.units import Count, Seconds
-from sim.config.workload import Workload
 
 
 def _name(name: str) -> str:

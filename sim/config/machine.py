@@ -26,11 +26,11 @@ from sim.config.errors import InputError, nearest
 from sim.config.files import find, read_mapping, shipped
 from sim.config.kept import kept
 from sim.config.model import Model, explain
-from sim.config.parts.changes import let_follow, provenance_of_changes
+from sim.config.parts.compute_nodes import Nodes
+from sim.config.parts.interconnect import Network
 from sim.config.parts.lustre import Lnet, Lustre
+from sim.config.parts.machine_changes import let_follow, provenance_of_changes
 from sim.config.parts.mpi import Mpi
-from sim.config.parts.network import Network
-from sim.config.parts.nodes import Nodes
 from sim.config.parts.provenance import OWN, Provenance, completed, separate
 from sim.config.parts.storage import Service, Ssd
 from sim.config.text.paths import flat, nested

@@ -29,6 +29,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import CoreSchema, core_schema
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.faults import Faults
 from sim.config.files import find, read_mapping
@@ -38,7 +39,6 @@ from sim.config.machine import Machine, coarser, load_machine, read_machine
 from sim.config.model import Model, explain
 from sim.config.striping import StripeRequest
 from sim.config.units import Count, Load, Seconds, Size, format_bytes
-from sim.config.workload import Workload
 
 Seed = Annotated[int, Field(ge=0)]
 

@@ -1,4 +1,4 @@
-"""Pools: which rows of a table are free to be taken.
+"""Pools: which rows of a table are free to be taken; of those taken in runs, the spans.
 
 Compiled code cannot make a table longer, so rows must be free before an event takes them. A
 component declares the most rows that one of its events takes (``Component.demands``); the loop
@@ -126,3 +126,43 @@ def reserve(pool: Pool, rows: int) -> bool:
         return True
     pool.counts[WANTED] = max(pool.counts[WANTED], rows)
     return False
+
+
+class Spans:
+    """Rows that are free, as runs in ascending order with rows in use between them.
+
+    For tables whose rows are taken in runs, such as the files of a job: a :class:`Pool` hands
+    out single rows.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[tuple[int, int]] = []  # first row, and one past the last
+
+    @property
+    def rows(self) -> int:
+        """How many rows are free."""
+        return sum(stop - first for first, stop in self._free)
+
+    def take(self, count: int) -> int | None:
+        """Take the first run of so many rows; return its first row, or None if there is none."""
+        for place, (first, stop) in enumerate(self._free):
+            if stop - first >= count:
+                rest = [(first + count, stop)] if stop - first > count else []
+                self._free[place : place + 1] = rest
+                return first
+        return None
+
+    def give(self, first: int, count: int) -> None:
+        """Give back ``count`` rows from ``first`` on; none of them is free."""
+        if count == 0:
+            return
+        free = sorted([*self._free, (first, first + count)])
+        joined = free[:1]
+        for start, stop in free[1:]:
+            if start < joined[-1][1]:
+                raise ValueError(f"rows from {start} on are given back twice")
+            if start == joined[-1][1]:
+                joined[-1] = (joined[-1][0], stop)
+            else:
+                joined.append((start, stop))
+        self._free = joined

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from sim.config.asked_workload import Workload
 from sim.config.kept import kept
 from sim.config.parts.lustre import Lustre
-from sim.config.workload import Workload
 from sim.findings.call_sizes import CallSizes, log_sizes
 from sim.findings.replay_times import FileTimes, file_times
 from sim.run.result import Result

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.spans import Spans
+from sim.engine.pool import Spans
 from sim.engine.types import Integers, enlarge_table, make_table
 from sim.machine.rows import Rows
 from sim.machine.tables import Tables

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sim.engine.pool import Spans
 from sim.engine.queue import clear_all
-from sim.engine.spans import Spans
 from sim.engine.types import Indices, Integers, enlarge_table, make_table
 from sim.lustre.server.journal import NEVER
 from sim.machine.rows import Rows

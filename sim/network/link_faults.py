@@ -14,7 +14,7 @@ from sim.config.errors import InputError
 from sim.config.parts.recovery import load_recovery
 from sim.network.aries import Aries
 from sim.network.peers import PeerRoutes
-from sim.plane.faults import Course, Process, fault
+from sim.plane.fault_course import Course, Process, fault
 from topology import cut_off
 from topology.text import format_count
 

@@ -6,5 +6,5 @@ From the ground up:
 * ``causes``, ``counters`` and ``stations``: what is counted, and what it is called.
 * ``site``, ``files``, ``recorder``, ``registry``, ``programs``: what components are built on and
   registered with. ``control`` performs what needs no file, ``lateness`` ends meetings.
-* ``faults`` is the course of a fault, which the rooms of the parts fill; ``pace`` is one of ranks.
+* ``fault_course``: how any fault goes, which the rooms of the parts fill; ``pace``: that of ranks.
 """

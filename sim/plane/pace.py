@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.engine.types import Floats, Integers, Table
-from sim.plane.faults import Course, PlacedPrograms, Process, fault
+from sim.plane.fault_course import Course, PlacedPrograms, Process, fault
 from sim.plane.operations import Op
 from sim.plane.programs import Programs
 

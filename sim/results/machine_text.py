@@ -8,8 +8,8 @@ from typing import Any
 
 from sim.config.faults import Fault
 from sim.config.machine import Machine
+from sim.config.parts.compute_nodes import Nodes
 from sim.config.parts.lustre import Lnet, Lustre, Mds
-from sim.config.parts.nodes import Nodes
 from sim.config.parts.storage import Service, Ssd
 from sim.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
 from sim.run.fabric import fabric_of

@@ -26,7 +26,7 @@ from sim.results.run_tables import (
 )
 from sim.results.run_text import job_line
 from sim.results.trigger_tables import trigger_parts
-from sim.run.complete import complete_jobs_yaml, complete_yaml
+from sim.run.job_list import complete_jobs_yaml, complete_yaml
 from sim.run.result import Result
 from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
 

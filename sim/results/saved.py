@@ -1,4 +1,4 @@
-"""Results read back from the files that ``sim.run.saving`` writes.
+"""Results read back from the files that ``sim.run.result`` writes.
 
 A class of records is known when its module has been imported: whatever can be in a file is imported
 here, and what it is made of with it.
@@ -18,15 +18,14 @@ from sim.archive.archive import read_archive
 from sim.config.errors import InputError
 from sim.findings.replay_report import ReplayReport
 from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.run.saving import RESULT_FILE, Saved
+from sim.run.result import RESULT_FILE, Result, Saved
 
 Content: TypeAlias = Result | JobsResult | ReplayReport
 """A run, several jobs together, or what a replay of a Darshan log has to tell."""
 
 
 def load_saved(path: str | Path) -> Saved:
-    """Read what :func:`~sim.run.saving.save` wrote: a :data:`Content`, and how it was printed.
+    """Read what :func:`~sim.run.result.save` wrote: a :data:`Content`, and how it was printed.
 
     Raises
     ------

@@ -23,7 +23,7 @@ import numpy as np
 import topology
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.config.parts.network import Dragonfly, Torus
+from sim.config.parts.interconnect import Dragonfly, Torus
 from sim.engine.user_cache import forget_old, is_there, user_cache, written
 from topology import (
     DragonflyShape,

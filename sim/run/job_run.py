@@ -11,7 +11,7 @@ from sim.config.errors import InputError
 from sim.config.units import format_bytes
 from sim.engine.types import Indices, Integers
 from sim.lustre.faults.slow import Conditions
-from sim.machine.faults import Faults
+from sim.machine.faults_at_work import Faults
 from sim.plane.counters import Stat
 from sim.plane.programs import FAILED, REFUSED
 from sim.run.placement import PlacedJob, crowded, doubts

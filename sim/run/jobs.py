@@ -16,12 +16,10 @@ from sim.config.jobs import Job, JobsScenario, check_jobs_fit
 from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, changed_machine, check_job
-from sim.engine.randomness import stream
 from sim.engine.types import Indices
-from sim.run.machine import Progress
-from sim.run.mix import all_jobs
-from sim.run.result import Result
-from sim.run.saving import save
+from sim.run.built_machine import Progress
+from sim.run.job_list import SeededJob, all_jobs, seeded_jobs
+from sim.run.result import Result, save
 from sim.run.simulate import run_jobs
 from sim.run.submission import Allocation, Submission, in_job
 from sim.workloads.catalogue import workload_of
@@ -172,30 +170,6 @@ class JobsResult:
     def save(self, path: str | Path) -> None:
         """Keep everything in a file, as :meth:`Result.save <sim.run.result.Result.save>` does."""
         save(self, path)
-
-
-class SeededJob(NamedTuple):
-    """A job with what is random in it decided."""
-
-    job: Job
-    drawn: bool
-    seed: int
-
-
-def seeded_jobs(scenario: JobsScenario) -> tuple[SeededJob, ...]:
-    """Return all jobs of a scenario, listed and drawn, each with its seed."""
-    listed = len(scenario.jobs)
-    return tuple(
-        SeededJob(job, number >= listed, seed_of(job, scenario.seed))
-        for number, job in enumerate(all_jobs(scenario))
-    )
-
-
-def seed_of(job: Job, seed: int) -> int:
-    """Return the seed of a job: its own, or one that follows from the scenario's and its name."""
-    if job.seed is not None:
-        return job.seed
-    return int(stream(seed, "job", job.name).integers(1 << 31))
 
 
 def simulate_jobs(

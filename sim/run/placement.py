@@ -16,7 +16,7 @@ from sim.engine.randomness import stream
 from sim.engine.types import Indices, Integers
 from sim.machine.plane import Plane
 from sim.node.cores import rank_cores
-from sim.plane.faults import PlacedPrograms
+from sim.plane.fault_course import PlacedPrograms
 from sim.plane.site import Occupants
 from sim.run.submission import Submission
 from sim.storage.places import LUSTRE, Storage

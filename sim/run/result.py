@@ -1,14 +1,19 @@
-"""What a run leaves: the times of its phases, and what only a simulator knows."""
+"""What a run leaves: the times of its phases, and what only a simulator knows.
+
+Results are kept in files, written whole and without loss; ``sim.results.saved`` reads them back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sim.archive.archive import Format, write_archive
 from sim.config.kept import NOT_KEPT, kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
@@ -18,11 +23,10 @@ from sim.machine.plane import Plane
 from sim.mpi.stats import MpiRecord
 from sim.plane.causes import Cause
 from sim.plane.counters import Stat
-from sim.plane.faults import FaultRecord
+from sim.plane.fault_course import FaultRecord
 from sim.plane.stations import StationKind
 from sim.run.frames import to_pandas, to_xarray
 from sim.run.recording import Recording
-from sim.run.saving import save
 from sim.run.station_table import StationTable
 from sim.run.submission import Allocation
 from sim.workloads.job_results import Activity, Row, Trouble
@@ -31,6 +35,28 @@ from sim.workloads.workload import WorkloadRecord
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+RESULT_FILE = Format(name="result of xc40io", version=2, option="--save")
+
+
+@kept
+class Saved(NamedTuple):
+    """What is in a file."""
+
+    content: Any  # of a run, of jobs, or of a replayed log: sim.results.saved.Content
+    shown: Mapping[str, bool]  # how it was printed when it was saved: the options, by name
+
+
+def save(content: Any, path: str | Path, shown: Mapping[str, bool] | None = None) -> None:
+    """Write a result to a file; see :class:`Saved`.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written there.
+    """
+    write_archive(path, RESULT_FILE, version("xc40io"), Saved(content, shown or {}))
+
 
 _KINDS = tuple(StationKind)
 

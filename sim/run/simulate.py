@@ -10,16 +10,16 @@ import numpy as np
 import simpy
 
 from sim.compiler.core import core_of
+from sim.config.asked_workload import Workload as AskedWorkload
 from sim.config.errors import InputError
 from sim.config.faults import Said, said_faults
 from sim.config.machine import Machine
 from sim.config.scenario import Background, Scenario, machine_of
 from sim.config.units import MOST_SECONDS
-from sim.config.workload import Workload as AskedWorkload
 from sim.engine.compiled import is_compiling
 from sim.machine.loop import run
+from sim.run.built_machine import BuiltMachine, Progress, build_machine
 from sim.run.deadlock import deadlock
-from sim.run.machine import BuiltMachine, Progress, build_machine
 from sim.run.recording import recorded_by
 from sim.run.result import Result
 from sim.run.station_table import station_table
@@ -105,7 +105,7 @@ def run_jobs(
     submissions
         The jobs, checked, in the order in which they get their nodes.
     background, seed, faults, record, progress
-        As :func:`~sim.run.machine.build_machine` takes them.
+        As :func:`~sim.run.built_machine.build_machine` takes them.
 
     Returns
     -------

@@ -12,7 +12,8 @@ from sim.config.jobs import Job, JobsScenario
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario, machine_of
 from sim.mpi.hint_text import with_more_hints
-from sim.run.jobs import machine_of_jobs, seeded_jobs, simulate_some
+from sim.run.job_list import seeded_jobs
+from sim.run.jobs import machine_of_jobs, simulate_some
 from sim.run.result import Result
 from sim.run.simulate import simulate
 from sim.run.submission import Allocation

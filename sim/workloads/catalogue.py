@@ -22,7 +22,7 @@ from sim.workloads.ior.command import Ior
 from sim.workloads.mdtest.command import Mdtest
 
 if TYPE_CHECKING:
-    from sim.config.workload import Workload as AskedWorkload
+    from sim.config.asked_workload import Workload as AskedWorkload
     from sim.workloads.kernels.kernel import Kernel
     from sim.workloads.workload import Workload
 

@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from sim.config.asked_workload import Workload as AskedWorkload
 from sim.config.kept import kept
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.config.workload import Workload as AskedWorkload
 
 if TYPE_CHECKING:  # whoever asks for the options must not wait for NumPy
     import simpy

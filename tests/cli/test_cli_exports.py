@@ -13,10 +13,10 @@ from click.testing import Result as Outcome
 import sim
 from sim.cli import exports
 from sim.cli.exports import EXPORTS, Export, Takes, Wants, check_recorded, needs_recording
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
 from sim.config.scenario import Scenario
-from sim.config.workload import Workload
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.run.result import Result
 from sim.run.simulate import simulate

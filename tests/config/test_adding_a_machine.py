@@ -10,10 +10,10 @@ import yaml
 
 from sim.config.files import shipped
 from sim.config.machine import Machine, load_machine, read_machine
+from sim.config.parts.compute_nodes import Nodes
+from sim.config.parts.interconnect import Dragonfly, Torus
 from sim.config.parts.lustre import Lnet, Lustre, Mds
 from sim.config.parts.mpi import Mpi
-from sim.config.parts.network import Dragonfly, Torus
-from sim.config.parts.nodes import Nodes
 from sim.config.parts.storage import Service, Ssd
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/adding-a-machine.md").read_text("utf-8")

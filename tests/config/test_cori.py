@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sim.config.machine import Machine, load_machine
-from sim.config.parts.network import Dragonfly
+from sim.config.parts.interconnect import Dragonfly
 from sim.engine.page import PAGE
 
 

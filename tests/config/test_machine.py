@@ -12,7 +12,7 @@ from refusals import refusal, refusal_of_value
 from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.parts.changes import parse_changes
+from sim.config.parts.machine_changes import parse_changes
 
 
 @pytest.fixture(scope="module")

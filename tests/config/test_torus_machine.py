@@ -7,7 +7,7 @@ from refusals import refusal_of_value
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine, load_machine
-from sim.config.parts.network import Torus
+from sim.config.parts.interconnect import Torus
 from sim.run.fabric import fabric_of
 
 

@@ -13,7 +13,7 @@ from sim.config.jobs import JobsScenario
 from sim.config.parts.recovery import load_recovery
 from sim.config.scenario import Scenario
 from sim.plane.causes import Cause
-from sim.plane.faults import PROCESSES
+from sim.plane.fault_course import PROCESSES
 from sim.plane.stations import StationKind
 from sim.run.jobs import simulate_jobs
 from sim.run.result import Result

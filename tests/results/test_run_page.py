@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from sim import JobsResult, Result, load, simulate, simulate_jobs
+from sim.config.asked_workload import Workload
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import load_scenario
 from sim.config.units import parse_rate
-from sim.config.workload import Workload
 from sim.findings.critical_path import critical_paths
 from sim.findings.waits import waits
 from sim.results.exports.html_file import page_of, write

@@ -17,7 +17,7 @@ from sim.mpi.hints import resolve
 from sim.plane.batch import Batch
 from sim.plane.counters import Stat
 from sim.plane.operations import Op
-from sim.run.machine import build_machine
+from sim.run.built_machine import build_machine
 from sim.run.submission import Submission
 from sim.workloads.catalogue import workload_of
 from sim.workloads.job import Job

@@ -9,10 +9,10 @@ import random
 import sys
 from collections.abc import Iterator
 
+from sim.config.asked_workload import Io500 as AskedIo500
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.config.workload import Io500 as AskedIo500
-from sim.config.workload import Workload
 from sim.run.simulate import simulate
 from sim.workloads.io500.ini import format_ini, parse_ini
 

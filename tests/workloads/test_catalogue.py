@@ -8,8 +8,8 @@ from subprocess import run
 
 import pytest
 
+from sim.config.asked_workload import Workload as AskedWorkload
 from sim.config.errors import InputError
-from sim.config.workload import Workload as AskedWorkload
 from sim.workloads.catalogue import WRITTEN, workload_of
 
 MIB = 1 << 20

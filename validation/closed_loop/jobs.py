@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
 from sim.config.striping import StripeRequest
 from sim.config.units import GIB, KIB, MIB
-from sim.config.workload import Workload
 from sim.engine.randomness import stream
 from sim.studies.advice.job_nature import REPLAY
 from sim.workloads.darshan.facts import facts_of

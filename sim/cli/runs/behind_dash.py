@@ -10,7 +10,7 @@ from sim.cli import options
 from sim.cli.job_options import describe, described
 from sim.cli.options import Keep, View, Whole
 from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
-from sim.config.workload import Workload
+from sim.config.asked_workload import Workload
 
 _PROGRAMS = {"ior": ("IOR", "-a POSIX -b 8m -t 1m"), "mdtest": ("mdtest", "-n 1000 -F -u")}
 """What a person calls the program of each command, and an example of its options."""

@@ -11,7 +11,7 @@ from sim.archive.whole_files import make_folder
 from sim.cli import options
 from sim.cli.job_options import describe, described
 from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
-from sim.config.workload import Workload
+from sim.config.asked_workload import Workload
 from sim.workloads.h5bench.configuration import read_configuration
 
 if TYPE_CHECKING:

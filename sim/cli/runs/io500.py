@@ -13,9 +13,9 @@ from sim.archive.whole_files import make_folder, write_whole
 from sim.cli import options
 from sim.cli.job_options import describe, described_on
 from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
+from sim.config.asked_workload import START, Workload
+from sim.config.asked_workload import Io500 as Asked
 from sim.config.errors import InputError, naming
-from sim.config.workload import START, Workload
-from sim.config.workload import Io500 as Asked
 from sim.results.progress import ProgressBar
 from sim.workloads.io500.command import Io500
 from sim.workloads.io500.ini import format_ini, read_ini
@@ -24,7 +24,7 @@ from sim.workloads.io500.outcome import PHASES
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
     from sim.config.scenario import Scenario
-    from sim.run.machine import Progress
+    from sim.run.built_machine import Progress
 
 _NODES = 10
 """Nodes of the list on which all have as many."""

@@ -13,11 +13,11 @@ from sim.cli import options
 from sim.cli.job_options import describe, described
 from sim.cli.runs.what_ifs import NAMES as WHAT_IFS
 from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.job_form import JOB
 from sim.config.text.yaml_text import parse_yaml
 from sim.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
-from sim.config.workload import Workload
 from sim.results.fit_text import format_fit, format_skeleton
 from sim.workloads.catalogue import KERNELS
 

@@ -18,8 +18,7 @@ from sim.results.programs.forms import output_of
 from sim.results.programs.output import Output
 from sim.results.progress import ProgressBar
 from sim.results.run_text import format_run
-from sim.run.result import Result
-from sim.run.saving import save
+from sim.run.result import Result, save
 from sim.run.simulate import simulate
 from sim.telling.data import json_text
 from sim.workloads.catalogue import workload_of

@@ -10,10 +10,10 @@ import click
 
 from sim.cli.job_options import describe, displaying, inherited, variables_of
 from sim.cli.options import TABLES, View
+from sim.config.asked_workload import Workload
 from sim.config.job_form import HINTS, option_of
 from sim.config.machine import DEFAULT_MACHINE, load_machine
 from sim.config.scenario import machine_of
-from sim.config.workload import Workload
 from sim.findings.replay_report import ReplayReport, replay_report
 from sim.results.file_stats import add_file_stats, format_file_stats
 from sim.results.mpiio.mpiio_report import mpiio_blocks

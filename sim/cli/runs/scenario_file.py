@@ -20,6 +20,7 @@ from sim.config.errors import InputError
 from sim.config.files import shipped
 from sim.config.jobs import JobsScenario, load_jobs
 from sim.config.scenario import machine_of
+from sim.run.job_list import complete_jobs_yaml, complete_yaml
 from sim.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
@@ -107,7 +108,6 @@ def _scenario(
 
 def _complete(scenario: Scenario | JobsScenario) -> str:
     """Return a scenario with nothing left to a default, as a file."""
-    from sim.run.complete import complete_jobs_yaml, complete_yaml
     from sim.run.jobs import machine_of_jobs
 
     if isinstance(scenario, JobsScenario):

@@ -23,7 +23,8 @@ from sim.results.jobs_answer import job_head, jobs_answer
 from sim.results.programs.forms import output_of
 from sim.results.progress import ProgressBar
 from sim.results.run_text import format_job_part, format_machine_part
-from sim.run.jobs import JobOutcome, JobsResult, seeded_jobs, simulate_jobs
+from sim.run.job_list import seeded_jobs
+from sim.run.jobs import JobOutcome, JobsResult, simulate_jobs
 from sim.run.submission import in_job
 from sim.telling.data import document_of, json_text
 from sim.telling.text import text_of

@@ -11,9 +11,9 @@ import click
 from sim.cli.job_options import changed, describe, refuse_beside, typed_options
 from sim.cli.job_script import scenario_of_job_script
 from sim.cli.options import TABLES
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.jobs import load_jobs
-from sim.config.workload import Workload
 from sim.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:

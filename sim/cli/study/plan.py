@@ -12,7 +12,7 @@ from sim.cli.face import typed_command
 from sim.cli.options import Whole
 from sim.cli.study_options import Findings, Study, findings_of, study_options
 from sim.config.errors import InputError
-from sim.config.parts.changes import parse_changes
+from sim.config.parts.machine_changes import parse_changes
 from sim.config.units import is_count
 from sim.config.workload_mix import load_mix
 from sim.studies.axes import parse_axes

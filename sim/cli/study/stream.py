@@ -14,7 +14,7 @@ from sim.cli.options import Whole
 from sim.cli.study_options import Findings, Study, findings_of, study_options
 from sim.config.errors import InputError
 from sim.config.files import check_is_file, shipped
-from sim.config.parts.changes import parse_changes
+from sim.config.parts.machine_changes import parse_changes
 from sim.config.stream import checked_stream, load_stream
 from sim.config.text.yaml_text import parse_yaml
 

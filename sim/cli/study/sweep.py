@@ -13,9 +13,9 @@ from sim.cli.job_script import scenario_of_job_script
 from sim.cli.options import Whole
 from sim.cli.study.named import workload_of_words
 from sim.cli.study_options import Findings, Study, findings_of, study_options
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario, load_scenario
-from sim.config.workload import Workload
 from sim.studies.axes import parse_axes
 from sim.studies.cluster import check_scheduler
 from sim.studies.sweep.sweep import sweep as run_all

@@ -20,7 +20,7 @@ from sim.engine.types import Integers
 from sim.lustre.brw import READ_AT_CLIENT, READ_CUT, READ_REQUESTED, WRITE_AT_OSS
 from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
 from sim.lustre.ldlm import Ldlm
-from sim.plane.faults import Course, Process, fault
+from sim.plane.fault_course import Course, Process, fault
 from sim.plane.files import Backend
 from topology.text import format_count
 

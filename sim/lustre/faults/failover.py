@@ -18,7 +18,7 @@ from sim.lustre.mds import Mds
 from sim.lustre.resend import resend
 from sim.lustre.server.disks import Disks
 from sim.lustre.server.oss import OssThreads
-from sim.plane.faults import Course, Process, fault
+from sim.plane.fault_course import Course, Process, fault
 from topology.text import format_count
 
 

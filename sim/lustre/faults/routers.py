@@ -18,7 +18,7 @@ from sim.engine.pool import live_rows
 from sim.engine.types import Integers
 from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED, Brw
 from sim.lustre.resend import lose
-from sim.plane.faults import Course, Process, fault
+from sim.plane.fault_course import Course, Process, fault
 from topology.text import format_count
 
 _SHUNNED = 2.0**50

@@ -24,7 +24,7 @@ from sim.engine.randomness import stream
 from sim.engine.types import Floats
 from sim.lustre.server.disks import Disks, byte_seconds
 from sim.lustre.server.journal import Journals, commit_seconds
-from sim.plane.faults import Course, Process, fault
+from sim.plane.fault_course import Course, Process, fault
 from sim.plane.stations import Section, StationBook, StationKind
 
 _BY_BYTES = {

@@ -20,7 +20,7 @@ from sim.engine.types import Indices, Integers
 from sim.node.byte_lists import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
 from sim.node.page_cache import find_osc_object, inode_of, osc_object_of
 from sim.node.pages import drop_cached
-from sim.plane.faults import Course, Process, fault
+from sim.plane.fault_course import Course, Process, fault
 from sim.plane.files import object_of
 from sim.plane.programs import wake_all
 from sim.storage.ssd.device import Ssds

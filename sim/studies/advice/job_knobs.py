@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError, nearest
 from sim.config.scenario import Scenario, Target
 from sim.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
-from sim.config.workload import Workload
 from sim.studies.advice.job_nature import JobNature
 from sim.studies.advice.knobs import (
     AGGREGATORS,

@@ -12,10 +12,10 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from sim.config.asked_workload import Workload
 from sim.config.job_form import HINTS
 from sim.config.scenario import Scenario
 from sim.config.units import MIB, SHORT_SIZES, format_bytes
-from sim.config.workload import Workload
 from sim.mpi.hint_text import with_more_hints
 from sim.studies.advice.job_nature import JobNature
 from sim.studies.case import GROUP_LOCK

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.job_form import HINTS
 from sim.config.jobs import Job, JobsScenario
 from sim.config.model import Model, explain
 from sim.config.scenario import Scenario
 from sim.config.text.yaml_text import parse_value
-from sim.config.workload import Workload
 
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
 _SECTIONS = ("striping", "cores", "background", "target", "placement", "workload")

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from sim.config.errors import InputError
 from sim.config.machine import Machine
-from sim.config.parts.changes import nearest_count
+from sim.config.parts.machine_changes import nearest_count
 from sim.config.scenario import Scenario
 from sim.config.units import GB
 from sim.config.workload_mix import WorkloadMix
 from sim.run.fabric import check_network
-from sim.run.mix import all_jobs
+from sim.run.job_list import all_jobs
 from sim.studies.axes import Axis
 from sim.studies.simulations import Runnable
 

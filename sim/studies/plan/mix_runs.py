@@ -15,7 +15,7 @@ from sim.config.workload_mix import MixJob, WorkloadMix
 from sim.findings.bottlenecks import SATURATED
 from sim.findings.waits import WORDS, Wait
 from sim.plane.causes import Cause
-from sim.run.mix import all_jobs
+from sim.run.job_list import all_jobs
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
 from sim.studies.record import Bound, RunRecord

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.run.streaming.outcome import StreamOutcome, StreamResult
+from sim.run.streaming.stream_outcome import StreamOutcome, StreamResult
 from sim.studies.stream.stream_draws import Agreement, Draws
 from sim.studies.stream.stream_plot import stream_figure
 from sim.telling.answer import (

@@ -12,9 +12,9 @@ import numpy as np
 from sim.config.errors import FailureError
 from sim.config.stream import StreamScenario
 from sim.engine.types import Floats
-from sim.run.machine import Progress
-from sim.run.streaming.outcome import StreamOutcome, StreamResult
-from sim.run.streaming.stream import Stream
+from sim.run.built_machine import Progress
+from sim.run.streaming.stream_outcome import StreamOutcome, StreamResult
+from sim.run.streaming.stream_run import Stream
 from sim.run.submission import Allocation
 from sim.studies.processes import Failure, each
 from sim.workloads.job_records.job_record import JobRecord

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.config.units import GB
-from sim.run.streaming.outcome import StreamOutcome, StreamResult
+from sim.run.streaming.stream_outcome import StreamOutcome, StreamResult
 from sim.telling.sheet import (
     INK,
     PALETTE,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sim.config.asked_workload import Io500 as AskedIo500
+from sim.config.asked_workload import Workload as AskedWorkload
 from sim.config.errors import InputError, naming
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.config.workload import Io500 as AskedIo500
-from sim.config.workload import Workload as AskedWorkload
 from sim.workloads.io500.checks import check_settings, remarks
 from sim.workloads.io500.ini import checked
 from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sim.config.asked_workload import Workload
 from sim.config.stream import StreamJob, StreamScenario
 from sim.config.striping import StripeRequest
-from sim.config.workload import Workload
 from sim.workloads.job_records.habits import completed, load_habits
 from sim.workloads.job_records.job_record import JobRecord
 from sim.workloads.job_records.job_table import read_job_table

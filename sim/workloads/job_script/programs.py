@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
-from sim.config.workload import Workload
 from sim.workloads.catalogue import KERNELS, WRITTEN, workload_of
 from sim.workloads.ior.command import Ior
 from sim.workloads.mdtest.command import Mdtest

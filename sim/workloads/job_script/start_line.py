@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from sim.config.machine import Machine
-from sim.config.parts.nodes import LAUNCHER
+from sim.config.parts.compute_nodes import LAUNCHER
 
 
 def start_line(

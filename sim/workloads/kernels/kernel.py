@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
+from sim.config.asked_workload import Workload as AskedWorkload
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.model import Model
-from sim.config.workload import Workload as AskedWorkload
 from sim.mpi.known_hints import Displays, read_displays
 from sim.workloads.workload import Workload
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sim.config.asked_workload import Workload as AskedWorkload
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
-from sim.config.workload import Workload as AskedWorkload
 from sim.workloads.mdtest.checks import check, remarks
 from sim.workloads.mdtest.options import parse_arguments
 from sim.workloads.workload import Workload

@@ -6,7 +6,7 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
-from sim.config.parts.changes import nearest_count
+from sim.config.parts.machine_changes import nearest_count
 
 
 @pytest.mark.parametrize(

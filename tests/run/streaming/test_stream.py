@@ -11,8 +11,8 @@ import pytest
 from sim.config.errors import InputError
 from sim.config.stream import StreamScenario, checked_stream
 from sim.engine.pool import live_rows
-from sim.run.streaming.outcome import StreamResult
-from sim.run.streaming.stream import Stream, StreamRun
+from sim.run.streaming.stream_outcome import StreamResult
+from sim.run.streaming.stream_run import Stream, StreamRun
 from sim.studies.stream.stream_draws import with_alone
 
 PRODUCTION = {"name": "production", "read": "8 MiB", "written": "24 MiB", "steps": 2}

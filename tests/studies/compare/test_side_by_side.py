@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from sim import Scenario, simulate
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
-from sim.config.workload import Workload
 from sim.findings.bottlenecks import loads
 from sim.findings.waits import Wait
 from sim.studies.case import Phase, seconds_of

@@ -12,9 +12,9 @@ from darshan_logs import file_per_ost
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.scenario import Scenario
-from sim.config.workload import Workload
 from sim.machine import batches
 from sim.mpi.stats import Timer
 from sim.run.result import Result

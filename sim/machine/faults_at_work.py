@@ -16,7 +16,7 @@ from sim.lustre.faults import evicted, failover, routers
 from sim.lustre.faults.slow import Conditions, Slowness
 from sim.machine.assembly import Assembly
 from sim.network import link_faults
-from sim.plane.faults import (
+from sim.plane.fault_course import (
     PROCESSES,
     Course,
     FaultRecord,

@@ -1,11 +1,11 @@
-"""Faults at work: who lets which part fail, and the course that a fault takes.
+"""The course of a fault: who lets which part fail, when it begins, and what is told of it.
 
 What happens to a part is said in the room of the part: a generator with the decorator
 :func:`fault`. Its parameters are what it touches, components or whatever else
-``sim.machine.faults`` has, found by their types, and last the :class:`Course`. Up to its first
-``yield`` the machine is at rest: the generator looks whether there is such a part, and readies it.
-``yield course.begins()`` comes back when the fault begins. From there it is a SimPy process, which
-acts on the part at its times and tells what has happened::
+``sim.machine.faults_at_work`` has, found by their types, and last the :class:`Course`. Up to its
+first ``yield`` the machine is at rest: the generator looks whether there is such a part, and
+readies it. ``yield course.begins()`` comes back when the fault begins. From there it is a SimPy
+process, which acts on the part at its times and tells what has happened::
 
     @fault("MDS", "paused")
     def pause(mds: Mds, course: Course) -> Process:

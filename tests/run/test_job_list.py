@@ -10,8 +10,7 @@ import pytest
 
 from sim.config.errors import InputError
 from sim.config.jobs import JobsScenario
-from sim.run.jobs import seeded_jobs
-from sim.run.mix import all_jobs
+from sim.run.job_list import all_jobs, seeded_jobs
 
 KINDS = [
     {"name": "often", "weight": 3, "nodes": [1, 2, 4], "ppn": 4, "workload": {"ior": "-w"}},

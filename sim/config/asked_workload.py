@@ -88,7 +88,7 @@ class Workload(Model):
         scenario is in.
     io500
         The options of IO500 by section, and how much of it is simulated
-        (:class:`~sim.config.workload.Io500`).
+        (:class:`~sim.config.asked_workload.Io500`).
     """
 
     ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None

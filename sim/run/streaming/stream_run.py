@@ -15,13 +15,13 @@ from sim.engine.types import Floats
 from sim.machine.plane import Plane
 from sim.plane.causes import DOING, Cause
 from sim.plane.stations import StationKind
+from sim.run.built_machine import Progress
+from sim.run.job_list import SeededJob, all_jobs, seed_of
 from sim.run.job_run import JobRun
-from sim.run.jobs import SeededJob, machine_of_jobs, seed_of, submission_of
-from sim.run.machine import Progress
-from sim.run.mix import all_jobs
+from sim.run.jobs import machine_of_jobs, submission_of
 from sim.run.streaming.backfill import Running, Waiting, begin_now
-from sim.run.streaming.machine import StreamMachine, slots_of
-from sim.run.streaming.outcome import Bandwidth, StreamOutcome, StreamResult
+from sim.run.streaming.stream_machine import StreamMachine, slots_of
+from sim.run.streaming.stream_outcome import Bandwidth, StreamOutcome, StreamResult
 from sim.run.submission import Allocation, Submission
 from sim.workloads.kernels.production import CumulatedSeconds
 

@@ -16,13 +16,13 @@ from sim.engine.types import Indices, Integers
 from sim.lustre.server.background import background_of
 from sim.lustre.striping import Allocator
 from sim.machine.assembly import assemble
-from sim.machine.faults import Faults
+from sim.machine.faults_at_work import Faults
 from sim.machine.plane import Plane
 from sim.plane.pace import COMPUTING
 from sim.plane.site import Occupants
+from sim.run.built_machine import job_run
 from sim.run.fabric import fabric_of
 from sim.run.job_run import JobRun
-from sim.run.machine import job_run
 from sim.run.placement import PlacedJob, cores_of
 from sim.run.submission import Submission
 from topology import place
@@ -52,7 +52,7 @@ class StreamMachine:
     Attributes
     ----------
     environment, plane, book
-        As in :class:`~sim.run.machine.BuiltMachine`.
+        As in :class:`~sim.run.built_machine.BuiltMachine`.
     nodes
         int32: the machine's numbers of the nodes that jobs get.
     free

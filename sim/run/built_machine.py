@@ -16,7 +16,7 @@ from sim.lustre.faults.slow import Conditions
 from sim.lustre.server.background import background_of
 from sim.lustre.striping import Allocator
 from sim.machine.assembly import assemble
-from sim.machine.faults import Faults
+from sim.machine.faults_at_work import Faults
 from sim.machine.filesystem import FileSystem
 from sim.machine.plane import Plane
 from sim.mpi.communicator import Communicator
@@ -84,7 +84,7 @@ def build_machine(
     seed
         Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
     faults
-        What happens to parts of the machine, and when (:class:`~sim.machine.faults.Faults`).
+        What happens to parts of it, and when (:class:`~sim.machine.faults_at_work.Faults`).
     record
         Whether to record what happens (:class:`~sim.run.recording.Recording`).
     progress

@@ -10,7 +10,7 @@ from math import ceil, prod
 from typing import Any, NamedTuple
 
 from sim.config.errors import InputError, shown
-from sim.config.parts.network import DIMENSIONS
+from sim.config.parts.interconnect import DIMENSIONS
 from sim.config.parts.provenance import Provenance
 from sim.config.text.yaml_text import parse_value
 from sim.config.units import MOST_COUNT
