@@ -39,6 +39,10 @@ OPENED_AGAIN = 10
 REWRITTEN_SHARE = 0.1
 """Bytes read to be written back, of those that were given to be written: our own."""
 
+FEW_OSTS = 2
+"""How many times as many OSTs there must be, of the files or as many as nodes, for some to be few:
+our own, as that of a station that stands out (:mod:`sim.findings.bottlenecks`)."""
+
 LEAST_DATA = 2**30
 """Bytes of a job below which it does not matter over how many OSTs they go: our own."""
 
@@ -239,7 +243,7 @@ def few_osts(look: Look) -> Trigger | None:
     most = 1 + int(np.searchsorted(np.cumsum(moved[order]), NEARLY_ALL * whole))
     laid = {int(ost) for files in result.files.values() for ost in np.unique(files.osts)}
     could, there = max(len(laid), 1), result.machine.lustre.osts
-    if not (2 * most <= could or most < min(look.nodes, there)):
+    if most > max(could, min(look.nodes, there)) / FEW_OSTS:
         return None
     rows = tuple(
         (

@@ -82,6 +82,10 @@ def test_a_file_on_one_ost_that_many_nodes_write():
     assert found.rows[0][2] == "100 %"
 
 
+def test_many_osts_with_even_shares_are_not_few():
+    assert "few OSTs have nearly all" not in ior("-w -e -b 128m -t 8m", count=3)
+
+
 def test_holes_that_mpi_io_fills(tmp_path: Path):
     path = tmp_path / "job.csv"
     ranks = range(16)

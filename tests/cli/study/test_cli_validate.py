@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sim.cli.study import validate
 from sim.config.scenario import Scenario
-from validation import claim as claims_module
 from validation.claim import Claim
 from validation.figures import gallery
 from validation.figures.chart import Chart
@@ -34,7 +34,7 @@ def _few_claims(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         made("B04", {"at_least": "1 PB/s"}, text="a rate that is not"),
         Claim(id="C04", not_expressed="no burst buffer"),
     ]
-    monkeypatch.setattr(claims_module, "load_claims", lambda: {one.id: one for one in found})
+    monkeypatch.setattr(validate, "load_claims", lambda: {one.id: one for one in found})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -66,7 +66,7 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
         made("B04", value | {"value": "2 GB/s"}, text="another of the same run"),
         made("B05", {"at_least": "1 PB/s"}, text="a rate that is not"),
     ]
-    monkeypatch.setattr(claims_module, "load_claims", lambda: {one.id: one for one in found})
+    monkeypatch.setattr(validate, "load_claims", lambda: {one.id: one for one in found})
 
 
 @pytest.mark.usefixtures("_measured")
@@ -119,7 +119,8 @@ def test_the_figures_of_long_runs_come_with_full(xc40io, tmp_path: Path, monkeyp
         drawn.append(full)
         return tuple(charts)
 
-    monkeypatch.setattr(gallery, "all_charts", chosen)
+    for module in (gallery, validate):
+        monkeypatch.setattr(module, "all_charts", chosen)
     for words in (["--fast"], ["--full"]):
         xc40io("validate", "--jobs", "1", *words, "--figures", str(tmp_path))
     assert drawn == [False, True]
@@ -128,7 +129,7 @@ def test_the_figures_of_long_runs_come_with_full(xc40io, tmp_path: Path, monkeyp
 def test_fast_draws_only_what_has_been_run(xc40io, tmp_path: Path, monkeypatch):
     """A chart whose runs nobody has made is left out, and counted on the page."""
     charts = {chart.name: chart for chart in gallery.all_charts() if chart.runs()}
-    monkeypatch.setattr(gallery, "all_charts", lambda **_: tuple(charts.values()))
+    monkeypatch.setattr(validate, "all_charts", lambda **_: tuple(charts.values()))
     drawn: list[Chart] = []
     monkeypatch.setattr(gallery, "draw", lambda charts, *_, **__: drawn.extend(charts) or ())
     xc40io("validate", "--jobs", "1", "--fast", "--claim", "A01", "--figures", str(tmp_path / "f"))
