@@ -156,8 +156,7 @@ def _searched(found: Tuning) -> Iterator[str]:
     )
     yield (
         f"Tried {way}, in {format_count(found.simulated + found.recalled, 'run')}; the best with "
-        f"{format_count(len(found.best.seconds), 'seed')}, and with as many others to confirm it. "
-        "Turned: "
+        f"{format_count(len(found.best.seconds), 'seed')}{_confirmed(found)}. Turned: "
         f"{', '.join(knob.name for knob in found.space.knobs)}."
     )
     yield f"Minimised: {minimised(found)}."
@@ -168,6 +167,11 @@ def _searched(found: Tuning) -> Iterator[str]:
         )
     if not found.finished:
         yield "Interrupted: this is the best so far; the same command goes on from here."
+
+
+def _confirmed(found: Tuning) -> str:
+    """Say with how many seeds the best was confirmed, if it was."""
+    return f", and confirmed with {len(found.confirmed[0])} others" if found.confirmed else ""
 
 
 def minimised(found: Tuning) -> str:
