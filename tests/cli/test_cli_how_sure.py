@@ -38,7 +38,7 @@ def names(document: Any) -> set[str]:
         (("ior", *JOB), "# Real runs: write ", "real"),
         (("sweep", *JOB, "--over", "ppn=1,2"), "(real: ", "real"),
         (("compare", *JOB, "--what-if", "ppn=1"), "real GB/s", "chance_better"),
-        (("compare", *JOB, "--what-if", "ppn=1"), "Chance: that it", "real"),
+        (("compare", *JOB, "--what-if", "ppn=1"), "Chance: that", "real"),
     ],
 )
 def test_it_is_told_unless_figures_are_to_be_exact(

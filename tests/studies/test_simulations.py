@@ -86,7 +86,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path):
     assert isinstance(simulations.run([scenario(1)])[0], RunRecord)
     (note,) = simulations.notes
     assert note == (
-        "Results are not kept for the next time: nothing can be written in "
+        "Results are not kept for the next time: nothing can be written into "
         f"{in_the_way / 'below'} (Not a directory)."
     )
 

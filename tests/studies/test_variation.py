@@ -88,7 +88,7 @@ def test_an_option_of_a_kernel_has_the_new_value() -> None:
         ("ior.y", 3, "neither 0"),
         ("ior.!", 3, "no such option"),
         ("kernel.name", "x", "the workload is an IOR command"),
-        ("machine", "titan2", "none of the machines"),
+        ("machine", "titan2", "not one of the machines"),
     ],
 )
 def test_what_is_no_field_or_no_value_is_refused(path: str, value: Any, words: str) -> None:

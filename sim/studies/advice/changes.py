@@ -159,14 +159,23 @@ def _environment(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
 
 
 def _words_of_ior(before: tuple[str, ...], after: tuple[str, ...]) -> str:
-    """Return the words that an IOR command has more, and those that it has no more."""
-    more = [
-        word if word.startswith("-") or not option.startswith("-") else f"{option} {word}"
-        for option, word in zip(("", *after), after, strict=False)
-        if word not in before
-    ]
-    less = [f"no {word}" for word in before if word not in after and word.startswith("-")]
+    """Return the options that an IOR command has more, and those that it has no more."""
+    now, then = _options(before), _options(after)
+    more = [option for option in then if option not in now]
+    letters = {option.split()[0] for option in then}
+    less = [f"no {option}" for option in now if option.split()[0] not in letters]
     return ", ".join([*([f"IOR with {' '.join(more)}"] if more else []), *less])
+
+
+def _options(words: tuple[str, ...]) -> list[str]:
+    """Return words as options, each with its values."""
+    found: list[str] = []
+    for word in words:
+        if word.startswith("-") or not found:
+            found.append(word)
+        else:
+            found[-1] += f" {word}"
+    return found
 
 
 def changes_of_machine(case: Case, result: Result, causes: Collection[Cause]) -> list[Change]:

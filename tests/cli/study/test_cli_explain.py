@@ -32,9 +32,8 @@ def test_json_has_the_same(xc40io):
     assert phase["phase"] == "write"
     assert phase["without"][0]["gain"] >= phase["without"][-1]["gain"]
     assert sum(wait["share"] for wait in phase["waits"]) == pytest.approx(1.0)
-    assert document["runs"] == 1 + len(phase["without"]) + len(phase["with"]) + len(
-        document["refused"]
-    )
+    tried = phase["without"], phase["with"], document["refused"]
+    assert document["runs"] >= 1 + sum(map(len, tried))  # the best of them with more seeds
 
 
 def test_a_kept_result_is_explained_by_its_scenario(xc40io, tmp_path):
@@ -112,7 +111,7 @@ def test_what_could_not_be_tried_is_told(xc40io, tmp_path):
     )
     told = xc40io("explain", "--jobs", "1", str(scenario))
     assert told.exit_code == 0, told.stderr
-    assert "Could not be tried: the same ranks on 4 nodes, 2 on each: " in told.stdout
+    assert "Could not be tried: 4 nodes, 2 ranks on each in place of 2 nodes, 4" in told.stdout
     assert "four ranks to a node" in " ".join(told.stdout.split())
 
 

@@ -30,14 +30,16 @@ def tune(*words: str) -> Result:
 
 
 def test_lines_to_paste_a_document_and_a_picture() -> None:
-    asked = (*JOB, "--budget", "7", "--repeat", "2", "--plot", "map.svg")
-    result = tune(*asked, *IOR)
+    shape = ("--nodes", "2", "--ppn", "2", "--jobs", "1", "--store", "store")
+    asked = (*shape, "--budget", "9", "--repeat", "2", "--plot", "map.svg")
+    ior = ("--", "-a", "POSIX", "-w", "-e", "-b", "8m", "-t", "8m")
+    result = tune(*asked, *ior)
     assert result.exit_code == 0, result.output
     assert "  lfs setstripe -c " in result.stdout
-    assert "  aprun -n 2 -N 2 ior -a POSIX -w -e -b 4m -t 4m\n" in result.stdout
+    assert "  aprun -n 4 -N 2 ior -a POSIX -w -e -b 8m -t 8m\n" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 100
     drawn = Path("map.svg").read_bytes()
-    again = tune(*asked, "--json", *IOR)
+    again = tune(*asked, "--json", *ior)
     assert "xc40io: 0 runs simulated" in again.stderr
     document = json.loads(again.stdout)
     assert document["proposal"]["setstripe"] in result.stdout

@@ -46,7 +46,7 @@ def test_a_fifth_of_the_runs_finds_what_all_of_them_do(name: str, store: Path) -
     assert everything.exhaustive
     assert not found.exhaustive
     best = everything.best.mean
-    assert found.simulated <= 2  # all were run before, but for those that confirm another best
+    assert found.simulated <= 2 * 3  # all were run before, but for those that confirm the best
     assert found.best.mean <= 1.03 * best
     assert min(trial.mean for trial in found.trials[:5]) <= 1.15 * best
 
@@ -84,7 +84,7 @@ def test_who_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
     resumed = tuner(tmp_path / "stopped").run()
     assert resumed.recalled == 5
     assert resumed.simulated + resumed.recalled == through.simulated
-    assert through.simulated - 2 * 2 - 2 * len(through.space.knobs) <= 9
+    assert through.simulated - 2 * 3 - 2 * len(through.space.knobs) <= 9
     assert document_of(tuning_answer("", resumed)) == document_of(tuning_answer("", through))
     assert resumed.to_pandas().equals(through.to_pandas())
 

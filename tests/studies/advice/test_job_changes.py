@@ -1,0 +1,70 @@
+"""The changes of a job: each knob turned by itself, as it is asked for on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sim.config.scenario import Scenario
+from sim.run.simulate import simulate
+from sim.studies.advice.changes import Change, JobChanges, asked_for
+from sim.studies.advice.knobs import Who
+from sim.studies.case import Case
+
+
+def job(ior: str, **fields: Any) -> Scenario:
+    described = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": {"ior": ior}, **fields}
+    return Scenario.model_validate(described)
+
+
+def changes(scenario: Scenario) -> dict[str, Change]:
+    maker = JobChanges("", Case(scenario), simulate(scenario))
+    return {change.typed: change for change in maker.single()}
+
+
+def test_independent_calls_may_become_collective_ones_and_files_their_own() -> None:
+    found = changes(job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"}))
+    assert found["IOR with -c"].words == "collective calls in place of independent calls"
+    own = found["--stripe-count 1, IOR with -F"]
+    assert own.who is Who.PROGRAM
+    assert own.turned == {"layout": "own files", "stripe-count": 1}
+    assert found["IOR with -t 1m"].words == "calls of 1 MiB in place of calls of 256 KiB"
+    assert found["--stripe-count 56"].who is Who.SETTINGS
+    assert found["--nodes 1 --ppn 4"].who is Who.SCRIPT
+
+
+def test_each_change_is_another_job() -> None:
+    scenario = job("-a POSIX -w -F -b 1m -t 1m")
+    found = changes(scenario)
+    made = [change.case.scenario for change in found.values()]
+    assert scenario not in made
+    assert len({str(one) for one in made}) == len(made)
+
+
+def test_files_that_nodes_share_are_not_put_on_the_nodes_own_ssds() -> None:
+    assert "--target ssd" in changes(job("-a POSIX -w -F -b 1m -t 1m"))
+    assert "--target ssd" not in changes(job("-a POSIX -w -b 1m -t 1m"))
+
+
+def test_two_changes_are_made_together_if_they_turn_different_knobs() -> None:
+    scenario = job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
+    maker = JobChanges("", Case(scenario), simulate(scenario))
+    found = {change.typed: change for change in maker.single()}
+    calls, stripes = found["IOR with -c"], found["--stripe-count 8"]
+    (both,) = maker.together(calls, stripes)
+    assert both.typed == "--stripe-count 8, IOR with -c"
+    assert both.has_all_of(calls)
+    assert not calls.has_all_of(both)
+    assert not list(maker.together(stripes, found["--stripe-count 16"]))
+
+
+def test_less_to_change_comes_first() -> None:
+    found = changes(job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"}))
+    assert found["--stripe-count 8"].effort < found["--stripe-count 56"].effort
+    assert found["--stripe-count 56"].effort < found["IOR with -c"].effort
+
+
+@pytest.mark.parametrize("words", ["-w -b 1m -t 1m", "-a MPIIO -c -w -b 1m -t 1m"])
+def test_a_job_that_has_not_changed_is_asked_for_by_nothing(words: str) -> None:
+    assert asked_for(job(words), job(words)) == ""
