@@ -28,7 +28,10 @@ from sim.studies.record import record_of
 
 _LONG = 120  # characters of hints that are printed in full
 _LARGE = 8 * MIB  # bytes of a stripe, as the sites' guides have them for large files
-_FEWER, _MORE = 0.25, 4.0  # times as many nodes
+_FEWER, _MORE = 1 / 16, 16  # times as many nodes
+
+
+_CLIMBERS = Who.SETTINGS, Who.SCRIPT, Who.PROGRAM
 
 
 class Change(NamedTuple):
@@ -40,12 +43,6 @@ class Change(NamedTuple):
     who: Who  # who can make it
     job: str = ""  # of which job; empty where there is only one, or it is one of the machine
     turned: Setting = MappingProxyType({})  # knobs that are turned; none of the machine
-
-    def has_all_of(self, other: Change) -> bool:
-        """Tell whether it turns all that another change turns, and more."""
-        mine = self.turned
-        parts = (mine.get(name) == value for name, value in other.turned.items())
-        return len(mine) > len(other.turned) > 0 and all(map(bool, parts))
 
     @property
     def effort(self) -> tuple[int, int, int]:
@@ -66,11 +63,16 @@ class JobChanges:
         The run.
     result
         What came of the job in it.
+
+    Attributes
+    ----------
+    name
+        Of the job.
     """
 
     def __init__(self, name: str, case: Case, result: Result) -> None:
         nature = nature_of(result.scenario, record_of(result))
-        self._name = name
+        self.name = name
         self._case = case
         self._space = Space(nature, tuple(knobs_of(nature, tuple(NAMES))))
         self._knobs = {knob.name: knob for knob in self._space.knobs}
@@ -85,6 +87,38 @@ class JobChanges:
         if {COUNT, SIZE} <= self._knobs.keys() and not self._space.nature.own_files:
             yield from self._change({COUNT: osts, SIZE: _LARGE})
 
+    @property
+    def who(self) -> tuple[Who, ...]:
+        """Who can change the job: who only runs it, and who can do most of those that turn knobs.
+
+        Not who copies its files elsewhere, nor who installs its MPI library.
+        """
+        able = [knob.who for knob in self._space.knobs if knob.who in _CLIMBERS]
+        most = max(able, key=_CLIMBERS.index, default=Who.SETTINGS)
+        return tuple(dict.fromkeys((Who.SETTINGS, most)))
+
+    def further(self, change: Change, who: Who, *, far: bool) -> Iterator[Change]:
+        """Yield a change with one knob more turned, or one of its own turned to another value.
+
+        Parameters
+        ----------
+        change
+            Of this job.
+        who
+            Can turn the knobs, or somebody who has less to change.
+        far
+            Turn knobs to any value; else those whose values have an order to the next ones alone.
+        """
+        people = list(Who)
+        for knob in self._space.knobs:
+            if people.index(knob.who) > people.index(who):
+                continue
+            now = change.turned.get(knob.name, knob.present)
+            for value in knob.values if far or not knob.ordered else _next(knob, now):
+                if self._near(knob, value) and value != now:
+                    more = {knob.name: value, **self._with(knob, value)}
+                    yield from self._change({**change.turned, **more})
+
     def together(self, one: Change, other: Change) -> Iterator[Change]:
         """Yield two changes of this job made together, if they turn different knobs."""
         if not one.turned.keys() & other.turned.keys():
@@ -96,24 +130,30 @@ class JobChanges:
         return {COUNT: 1} if alone else {}
 
     def _near(self, knob: Knob, value: Any) -> bool:
-        """Tell whether a value is worth a run: nodes are changed by a factor of four at most."""
+        """Tell whether a value is worth a run: nodes are changed by a factor of 16 at most."""
         if knob.name != SPREAD:
             return True
         return bool(_FEWER <= self._space.nature.scenario.ppn / value <= _MORE)
 
     def _change(self, turned: Setting) -> Iterator[Change]:
         """Yield the change of some knobs, unless the job cannot have it, or has it."""
-        left = {name: value for name, value in turned.items() if value != self._knobs[name].present}
+        chosen = {**self._space.present, **turned}
+        left = {  # in one order, so that the same change is the same whatever was turned first
+            knob.name: turned[knob.name]
+            for knob in self._space.knobs
+            if knob.name in turned and not knob.idles(chosen)
+            if turned[knob.name] != knob.present
+        }
         scenario = self._space.scenario({**self._space.present, **left}) if left else None
         before = self._space.nature.scenario
         if scenario is None or scenario == before:
             return
         words = self._words(left)
         typed = asked_for(before, scenario)
-        if self._name:  # what describes one of several jobs stands in the scenario alone
-            words, typed = f"{words}, for job {self._name}", f"like {typed} for a job by itself"
+        if self.name:  # what describes one of several jobs stands in the scenario alone
+            words, typed = f"{words}, for job {self.name}", f"like {typed} for a job by itself"
         who = max((self._knobs[name].who for name in left), key=list(Who).index)
-        yield Change(words, typed, self._case.with_job(self._name, scenario), who, self._name, left)
+        yield Change(words, typed, self._case.with_job(self.name, scenario), who, self.name, left)
 
     def _words(self, turned: Setting) -> str:
         """Return what changes, behind the word "with"."""
@@ -121,6 +161,14 @@ class JobChanges:
         then = " and ".join(knob.phrase(turned[knob.name]) for knob in knobs)
         known = [knob.phrase(knob.present) for knob in knobs if knob.present is not None]
         return f"{then} in place of {' and '.join(known)}" if known else then
+
+
+def _next(knob: Knob, value: Any) -> tuple[Any, ...]:
+    """Return the values on both sides of one; all where it is none of the choices."""
+    if value not in knob.values:
+        return knob.values
+    place = knob.values.index(value)
+    return (*knob.values[max(place - 1, 0) : place], *knob.values[place + 1 : place + 2])
 
 
 def asked_for(before: Scenario, after: Scenario) -> str:

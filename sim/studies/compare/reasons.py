@@ -14,7 +14,7 @@ from sim.findings.bottlenecks import PLURALS, SATURATED, Load
 from sim.findings.waits import Wait
 from sim.plane.causes import Cause
 from sim.studies.compare.side import PhaseOfSide
-from sim.studies.explain.explanation import WORTH_SAYING
+from sim.studies.explain.trials import WORTH_SAYING
 from sim.studies.ratio import Ratio
 from topology.text import format_count
 

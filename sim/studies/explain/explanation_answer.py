@@ -22,11 +22,10 @@ from sim.studies.case import Phase, titles
 from sim.studies.explain.explanation import (
     PLACE,
     TRIED,
-    WORTH_SAYING,
     Explanation,
     PhaseExplanation,
-    Tried,
 )
+from sim.studies.explain.trials import WORTH_SAYING, Tried
 from sim.telling.answer import (
     Answer,
     Block,

@@ -54,8 +54,8 @@ def test_two_changes_are_made_together_if_they_turn_different_knobs() -> None:
     calls, stripes = found["IOR with -c"], found["--stripe-count 8"]
     (both,) = maker.together(calls, stripes)
     assert both.typed == "--stripe-count 8, IOR with -c"
-    assert both.has_all_of(calls)
-    assert not calls.has_all_of(both)
+    assert both.turns_more_than(calls)
+    assert not calls.turns_more_than(both)
     assert not list(maker.together(stripes, found["--stripe-count 16"]))
 
 

@@ -21,8 +21,9 @@ from sim.plane.counters import Stat
 from sim.plane.stations import StationKind
 from sim.run.result import Result
 from sim.studies.advice.weighing import LEAST
-from sim.studies.explain.explanation import WORTH_SAYING, Explanation, explain
+from sim.studies.explain.explanation import Explanation, explain
 from sim.studies.explain.explanation_answer import advice, explanation_answer, verdict
+from sim.studies.explain.trials import WORTH_SAYING
 from sim.telling.text import text_of
 from sim.workloads.replay.outcome import ReplayOutcome
 

@@ -13,9 +13,10 @@ from sim.run.jobs import simulate_jobs
 from sim.run.simulate import simulate
 from sim.studies.advice.knobs import Who
 from sim.studies.case import Case, seconds_of
-from sim.studies.explain.explanation import WORTH_SAYING, PhaseExplanation, Tried, explain
+from sim.studies.explain.explanation import PhaseExplanation, explain
 from sim.studies.explain.explanation_answer import advice, beside, verdict
 from sim.studies.explain.ideals import PARTS
+from sim.studies.explain.trials import WORTH_SAYING, Tried
 
 MDS_A_TENTH = {
     f"lustre.mds.{name}_rate": rate

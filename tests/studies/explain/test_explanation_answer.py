@@ -11,8 +11,9 @@ from sim.findings.bottlenecks import loads
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.studies.advice.knobs import Who
 from sim.studies.case import Phase
-from sim.studies.explain.explanation import Explanation, PhaseExplanation, Tried, explain
+from sim.studies.explain.explanation import Explanation, PhaseExplanation, explain
 from sim.studies.explain.explanation_answer import explanation_answer
+from sim.studies.explain.trials import Tried
 from sim.telling.drawing import figures
 
 IOR = {"ior": "-w -e -b 1m -t 1m"}

@@ -1,0 +1,333 @@
+"""What was tried: runs without a part of the path, and with changes, and what each brought."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sim.config.jobs import JobsScenario
+from sim.config.scenario import Scenario
+from sim.studies.advice.changes import Change, JobChanges
+from sim.studies.advice.job_nature import REPLAY
+from sim.studies.advice.knobs import Who
+from sim.studies.advice.weighing import LEAST, SEEDS, TIE, Weighed, ranked, weighed
+from sim.studies.case import Case, Phase, Seconds, seconds_of
+from sim.studies.processes import Failure, each
+from sim.trust.sureness import chance_faster
+
+WORTH_SAYING = 1.1
+"""How many times as fast a phase must become for a part to be to blame, or a change to help."""
+
+JOB, FAULT = "job", "fault"
+"""With which the key of a trial begins that leaves out another job, or a fault."""
+
+_MOST_OF_IT = 0.5  # of what a kind of parts brings: then one of them comes before the kind
+_AS_GOOD = 1.05  # a job beside, or a fault, is named before a part that brings no more than this
+_STEPS = 4  # knobs that are turned one after another
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run that was made to find out what something brings."""
+
+    words: str  # what is different: without what, or with what
+    typed: str  # how it is asked for on the command line; empty for what cannot be had
+    seconds: float  # that the phase took then
+    gain: float  # how many times as fast the phase is then; over all seeds that it was run with
+    kind: Who | None = None  # who can change it; nobody where it is a part that costs nothing
+    key: str = ""  # what programs call the part that costs nothing; empty for a change
+    kin: str = ""  # key of the part that it is one piece of: a station among its peers, one rank
+    weighed: Weighed | None = None  # of a change that was run with several seeds
+    change: Change | None = None  # what was changed
+    advised: bool = False  # of a change: it surely helps, and no part of it helps as much
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is worth saying: a part by its gain, a change if it is advised."""
+        return self.gain >= WORTH_SAYING if self.kind is None else self.advised
+
+    @property
+    def chance(self) -> float | None:
+        """How likely a change helps in reality, too; None if it was not run with several seeds."""
+        return None if self.weighed is None or self.kind is None else self.weighed.chance
+
+    @property
+    def effort(self) -> tuple[int, ...]:
+        """How much there is to change."""
+        return () if self.change is None else self.change.effort
+
+    @property
+    def tried(self) -> str:
+        """What it is: ``as it is``, ``without`` a part, ``with`` a change."""
+        if not self.words:
+            return "as it is"
+        return "without" if self.kind is None else "with"
+
+
+def _worth_telling(tried: Sequence[Tried]) -> Iterator[Tried]:
+    """Yield changes but those that turn a knob which others, no larger, turn as well or better."""
+    for one in tried:
+        rivals = [other.gain for other in tried if other is not one and _rivals(other, one)]
+        if one.gain > TIE * max(rivals, default=0.0):
+            yield one
+
+
+def _rivals(other: Tried, one: Tried) -> bool:
+    """Tell whether a change is like another, and no larger; of two of one size the better is.
+
+    It must take nobody whom the other does not take.
+    """
+    if other.change is None or one.change is None or other.change.job != one.change.job:
+        return False
+    people = list(Who)
+    if people.index(other.change.who) > people.index(one.change.who):
+        return False
+    theirs, mine = other.change.turned.keys(), one.change.turned.keys()
+    smaller = len(theirs) < len(mine)
+    return bool(theirs & mine) and (smaller or (len(theirs) == len(mine) and _before(other, one)))
+
+
+def _before(other: Tried, one: Tried) -> bool:
+    return (-other.gain, other.words) < (-one.gain, one.words)
+
+
+def whole_gain(one: Tried) -> float:
+    """Return how many times as fast all I/O is; of a part, the phase."""
+    return one.gain if one.weighed is None else one.weighed.whole.value
+
+
+class Trial(NamedTuple):
+    """A run that is to be made; its fields are as those of :class:`Tried`."""
+
+    words: str
+    typed: str
+    case: Case
+    kind: Who | None = None
+    key: str = ""
+    kin: str = ""
+    change: Change | None = None
+
+
+def of_change(change: Change) -> Trial:
+    """Return the run with a change."""
+    return Trial(change.words, change.typed, change.case, change.who, change=change)
+
+
+class Trials:
+    """The runs of an explanation: what was tried, and how long each phase took.
+
+    Attributes
+    ----------
+    base
+        Seconds of each kind of phase as it is.
+    made
+        How many runs there were.
+    refused
+        Words of what could not be tried, with the reason.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | JobsScenario,
+        base: Seconds,
+        told: Sequence[Phase],
+        processes: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._scenario = scenario
+        self.base = base
+        self.made = 0
+        self.refused: list[tuple[str, str]] = []
+        self._told = told
+        self._counting = _counting(told)
+        self._processes = processes
+        self._progress = progress
+        self._trials: dict[str, Trial] = {}
+        self._ended: dict[str, list[Seconds]] = {}
+        self._bases = [base]
+
+    def make(self, trials: Iterable[Trial]) -> None:
+        """Run what was not run before; a change of the machine is the same for every job."""
+        fresh = {f"{one.words} {one.typed}": one for one in trials}
+        fresh = {key: one for key, one in fresh.items() if key not in self._trials}
+        self._trials |= fresh
+        ended = self._run({key: one.case for key, one in fresh.items()})
+        for key, outcome in ended.items():
+            if isinstance(outcome, Failure):
+                self.refused.append((self._trials[key].words, outcome.reason))
+            else:
+                self._ended[key] = [outcome]
+
+    def again(self, base: Case, keys: Sequence[str], more: Iterable[int]) -> None:
+        """Run some trials, and the run as it is, with the seeds that follow."""
+        if not keys:
+            return
+        shifts = list(more)
+        cases = {f"{shift}": base.with_seed(shift) for shift in shifts}
+        cases |= {
+            f"{shift} {key}": self._trials[key].case.with_seed(shift)
+            for key in keys
+            for shift in shifts
+        }
+        ended = self._run(cases)
+        bases = [ended[f"{shift}"] for shift in shifts]
+        self._bases += [one for one in bases if not isinstance(one, Failure)]
+        for key in keys:
+            for shift in shifts:
+                one = ended[f"{shift} {key}"]
+                if not isinstance(one, Failure):
+                    self._ended[key].append(one)
+
+    def climb(self, maker: JobChanges, who: Who) -> None:
+        """Turn one knob of a job after another, each time from the best so far that ``who`` can do.
+
+        What two changes bring together does not follow from what each brings: a file for each rank
+        may do little until the ranks are on more nodes.
+        """
+        best = self._top(maker, who)
+        for step in range(_STEPS):
+            if best is None:
+                return
+            further = maker.further(self.change(best), who, far=step == 0)
+            self.make(map(of_change, further))
+            before, best = best, self._top(maker, who)
+            if best == before:
+                return
+
+    def _top(self, maker: JobChanges, who: Who) -> str | None:
+        """Return the best change of a job's knobs that takes somebody, and nobody beyond."""
+        mine = {
+            key: gain
+            for key, gain in self._gains().items()
+            if self._trials[key].kind is who and self.change(key).job == maker.name
+        }
+        return next(iter(self._ranked(mine)), None)
+
+    def best(self, count: int) -> list[str]:
+        """Return the changes that bring most to all I/O with the first seed, in their order.
+
+        Of those that turn the same knobs only the best, and of each who can change something one.
+        """
+        gains = self._gains()
+        bought = {key: gains[key] for key in gains if self._trials[key].kind is Who.MACHINE}
+        others = {key: gains[key] for key in gains if key not in bought}
+        by_knobs: dict[tuple[str, frozenset[str]], str] = {}
+        for key in self._ranked(others):
+            change = self.change(key)
+            by_knobs.setdefault((change.job, frozenset(change.turned)), key)
+        kept = list(by_knobs.values())
+        by_who = {self._trials[key].kind: key for key in reversed(kept)}
+        more = [key for key in by_who.values() if key not in kept[:count]]
+        return [*kept[:count], *more, *self._ranked(bought)[:count]]
+
+    def _gains(self) -> dict[str, float]:
+        """Return how many times as fast all I/O is with each change that is worth it."""
+        whole = self._whole(self.base)
+        gains = {
+            key: whole / took
+            for key, ended in self._ended.items()
+            if self._trials[key].change is not None and (took := self._whole(ended[0])) > 0.0
+        }
+        return {key: gain for key, gain in gains.items() if gain >= LEAST}
+
+    def _ranked(self, gains: Mapping[str, float]) -> list[str]:
+        return ranked(gains, gains.__getitem__, lambda key: self.change(key).effort)
+
+    def change(self, key: str) -> Change:
+        """Return the change that a key stands for."""
+        change = self._trials[key].change
+        assert change is not None
+        return change
+
+    def without(self, phase: Phase) -> tuple[Tried, ...]:
+        """Return what came of a phase without each part, the largest gain first."""
+        tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=False)]
+        tried.sort(key=lambda one: -one.gain * (_AS_GOOD if _happened(one) else 1.0))
+        for one in [one for one in tried if one.kin]:
+            _before_its_kind(tried, one, self.base[phase])
+        return tuple(tried)
+
+    def changed(self, phase: Phase) -> tuple[Tried, ...]:
+        """Return what came of a phase with each change: first those that help."""
+        tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=True)]
+        helping = [one for one in tried if one.weighed is not None and one.weighed.helps]
+        advised = ranked(_worth_telling(helping), lambda one: one.gain, lambda one: one.effort)
+        others = sorted((one for one in tried if one not in advised), key=lambda one: -one.gain)
+        return (*(replace(one, advised=True) for one in advised), *others)
+
+    def _of_phase(self, phase: Phase, *, changes: bool) -> list[str]:
+        return [
+            key
+            for key, ended in self._ended.items()
+            if (self._trials[key].change is not None) == changes and ended[0].get(phase, 0.0) > 0.0
+        ]
+
+    def _tried(self, key: str, phase: Phase) -> Tried:
+        trial, ended = self._trials[key], self._ended[key]
+        seconds = ended[0][phase]
+        weight = None
+        if len(ended) == SEEDS and len(self._bases) == SEEDS:
+            weight = weighed(
+                ([one[phase] for one in self._bases], [one[phase] for one in ended]),
+                ([self._whole(one) for one in self._bases], [self._whole(one) for one in ended]),
+                lambda times: chance_faster(times, self._scenario, trial.case.scenario),
+            )
+        return Tried(
+            words=trial.words,
+            typed=trial.typed,
+            seconds=seconds,
+            gain=self.base[phase] / seconds if weight is None else weight.gain.value,
+            kind=trial.kind,
+            key=trial.key,
+            kin=trial.kin,
+            weighed=weight,
+            change=trial.change,
+        )
+
+    def _whole(self, seconds: Seconds) -> float:
+        """Return the seconds of all I/O that is told; 0 where a part of it is not there."""
+        parts = [seconds.get(phase, 0.0) for phase in self._counting]
+        return sum(parts) if all(parts) else 0.0
+
+    def _run(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
+        """Run cases; tell the progress over all that were asked for so far."""
+        ended: dict[str, Seconds | Failure] = {}
+        if self._progress is not None and cases:
+            self._progress(self.made, self.made + len(cases))
+        for key, outcome in each(_seconds, cases, self._processes, size=Case.size):
+            ended[key] = outcome
+            if self._progress is not None:
+                self._progress(self.made + len(ended), self.made + len(cases))
+        self.made += len(cases)
+        return {key: ended[key] for key in cases}  # in an order that no process decides
+
+
+def _counting(told: Sequence[Phase]) -> list[Phase]:
+    """Return the phases whose seconds are the I/O: of a replay, which also computes, its calls."""
+    with_calls = {one.job for one in told if one.name != REPLAY}
+    return [one for one in told if one.name != REPLAY or one.job not in with_calls]
+
+
+def _seconds(case: Case) -> Seconds:
+    """Make a run; return how long its phases took."""
+    return seconds_of(case.run())
+
+
+def _happened(one: Tried) -> bool:
+    """Tell whether it came from outside the job: another job, or a fault."""
+    return one.key.startswith((JOB, FAULT))
+
+
+def _before_its_kind(tried: list[Tried], one: Tried, seconds: float) -> None:
+    """Put one station, or one rank, before all of its kind if it brings most of their gain.
+
+    Without all disks a run is always faster than without one; but where that one alone holds the
+    others up, it is the one to be named.
+    """
+    kind = next((other for other in tried if other.key == one.kin), None)
+    if kind is None or not one.helps or tried.index(one) < tried.index(kind):
+        return
+    if seconds - one.seconds >= _MOST_OF_IT * (seconds - kind.seconds):
+        tried.remove(one)
+        tried.insert(tried.index(kind), one)
