@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.engine.types import Floats
+from sim.findings.held_locks import held_words
 from sim.findings.waits import BEHIND, WORDS, Wait, next_step, phase_doing, phase_waits
 from sim.plane.stations import StationKind
 from sim.run.result import Result, StationUse
@@ -112,11 +113,13 @@ class Load:
     def instead(self) -> str:
         """Say what binds a phase that no station binds.
 
-        Ranks that ended earlier waited for the last one, so what that one waited for counts.
+        Ranks that ended earlier waited for the last one, so what that one waited for counts. What
+        held up all of them before is said, too, where it is much.
         """
         last = self.last
         share = f"{100 * last.share:.0f} % of the time"
-        return f"The last rank waited mostly for {last.words} ({share})."
+        mostly = f"The last rank waited mostly for {last.words} ({share})."
+        return " ".join(filter(None, (mostly, held_words(self.waits))))
 
     @property
     def next_step(self) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sim.findings import triggers_of_files as files
+from sim.findings import triggers_of_locks as locks
 from sim.findings import triggers_of_ranks as ranks
 from sim.findings.trigger import Look, Trigger
 from sim.run.result import Result
@@ -26,7 +27,8 @@ _FINDERS: tuple[Callable[[Look], Trigger | None], ...] = (
     files.rewrites,
     ranks.metadata,
     files.many_files,
-    files.locks,
+    locks.changing_hands,
+    locks.held_long,
     files.few_osts,
 )
 

@@ -1,4 +1,4 @@
-"""What strikes in the calls on files, their locks and the OSTs that they lie on."""
+"""What strikes in the calls on files and the OSTs that they lie on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from sim.config.units import MIB, format_bytes
 from sim.findings.data_calls import DataCalls, Mask
 from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, amount, percent, seconds
-from sim.plane.causes import Cause
 from sim.plane.operations import Op
 from sim.plane.stations import StationKind
 from topology.text import format_count
@@ -26,9 +25,6 @@ UNALIGNED_SHARE = 0.1
 
 PAGE = 4096
 """Bytes of a page of a client's cache."""
-
-LOCK_SHARE = 0.03
-"""Share of a job's time that ranks may wait for locks: what ``xc40io explain`` looks into."""
 
 MANY_FILES = 1000
 """Files made in one directory: our own."""
@@ -192,42 +188,6 @@ def many_files(look: Look) -> Trigger | None:
             if times
         ),
         (Remedy.FEWER_FILES, Remedy.COLLECTIVE),
-    )
-
-
-def locks(look: Look) -> Trigger | None:
-    """Look for extent locks that nodes take from each other."""
-    recording, waited = look.result.recording, float(look.doing(Cause.LOCK).mean())
-    if recording is None or waited <= LOCK_SHARE * look.seconds:
-        return None
-    locks = recording.locks[recording.locks["object"] >= 0]
-    back = np.isfinite(locks["blocked"])
-    if not back.any():
-        return None
-    file = recording.objects[locks["object"], 0]
-    count = np.bincount(file[back], minlength=len(recording.file_names))
-    rows = []
-    for number in np.argsort(-count, kind="stable")[:ROWS].tolist():
-        mine = (file == number) & back
-        if mine.any():
-            taken = locks[mine]
-            rows.append(
-                (
-                    recording.file_names[number] or f"file {number}",
-                    f"{count[number]:,}",
-                    f"{int((file == number).sum()):,}",
-                    f"{len(np.unique(taken['node'])):,}",
-                    f"{seconds(taken['blocked'].min())} to {seconds(taken['blocked'].max())}",
-                )
-            )
-    return Trigger(
-        "locks that change hands",
-        f"Of {format_count(len(locks), 'extent lock')} {int(back.sum()):,} had to be given back to "
-        f"another node; a rank waited {seconds(waited)} for locks, "
-        f"{percent(waited / look.seconds)} of the time.",
-        ("file", "asked back", "locks", "from nodes", "from when to when"),
-        tuple(rows),
-        (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.OWN_FILES, Remedy.AGGREGATION),
     )
 
 

@@ -9,8 +9,8 @@ from sim.telling.answer import Block, Listing, Points, Table, Text, plain_table
 
 _NOTHING = (
     "None of the patterns that are known to be slow: small or unaligned calls, few ranks, "
-    "aggregators or OSTs that do nearly all, locks that change hands, many opens, data read to be "
-    "written back, ranks that wait for the slowest."
+    "aggregators or OSTs that do nearly all, locks that change hands or are held long, many opens, "
+    "data read to be written back, ranks that wait for the slowest."
 )
 
 

@@ -73,6 +73,37 @@ def test_locks_that_nodes_take_from_each_other():
     assert int(nodes) > 1
 
 
+def test_a_burst_in_which_all_wait_for_who_came_first():
+    burst = {"nodes": 16, "ppn": 16, "striping": {"count": 48, "size": "8m"}}
+    found = ior("-w -e -b 8m -t 8m", **burst)["locks held by who came first"]
+    assert found.sentence.startswith("In write a rank waited ")
+    assert " Of 48 such first locks node " in found.sentence
+    assert sum(int(row[1]) for row in found.rows) <= 48
+    first = [int(row[1]) for row in found.rows]
+    assert first == sorted(first, reverse=True)
+    assert first[0] > 48 / 16
+    assert Remedy.OWN_FILES in found.remedies
+
+
+def test_without_a_recording_phases_stand_for_the_nodes_that_came_first():
+    burst = {"nodes": 16, "ppn": 16, "striping": {"count": 48, "size": "8m"}}
+    result = replace(run({"ior": "-w -e -b 8m -t 8m"}, **burst), recording=None)
+    (found,) = (one for one in triggers(result) if one.name == "locks held by who came first")
+    assert found.rows[0][0] == "write"
+    assert "such first" not in found.sentence
+
+
+@pytest.mark.parametrize("words", ["-F -w -e -b 8m -t 8m", "-a MPIIO -c -w -e -b 8m -t 8m"])
+def test_nobody_came_first_where_each_object_has_one_writer(words: str):
+    assert "locks held by who came first" not in ior(words, nodes=8, ppn=8)
+
+
+def test_locks_that_wait_for_commits_are_not_those_of_who_came_first():
+    found = ior("-w -e -b 64k -t 64k -s 8", count=1)
+    assert "locks that change hands" in found
+    assert "locks held by who came first" not in found
+
+
 def test_a_file_on_one_ost_that_many_nodes_write():
     found = ior("-w -e -b 128m -t 8m", count=1)["few OSTs have nearly all"]
     assert found.sentence == (

@@ -18,7 +18,7 @@ from sim.results.programs.ior_report import ior_rows
 from sim.serving.question_limits import Limits, bulk_rpcs
 from sim.serving.worker import Desk
 from sim.studies.case import Case
-from sim.web.runs import Outcome, run, small_of
+from sim.web.runs import Outcome, outcome_of, run, small_of
 from sim.web.settings import Settings, bytes_of
 from sim.web.translation import (
     State,
@@ -169,6 +169,12 @@ def test_runs_that_are_too_large_are_refused_with_what_would_be_right():
         run(Settings().model_dump(), desk)
     with pytest.raises(InputError, match=r"8,192 bulk RPCs; right would be 2,000 .* fewer bytes"):
         run(checked(SMALL | {"block": "1g"}).model_dump(), desk)
+
+
+def test_the_first_run_says_that_ranks_wait_for_who_came_first():
+    outcome = outcome_of(sim.simulate(scenario_of(Settings(work="write"))))
+    (write,) = outcome.phases
+    assert "for extent locks that their holders still used" in write.verdict
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+"""What strikes in the extent locks of a run: those that change hands, those that are held long."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.findings.bottlenecks import loads, phase_name
+from sim.findings.held_locks import WHY, held
+from sim.findings.trigger import ROWS, Look, Remedy, Trigger, percent, seconds
+from sim.plane.causes import Cause
+from sim.run.recording import Recording
+from topology.text import format_count
+
+LOCK_SHARE = 0.03
+"""Share of a job's time that ranks may wait for locks: what ``xc40io explain`` looks into."""
+
+
+def changing_hands(look: Look) -> Trigger | None:
+    """Look for extent locks that nodes take from each other."""
+    recording, waited = look.result.recording, float(look.doing(Cause.LOCK).mean())
+    if recording is None or waited <= LOCK_SHARE * look.seconds:
+        return None
+    locks = recording.locks[recording.locks["object"] >= 0]
+    back = np.isfinite(locks["blocked"])
+    if not back.any():
+        return None
+    file = recording.objects[locks["object"], 0]
+    count = np.bincount(file[back], minlength=len(recording.file_names))
+    rows = []
+    for number in np.argsort(-count, kind="stable")[:ROWS].tolist():
+        mine = (file == number) & back
+        if mine.any():
+            taken = locks[mine]
+            rows.append(
+                (
+                    recording.file_names[number] or f"file {number}",
+                    f"{count[number]:,}",
+                    f"{int((file == number).sum()):,}",
+                    f"{len(np.unique(taken['node'])):,}",
+                    f"{seconds(taken['blocked'].min())} to {seconds(taken['blocked'].max())}",
+                )
+            )
+    return Trigger(
+        "locks that change hands",
+        f"Of {format_count(len(locks), 'extent lock')} {int(back.sum()):,} had to be given back to "
+        f"another node; a rank waited {seconds(waited)} for locks, "
+        f"{percent(waited / look.seconds)} of the time.",
+        ("file", "asked back", "locks", "from nodes", "from when to when"),
+        tuple(rows),
+        (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.OWN_FILES, Remedy.AGGREGATION),
+    )
+
+
+def held_long(look: Look) -> Trigger | None:
+    """Look for phases in which ranks wait for whoever came to an object first: short bursts."""
+    found = loads(look.result)
+    waits = [(phase_name(load, found), held(load.waits)) for load in found]
+    struck = [(phase, wait) for phase, wait in waits if wait is not None]
+    if not struck:
+        return None
+    struck.sort(key=lambda of: -of[1].share)
+    phase, worst = struck[0]
+    sentence = (
+        f"In {phase} a rank waited {seconds(worst.seconds)}, {percent(worst.share)} of the time, "
+        f"for extent locks that their holders still used: {WHY}."
+    )
+    heads: tuple[str, ...] = ("phase", "a rank waited", "of the time")
+    rows: list[tuple[str, ...]] = [
+        (name, seconds(wait.seconds), percent(wait.share)) for name, wait in struck[:ROWS]
+    ]
+    recording = look.result.recording
+    holders = [] if recording is None else _first_holders(recording)
+    if holders:
+        objects = sum(holder.locks for holder in holders)
+        sentence += (
+            f" Of {format_count(objects, 'such first lock')} node {holders[0].node:,} had "
+            f"{holders[0].locks:,}, and {format_count(len(holders), 'node')} had all."
+        )
+        heads = ("node", "first locks", "asked back from", "given back until")
+        rows = [
+            (f"{one.node:,}", f"{one.locks:,}", seconds(one.asked_back), seconds(one.returned))
+            for one in holders[:ROWS]
+        ]
+    remedies = (Remedy.STRIPE_SIZE, Remedy.OWN_FILES, Remedy.COLLECTIVE)
+    return Trigger("locks held by who came first", sentence, heads, tuple(rows), remedies)
+
+
+class _Holder(NamedTuple):
+    """A node that was the first to come to objects that others wanted, too."""
+
+    node: int  # by the machine's number
+    locks: int  # one an object
+    asked_back: float  # when the first of them was (s)
+    returned: float  # when the last of them was (s)
+
+
+def _first_holders(recording: Recording) -> list[_Holder]:
+    """Return who had the first of the locks of each object that were asked back; most first."""
+    locks = recording.locks[np.isfinite(recording.locks["blocked"])]
+    locks = locks[np.argsort(locks["granted"], kind="stable")]
+    locks = locks[np.unique(locks["object"], return_index=True)[1]]
+    count = np.bincount(locks["node"], minlength=len(recording.nodes))
+    found = []
+    for node in np.argsort(-count, kind="stable")[: np.count_nonzero(count)].tolist():
+        times = locks[locks["node"] == node]
+        asked, returned = times["blocked"].min(), times["returned"].max()
+        found.append(_Holder(int(recording.nodes[node]), int(count[node]), asked, returned))
+    return found
