@@ -111,7 +111,8 @@ class JobChanges:
         """
         people = list(Who)
         for knob in self._space.knobs:
-            if people.index(knob.who) > people.index(who):
+            idle = knob.idles({**self._space.present, **change.turned})
+            if idle or people.index(knob.who) > people.index(who):
                 continue
             now = change.turned.get(knob.name, knob.present)
             for value in knob.values if far or not knob.ordered else _next(knob, now):

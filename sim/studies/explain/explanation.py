@@ -3,8 +3,9 @@
 Where ranks wait, and which stations are busy, says where to look (:mod:`sim.findings.waits`,
 :mod:`sim.findings.bottlenecks`). It does not say what a better part would bring: behind a queue
 that is gone stands the next one. So the same scenario is run again, once without each part that may
-be to blame, and once with each change that may help. The best changes are run with more seeds, and
-in pairs: what is advised helps by more than chance, and by more than the model's error.
+be to blame, and once with each change that may help. The best changes are made in pairs, and from
+the best one a knob after another is turned; then they are run with more seeds: what is advised
+helps by more than chance, and by more than the model's error.
 """
 
 from __future__ import annotations
@@ -213,7 +214,8 @@ def explain(
         ]
     )
     runs.make(_pairs(makers, [runs.change(key) for key in runs.best(_PAIRED)]))
-    for maker in makers:
+    if len(makers) == 1:  # of several jobs each can be explained by itself
+        (maker,) = makers
         for who in maker.who:
             runs.climb(maker, who)
     runs.again(listed, runs.best(_AGAIN), range(1, SEEDS))

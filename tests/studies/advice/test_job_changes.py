@@ -54,9 +54,31 @@ def test_two_changes_are_made_together_if_they_turn_different_knobs() -> None:
     calls, stripes = found["IOR with -c"], found["--stripe-count 8"]
     (both,) = maker.together(calls, stripes)
     assert both.typed == "--stripe-count 8, IOR with -c"
-    assert both.turns_more_than(calls)
-    assert not calls.turns_more_than(both)
+    assert both.turned.keys() == calls.turned.keys() | stripes.turned.keys()
     assert not list(maker.together(stripes, found["--stripe-count 16"]))
+
+
+def test_a_change_goes_on_with_knobs_that_the_same_people_can_turn() -> None:
+    scenario = job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
+    maker = JobChanges("", Case(scenario), simulate(scenario))
+    assert maker.who == (Who.SETTINGS, Who.PROGRAM)
+    stripes = next(one for one in maker.single() if one.typed == "--stripe-count 8")
+    near = {one.typed: one for one in maker.further(stripes, Who.SETTINGS, far=False)}
+    assert near.keys() == {
+        "--stripe-count 16",
+        "--stripe-count 8 --stripe-size 2m",
+    }  # to 4, as it is now, leads back
+    far = {one.typed for one in maker.further(stripes, Who.PROGRAM, far=True)}
+    assert {"--stripe-count 56", "--stripe-count 8, IOR with -c"} < far
+    assert "--nodes 1 --ppn 4 --stripe-count 8" in far
+
+
+def test_a_file_for_each_rank_comes_with_one_stripe_whatever_was_turned_before() -> None:
+    scenario = job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
+    maker = JobChanges("", Case(scenario), simulate(scenario))
+    stripes = next(one for one in maker.single() if one.typed == "--stripe-count 8")
+    own = [one for one in maker.further(stripes, Who.PROGRAM, far=True) if "layout" in one.turned]
+    assert [one.turned for one in own] == [{"layout": "own files", "stripe-count": 1}]
 
 
 def test_less_to_change_comes_first() -> None:

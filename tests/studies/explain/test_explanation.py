@@ -227,6 +227,30 @@ def test_what_is_claimed_is_what_a_run_brings():
     assert again[0].gain == pytest.approx(phase.seconds / result.rows[0].seconds, rel=0.05)
 
 
+def test_changes_that_bring_something_only_together_are_found():
+    """Twelve calls of eight nodes: best are files of their own and all ranks on one node."""
+    ior = "-a POSIX -w -e -r -C -t 256k -b 3m"
+    explained = explain(described(ior, 1, 16, nodes=8, ppn=1), jobs=1)
+    best, *others = explained.advice
+    assert best.change is not None
+    assert best.change.turned.keys() >= {"layout", "ranks-per-node"}
+    by_itself = [
+        one.weighed.whole.value
+        for one in others
+        if one.change is not None and one.weighed is not None and len(one.change.turned) == 1
+    ]
+    assert best.weighed is not None
+    assert by_itself
+    assert best.weighed.whole.value > 1.2 * max(by_itself)
+
+
+def test_of_changes_that_turn_the_same_knobs_one_is_advised():
+    phase = first(described("-w -e -b 8m -t 8m", 1, 1))
+    advised = [one.change.turned.keys() for one in phase.changed if one.helps and one.change]
+    turned = [frozenset(keys) for keys in advised if keys]
+    assert len(turned) == len(set(turned))
+
+
 def test_nothing_helps_where_nothing_does():
     phase = first(described("-w -F -b 64k -t 64k", 1, 1, nodes=1, ppn=1, changes=MDS_A_TENTH))
     helping = [one for one in phase.changed if one.helps]
