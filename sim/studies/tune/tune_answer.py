@@ -15,6 +15,7 @@ from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
 from sim.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
 from sim.studies.advice.knobs import Setting
+from sim.studies.advice.node_time import NodeTime, node_time
 from sim.studies.advice.weighing import LEAST
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
@@ -80,6 +81,12 @@ TUNING = (
         help="That a real run is faster, too.",
     ),
     Column("gain", ANY, lambda of: _ratio(of.gain)),
+    Column(
+        "node_seconds",
+        ANY,
+        lambda of: _node_seconds(of),
+        help="Of the job's I/O, before and after; null where its nodes stay as they are.",
+    ),
     Column("best", ANY, lambda of: _trial(of, of.best)),
     Column("present", ANY, lambda of: _trial(of, of.present)),
     Column("runners_up", ANY, lambda of: list(_runners_up(of))),
@@ -191,9 +198,25 @@ def _gain(found: Tuning) -> str:
             f"Change nothing: {now} now; the best of the others is {_times(found.gain)} as "
             f"fast{_but(found)}."
         )
-    return f"{_times(found.gain)} as fast as now: {then} in place of {now}." + (
-        "" if is_exact() else f" A real run is faster, too: {chance_words(found.chance)} sure."
+    cost = _node_time(found)
+    told = (
+        f"{_times(found.gain)} as fast as now: {then} in place of {now}.",
+        "" if cost is None else f"That is {cost.words}.",
+        "" if is_exact() else f"A real run is faster, too: {chance_words(found.chance)} sure.",
     )
+    return " ".join(filter(None, told))
+
+
+def _node_time(found: Tuning) -> NodeTime | None:
+    """Return what the job's I/O costs in nodes, now and with the best; None if they are as many."""
+    now, best = found.present, found.best
+    nodes = now.scenario.nodes, best.scenario.nodes
+    return node_time(nodes, [now.mean], [best.mean])
+
+
+def _node_seconds(found: Tuning) -> dict[str, float] | None:
+    cost = _node_time(found)
+    return None if cost is None else cost._asdict()
 
 
 def _but(found: Tuning) -> str:
