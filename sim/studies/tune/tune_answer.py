@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from math import exp, log
+from math import exp
 from typing import Any, NamedTuple
 
 from sim.config.scenario import machine_of
@@ -345,7 +345,7 @@ def _bound_lines(found: Tuning) -> Iterator[str]:
 
 
 def _trust(found: Tuning) -> str:
-    """Say how the gain compares with the simulator's own error."""
+    """Say how far the simulator is off for this kind of run."""
     kind, error = main_error(found)
     if error is None:
         return (
@@ -353,17 +353,10 @@ def _trust(found: Tuning) -> str:
             "order of the settings, not their seconds."
         )
     rates = format_count(error.numbers, "measured rate")
-    said = (
+    return (
         f"The model's own error for this kind of run ({kind}): {_off(error.median)} at the median "
         f"of {rates}, {_off(error.largest)} at most{_FEW if error.few else ''}."
     )
-    if found.best is not found.present:
-        said += (
-            " The gain is smaller than the median, so the real machine may rank them differently."
-            if within_error(found, error)
-            else " The gain is larger than the median."
-        )
-    return said
 
 
 def _real(found: Tuning) -> str:
@@ -385,11 +378,6 @@ def _off(logarithm: float) -> str:
     return f"{100 * (times - 1):.0f} %" if times < _FAR else f"a factor of {times:.2g}"
 
 
-def within_error(found: Tuning, error: ModelError) -> bool:
-    """Tell whether the gain is smaller than the model's own error."""
-    return abs(log(found.gain.value)) < error.median
-
-
 def longest_phase(found: Tuning) -> str:
     """Return the phase that takes longest now, of those whose time is minimised."""
     scenario = found.present.scenario
@@ -408,8 +396,7 @@ def _model_error(found: Tuning) -> dict[str, Any]:
     kind, error = main_error(found)
     if error is None:
         return {"kind": kind, "median": None}
-    told = error.model_dump(mode="json")
-    return {"kind": kind, **told, "gain_within": within_error(found, error)}
+    return {"kind": kind, **error.model_dump(mode="json")}
 
 
 def _failures(found: Tuning) -> Iterator[str]:
