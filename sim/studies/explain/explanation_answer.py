@@ -106,7 +106,7 @@ def explanation_answer(
 def _page_of(run: Result | JobsResult | None) -> Answer:
     if run is None:
         return Answer("Explanation", "", ())
-    return run_page(run) if isinstance(run, Result) else jobs_page(run)
+    return run_page(run, explained=True) if isinstance(run, Result) else jobs_page(run)
 
 
 def _sections(
