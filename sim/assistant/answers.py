@@ -233,10 +233,8 @@ class TuneAnswer(Summarised):
     high: Annotated[float | None, _part("high")] = Field(
         validation_alias="gain", description="Upper bound of the same."
     )
-    gain_within_error: Annotated[bool | None, _part("gain_within")] = Field(
-        validation_alias="model_error",
-        description="Whether the gain is smaller than the simulator's own error for such runs; "
-        "null where that was not measured.",
+    chance: float | None = Field(
+        description="That a real run is faster, too, 0 to 1; null where only figures are asked for."
     )
     setstripe: Annotated[str, _part("setstripe")] = Field(
         validation_alias="proposal",

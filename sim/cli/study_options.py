@@ -207,7 +207,12 @@ def _draw(path: str, found: Findings) -> None:
 
 
 def study_options(
-    *, repeat: str = "", seeds: int = 1, store: bool = False, plots: bool = False
+    *,
+    repeat: str = "",
+    seeds: int = 1,
+    store: bool = False,
+    plots: bool = False,
+    exact: bool = True,
 ) -> Callable[[Callable[..., Findings]], Callable[..., None]]:
     """Return what adds the options of a study; the command gets them as ``study``.
 
@@ -219,10 +224,12 @@ def study_options(
         What ``--repeat`` is by default.
     store, plots
         Whether there is ``--store``, for runs that are kept, and ``--plots``, for all pictures.
+    exact
+        Whether there is ``--exact``, of a study that tells how sure its figures are.
     """
     added = [
         _JSON,
-        exact_option,
+        *([exact_option] if exact else []),
         _HTML,
         *([_PLOTS] if plots else []),
         _PLOT,

@@ -22,7 +22,15 @@ import numpy as np
 
 from sim.engine.types import Floats
 from sim.findings.held_locks import held_words
-from sim.findings.waits import BEHIND, WORDS, Wait, next_step, phase_doing, phase_waits
+from sim.findings.waits import (
+    ALL_SERVE,
+    BEHIND,
+    WORDS,
+    Wait,
+    next_step,
+    phase_doing,
+    phase_waits,
+)
 from sim.plane.stations import StationKind
 from sim.run.result import Result, StationUse
 from sim.run.station_table import StationTable
@@ -52,6 +60,7 @@ PLURALS = {
 }
 
 _SERVERS = {StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST}
+_STRIPED_OVER = {StationKind.OSS, StationKind.OST}
 _OUTLYING = 2.0
 
 Windows = Sequence[tuple[float, float]]
@@ -82,6 +91,7 @@ class Load:
     kinds: Mapping[StationKind, float] = field(default_factory=dict)
     """Share of the time in which the busiest station of each kind was busy, 0 to 1."""
     seconds: float = 0.0  # that all of these phases took
+    there: int = 0  # how many peers the machine has, if they are watched; else those that served
 
     @property
     def binds(self) -> bool:
@@ -123,7 +133,17 @@ class Load:
 
     @property
     def next_step(self) -> str:
-        """What may help against it; nobody has tried it."""
+        """What may help against it; nobody has tried it.
+
+        Where a busy server binds the phase and others of the machine had nothing to do, a share for
+        these comes first: larger stripes, or other locks, leave the same few as busy. Where all of
+        them are busy, more stripes bring nothing.
+        """
+        servers = self.binds and self.busy >= SATURATED and self.kind in _STRIPED_OVER
+        if servers and self.used < self.there:
+            return next_step(self.kind.name.lower())
+        if servers and self.mean >= SATURATED:
+            return ALL_SERVE
         return next_step(self.last.cause)
 
 
@@ -255,6 +275,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
                 waits=waits,
                 last=last,
                 doing=doing,
+                there=peers.stop - peers.start,
             )
             found.append(load)
     if not found:

@@ -205,6 +205,10 @@ ABOUT: dict[Cause, About] = {
 """In the order in which equally long waits are listed."""
 
 
+ALL_SERVE = "fewer bytes, or files on the nodes' SSDs: all OSTs have their share already"
+"""What may help in place of more stripes where the servers bind a phase, and all of them do."""
+
+
 WORDS = {cause: ABOUT[cause].words for cause in ABOUT if ABOUT[cause].words}
 """What ranks wait for, behind the words "waited for"."""
 

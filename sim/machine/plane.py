@@ -84,6 +84,11 @@ class Plane:
         known = self.tables.programs
         return waited_of(known.waits[programs], known.behind[programs])
 
+    def operations_left(self, programs: Integers) -> int:
+        """Return how many operations some programs, int64 (n,), have left of what they got."""
+        rows = self.tables.programs.rows
+        return int((rows.stop[programs] - rows.op[programs]).sum())
+
     @property
     def marks(self) -> Floats:
         """The times that each program has noted in its latest batch: (programs, marks)."""

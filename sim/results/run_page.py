@@ -34,9 +34,10 @@ COMMAND = "xc40io run scenario.yaml"
 """How a scenario is run again that was saved from a page."""
 
 
-def run_page(result: Result) -> Answer:
-    """Return the page of a run."""
+def run_page(result: Result, *, explained: bool = False) -> Answer:
+    """Return the page of a run; ``explained``: what would help stands above it."""
     scenario = result.scenario
+    tries = None if explained else "xc40io explain scenario.yaml"
     return Answer(
         title=scenario.title or result.workload.title,
         setup=job_line(result),
@@ -44,9 +45,7 @@ def run_page(result: Result) -> Answer:
         cards=run_cards(result),
         blocks=[
             Section("what-bound-it", "What bound it", binding_parts(result)),
-            Section(
-                "strikes", "What strikes", trigger_parts(result, "xc40io explain scenario.yaml")
-            ),
+            Section("strikes", "What strikes", trigger_parts(result, tries)),
             Section("over-time", "Over time", list(_present(over_time(result)))),
             Section("pictures", "Pictures", list(pictures_of(result))),
             Section("phases", "Phases", phase_parts(result)),

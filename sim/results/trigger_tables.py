@@ -14,17 +14,21 @@ _NOTHING = (
 )
 
 
-def trigger_parts(result: Result, command: str) -> list[Block]:
+def trigger_parts(result: Result, command: str | None) -> list[Block]:
     """Return the patterns that strike in a run, each with its evidence.
 
-    ``command`` is what tries remedies, as it is typed.
+    ``command`` is what tries remedies, as it is typed; None where that stands above on the page.
     """
     found = triggers(result)
     if not found:
         return [Text(_NOTHING)]
     parts: list[Block] = [Points([(_named(one), one.sentence) for one in found])]
     parts += [_evidence(one) for one in found]
-    if any(one.remedies for one in found):
+    if not any(one.remedies for one in found):
+        return parts
+    if command is None:
+        parts.append(Text("Remedies that could be tried stand above, each with what it brings."))
+    else:
         parts.append(Text("Whether a remedy helps, only a run with it can tell; this tries some:"))
         parts.append(Listing("Command", command, typed=True))
     return parts

@@ -88,7 +88,7 @@ def build_machine(
     record
         Whether to record what happens (:class:`~sim.run.recording.Recording`).
     progress
-        Told from time to time how far the run has come.
+        Told from time to time how far the run has come: bytes done, and to be done.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def build_machine(
 
     def watch() -> None:
         if progress is not None:
-            progress(int(plane.counts[2]), bytes_to_move)
+            progress(_done(plane, runs, bytes_to_move), bytes_to_move)
 
     environment = Environment(plane, watch)
     happening = Faults(assembly, machine, fabric, environment)
@@ -122,6 +122,13 @@ def build_machine(
     return BuiltMachine(
         environment, plane, book, programs.nodes, tuple(runs), happening, conditions
     )
+
+
+def _done(plane: Plane, runs: Sequence[JobRun], bytes_to_move: int) -> int:
+    """Return how many of the bytes to move count as done, for the progress."""
+    if len(runs) == 1 and runs[0].job.share_done:
+        return int(runs[0].job.share_done[-1]() * bytes_to_move)
+    return min(int(plane.counts[2]), bytes_to_move)  # with what is read ahead they may be more
 
 
 def job_run(

@@ -131,6 +131,9 @@ def run_jobs(
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
     _run(built, environment.all_of(processes))
+    if progress is not None:
+        everything = sum(job.bytes_to_move for job in submissions)
+        progress(everything, everything)
     built.faults.settle()
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)

@@ -70,7 +70,7 @@ class Results:
         a, b = outcomes.get("A"), outcomes.get("B")
         compared = texts.comparison(a, b) if a is not None and b is not None else ()
         return [
-            shown(compared, texts.cards(rows)),
+            shown(compared, texts.cards(rows, texts.chances(outcomes, settings))),
             _beside(
                 ("Bandwidth", bandwidth_chart(rows, found), texts.published_list(found, near)),
                 (

@@ -8,12 +8,12 @@ from html import escape
 from sim.config.units import GB, format_seconds
 from sim.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
 from sim.telling.units import SHARE, WORDS
-from sim.trust.sureness import rate, real_words
+from sim.trust.sureness import chance_faster, chance_words, is_exact, rate, real_words
 from sim.web.charts import FAMILIES, WORTH_TELLING, Row, family_of
 from sim.web.published import Comparable, Point
 from sim.web.runs import Outcome, PhaseOutcome, WaitShare
 from sim.web.settings import Difference, Settings
-from sim.web.translation import State, query_of
+from sim.web.translation import State, query_of, scenario_of
 
 _NO_DIFFERENCE = 0.1
 """Below which part a difference is called none: how far to trust the simulator."""
@@ -30,19 +30,41 @@ def _title(row: Row) -> str:
     return f"{name[:1].upper()}{name[1:]}"
 
 
-def cards(rows: Mapping[Row, PhaseOutcome]) -> list[Card]:
+def cards(
+    rows: Mapping[Row, PhaseOutcome], chances: Mapping[Row, float] | None = None
+) -> list[Card]:
     """Return a card with the bandwidth of each phase: in GB/s, as the chart and what is published.
 
-    Nobody has to think of units who compares them.
+    Nobody has to think of units who compares them. ``chances``: how likely phases of B really are
+    faster than those of A.
     """
+    known = chances or {}
     return [
         Card(
             _name(row),
             f"{phase.bandwidth / GB:,.4g} GB/s",
-            f"{format_seconds(phase.seconds, 4)} simulated{_real(phase)}",
+            f"{format_seconds(phase.seconds, 4)} simulated{_real(phase)}{_chance(known.get(row))}",
         )
         for row, phase in rows.items()
     ]
+
+
+def _chance(chance: float | None) -> str:
+    """Say how likely a phase of B really is faster."""
+    return "" if chance is None else f"; really faster than A: {chance_words(chance)}"
+
+
+def chances(outcomes: Mapping[str, Outcome], settings: Mapping[str, Settings]) -> dict[Row, float]:
+    """Return how likely each phase of B really is faster than that of A, by its row."""
+    if is_exact() or not {"A", "B"} <= outcomes.keys():
+        return {}
+    a, b = (scenario_of(settings[side]) for side in ("A", "B"))
+    rates = {phase.phase: phase.bandwidth for phase in outcomes["A"].phases}
+    return {
+        (phase.phase, "B"): chance_faster(phase.bandwidth / rates[phase.phase], a, b)
+        for phase in outcomes["B"].phases
+        if phase.phase in rates
+    }
 
 
 def _real(phase: PhaseOutcome) -> str:

@@ -135,6 +135,16 @@ class Kernels(Mapping[str, Written | Skeletal]):
 KERNELS = Kernels()
 
 
+def kernel_named(name: object) -> Written | Skeletal:
+    """Return the kernel of a name; raise InputError if there is none."""
+    if name not in KERNELS:
+        raise InputError(
+            f"kernel.name = {name!r}: right would be one of {', '.join(KERNELS)}, or the path of a "
+            f"skeleton, which ends in .yaml{nearest(str(name), KERNELS)}"
+        )
+    return KERNELS[str(name)]
+
+
 def make_kernel(options: dict[str, Any]) -> Kernel:
     """Return a kernel from the options of a scenario; ``name`` says which.
 
@@ -145,12 +155,7 @@ def make_kernel(options: dict[str, Any]) -> Kernel:
     """
     options = dict(options)
     name = options.pop("name", None)
-    if name not in KERNELS:
-        raise InputError(
-            f"kernel.name = {name!r}: right would be one of {', '.join(KERNELS)}, or the path of a "
-            f"skeleton, which ends in .yaml{nearest(str(name), KERNELS)}"
-        )
-    kernel = KERNELS[str(name)].load()
+    kernel = kernel_named(name).load()
     try:
         return kernel.model_validate(options)
     except ValidationError as error:

@@ -127,6 +127,10 @@ class Job:
     before_repetition: list[Callable[[], None]] = field(default_factory=list)
     """To be called before each repetition of the same run but the first: the machine is in another
     state then."""
+    share_done: list[Callable[[], float]] = field(default_factory=list)
+    """The last returns how much of its work is done, 0 to 1, where the workload knows that better
+    than the bytes tell that were moved: a replay's are more where MPI-IO reads, modifies, writes.
+    """
 
     @property
     def ranks(self) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sim import Result, Scenario, simulate
 from sim.findings.bottlenecks import PLURALS, Load, busiest, loads
-from sim.findings.waits import Wait, next_step
+from sim.findings.waits import ALL_SERVE, Wait, next_step
 from sim.plane.stations import StationKind
 
 
@@ -54,6 +56,20 @@ def test_ranks_in_a_convoy_saturate_one_ost_after_the_other():
     assert found.busy < 0.5
     assert found.in_turn > 0.8
     assert found.sentence().startswith("bound by the OSTs in turn")
+
+
+def test_few_osts_that_bind_want_more_of_them_whatever_the_ranks_waited_for():
+    (few,) = loads(run("-w -e -b 8m -t 8m -s 4", nodes=64, ppn=4, size="8m"))
+    assert few.binds
+    assert (few.kind, few.used, few.there) == (StationKind.OST, 1, 56)
+    assert few.last.cause.startswith("lock")
+    assert few.next_step == next_step("ost")
+    one_is_slow = replace(few, used=56, mean=0.3)
+    assert one_is_slow.next_step == next_step(few.last.cause)
+    all_are_busy = replace(few, used=56, mean=0.9)
+    assert all_are_busy.next_step == ALL_SERVE
+    in_turn = replace(few, busy=0.1, in_turn=0.9)
+    assert in_turn.next_step == next_step(few.last.cause)
 
 
 def test_a_small_write_is_bound_by_nothing():

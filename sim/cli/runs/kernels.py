@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sim.archive.whole_files import check_writable, write_whole
 from sim.cli import options
 from sim.cli.job_options import describe, described
+from sim.cli.kernel_options import kernel_document, kernel_options
 from sim.cli.runs.what_ifs import NAMES as WHAT_IFS
 from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
 from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
 from sim.config.job_form import JOB
-from sim.config.text.yaml_text import parse_yaml
-from sim.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
 from sim.results.fit_text import format_fit, format_skeleton
 from sim.workloads.catalogue import KERNELS
 
 if TYPE_CHECKING:
     from sim.cli.options import Keep, View
-    from sim.workloads.kernels.kernel import Kernel
 
 _FIT_HELP = """\
 Propose the skeleton that resembles a job: a kernel to publish in place of an application.
@@ -152,8 +149,7 @@ def _command(name: str) -> click.Command:
         **values: Any,
     ) -> None:
         job = {option: values.pop(option) for option in JOB}
-        typed = {option: _typed(value) for option, value in values.items() if value is not None}
-        scenario = describe(Workload(kernel={"name": name, **typed}), assignments, job)
+        scenario = describe(Workload(kernel=kernel_document(name, values)), assignments, job)
         run_or_compare(scenario, asked, view, keep)
 
     decorated = what_if_options(options.output(run))
@@ -163,58 +159,6 @@ def _command(name: str) -> click.Command:
             f"{name}: parameters.{field}: --{field} is an option of every kernel; right would be "
             "another name"
         )
-    for field in reversed(model.model_fields):
-        decorated = _option(model, field)(decorated)
-    decorated = described(decorated)
+    decorated = described(kernel_options(model)(decorated))
     text = f"{summary}\n\n{cleandoc(model.__doc__ or '')}"
     return click.command(name, help=text, short_help=summary)(decorated)
-
-
-def _option(model: type[Kernel], field: str) -> Any:
-    """Make an option of a field: ``--num-ost`` of ``num_ost``; a switch of a boolean one."""
-    info, name = model.model_fields[field], field.replace("_", "-")
-    shown = _shown(model, field)
-    text = f"{info.description or ''}{f'  [{shown}]' if shown else ''}"
-    if info.annotation is bool:
-        return click.option(f"--{name}/--no-{name}", field, default=None, help=text)
-    metavar = _metavar(info.annotation, info.metadata)
-    required = info.is_required()
-    return click.option(f"--{name}", field, metavar=metavar, help=text, required=required)
-
-
-def _typed(value: object) -> object:
-    """Read the value of an option as a scenario file would have it."""
-    if not isinstance(value, str):
-        return value
-
-    try:
-        return parse_yaml(value, value)
-    except InputError:
-        return value
-
-
-def _shown(model: type[Kernel], field: str) -> str:
-    """Return what an option of a kernel is unless given, as it would be typed."""
-    if model.model_fields[field].is_required():
-        return "required"
-    default = model.model_construct().model_dump(mode="json", include={field}, warnings=False)
-    return "" if default[field] in (None, "") else f"default: {default[field]}"
-
-
-def _metavar(annotation: Any, metadata: list[Any]) -> str:
-    """Return what stands for the value of an option in its help."""
-    units = {parse_bytes: "SIZE", parse_rate: "RATE", parse_seconds: "TIME"}
-    units[parse_per_second] = "RATE"
-    for item in metadata:
-        if getattr(item, "func", None) in units:
-            return units[item.func]
-    kind = get_origin(annotation)
-    if kind is Literal:
-        return "|".join(str(value) for value in get_args(annotation))
-    if kind is Annotated:
-        inner, *about = get_args(annotation)
-        return _metavar(inner, about)
-    if kind in (Union, UnionType):
-        inner = next(part for part in get_args(annotation) if part is not NoneType)
-        return _metavar(inner, metadata)
-    return {int: "INTEGER", float: "NUMBER"}.get(annotation, "TEXT")

@@ -11,6 +11,7 @@ from sim.cli import options
 from sim.cli.job_options import describe, described, typed_options
 from sim.cli.runs.what_ifs import side_by_side, what_if_option
 from sim.cli.study.named import (
+    PROGRAMS,
     is_kept,
     is_log,
     refuse_facts,
@@ -116,10 +117,13 @@ def _targets(
 
 def _split(arguments: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
     """Return what is named before a command line, and that command line."""
-    names = list(takewhile(lambda word: not word.startswith("-"), arguments))
-    if names[-1:] == ["mdtest"]:
-        names.pop()
+    names = list(takewhile(_names_something, arguments))
     return names, arguments[len(names) :]
+
+
+def _names_something(word: str) -> bool:
+    """Tell whether a word is no part of a command line that begins with it."""
+    return not word.startswith("-") and word not in PROGRAMS
 
 
 def _refuse_targets(context: click.Context) -> None:

@@ -19,15 +19,17 @@ Say what bounds a run and what would help, each by a run that is made.
 
 The run is a scenario, by its name or the path of its file; a job script; a Darshan log or a trace
 table, which is replayed; a result that --save has kept, whose scenario is run again; or a command
-line behind a double dash, IOR's options or mdtest and its options. It is simulated as it is, then
-without each part of the path that may be to blame (a part that costs nothing), and with each change
-that may help: other striping, hints, nodes, hardware. Of several jobs also without each other job.
+line behind a double dash: IOR's options, or mdtest or a kernel with its own. It is simulated as it
+is, then without each part of the path that may be to blame (a part that costs nothing), and with
+each change that may help: other striping, hints, nodes, hardware. Of several jobs also without each
+other job.
 
 \b
   xc40io explain theta-lock-contention
   xc40io explain yesterday.darshan
   xc40io explain --nodes 64 --stripe-count 8 -- -a POSIX -w -e -b 8m -t 8m
   xc40io explain --nodes 16 --ppn 8 -- mdtest -n 100 -F
+  xc40io explain --nodes 16 --ppn 8 -- kernel vpic-io --collective
 """
 
 
@@ -52,7 +54,7 @@ def explain(
     from sim.studies.explain.explanation import explain as explain_run
     from sim.studies.explain.explanation_answer import explanation_answer
 
-    scenario = scenario_of_words(context, "a", arguments, assignments, job, recorded)
+    scenario = scenario_of_words(context, arguments, assignments, job, recorded)
     explanation = study.run(
         lambda progress: explain_run(
             scenario,

@@ -10,6 +10,7 @@ import click
 
 from sim.cli.job_options import changed, describe, refuse_beside, typed_options
 from sim.cli.job_script import scenario_of_job_script
+from sim.cli.kernel_options import kernel_of_words
 from sim.cli.options import TABLES
 from sim.config.asked_workload import Workload
 from sim.config.errors import InputError
@@ -27,16 +28,23 @@ _FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
 """Options of a job whose defaults a log tells."""
 
 
-_MDTEST = "mdtest"
+PROGRAMS = ("ior", "mdtest", "kernel")
+"""What a command line behind a double dash may begin with; IOR's options may stand alone."""
 
 
 def workload_of_words(words: tuple[str, ...]) -> Workload | None:
     """Return the workload that words behind a double dash describe; None if they name something.
 
-    They are the options of IOR, or ``mdtest`` and its options.
+    They are the options of IOR, or a program of :data:`PROGRAMS` with its options; those of a
+    kernel begin with its name.
     """
-    if words[:1] == (_MDTEST,):
-        return Workload(mdtest=words[1:])
+    program, options = words[:1], words[1:]
+    if program == ("kernel",):
+        return Workload(kernel=kernel_of_words(options))
+    if program == ("mdtest",):
+        return Workload(mdtest=options)
+    if program == ("ior",):
+        return Workload(ior=options)
     return Workload(ior=words) if not words or words[0].startswith("-") else None
 
 
@@ -60,13 +68,12 @@ def is_log(name: str) -> bool:
 
 def scenario_of_words(
     context: click.Context,
-    kind: str,
     arguments: tuple[str, ...],
     assignments: tuple[str, ...],
     job: dict[str, Any],
     recorded: tuple[str, ...],
 ) -> Scenario | JobsScenario:
-    """Return the one scenario that is asked for: a name, or ``an IOR`` command line."""
+    """Return the one scenario that is asked for: a name, or a command line."""
     workload = workload_of_words(arguments)
     if workload is not None:
         refuse_facts(recorded)
@@ -75,7 +82,7 @@ def scenario_of_words(
     if rest:
         raise InputError(
             f"{context.info_name} {name} {' '.join(rest)}: right would be one scenario, log or "
-            f"result, or {kind} command line behind a double dash"
+            "result, or a command line behind a double dash"
         )
     return scenario_of_name(context, name, assignments, job, recorded)
 
@@ -117,7 +124,7 @@ def scenario_of_name(
         return scenario_of_log(name, assignments, job | told, recorded)
     if not is_kept(name) and is_job_script(name):
         return scenario_of_job_script(context, name, assignments, job)
-    right = "--set, --fault, --seed, --hints or --env, or an IOR command line"
+    right = "--set, --fault, --seed, --hints or --env, or a command line behind a double dash"
     refuse_beside(context, name, job, _OF_A_SCENARIO, right)
     return changed(
         _of_result(name) if is_kept(name) else load_jobs(name),

@@ -72,7 +72,7 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
     metavar="N",
     help="Let a rank stand for several where there are more.",
 )
-@study_options()
+@study_options(exact=False)
 @options.changes
 @click.argument("subject", metavar="NAME|FILE")
 def stream(

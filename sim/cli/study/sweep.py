@@ -40,7 +40,7 @@ some values.
   xc40io sweep --nodes 64 --over striping.count=1,8,48 --over striping.size=1m..32m \\
       --plot stripes.svg --out stripes -- -a POSIX -w -r -C -e -b 8m -t 8m
   xc40io sweep --ppn 8 --over nodes=1,4,16,64 -- mdtest -n 100 -F -u
-  xc40io sweep --kernel vpic-io --over kernel.collective=true,false --over ppn=8:32:8
+  xc40io sweep --over kernel.collective=true,false --over ppn=8:32:8 -- kernel vpic-io --steps 2
 
 PATH is a field of the scenario (nodes, ppn, striping.count, placement, environment.NAME), a value
 of the machine (machine.lnet.routers), an option of the IOR command by its letter (ior.b), one of
@@ -61,7 +61,7 @@ command does only what is missing.
 
 @click.command(help=_HELP)
 @described
-@click.option("--kernel", metavar="NAME|FILE", help="A kernel in place of an IOR command.")
+@click.option("--kernel", metavar="NAME|FILE", help="As -- kernel NAME behind all options.")
 @click.option(
     "--over",
     multiple=True,

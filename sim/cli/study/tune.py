@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 _HELP = """\
 Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
-script, an IOR command line, a Darshan log, or a result that --save has kept.
+script, a command line of IOR or a kernel, a Darshan log, or a result that --save has kept.
 
 \b
   xc40io tune theta-headline
   xc40io tune --nodes 64 --budget 40 -- -a MPIIO -c -w -b 16m -t 16m
+  xc40io tune --nodes 16 --ppn 8 -- kernel vpic-io --collective
   xc40io tune yesterday.darshan --allow stripe-count,stripe-size --plot landscape.svg
   xc40io tune theta-headline --allow all --at-most nodes=512 --at-most osts=48
 
@@ -158,7 +159,7 @@ def _scenario(
     recorded: tuple[str, ...],
 ) -> Scenario:
     """Return the job: what is named, or a command line."""
-    scenario = scenario_of_words(context, "an IOR", arguments, assignments, job, recorded)
+    scenario = scenario_of_words(context, arguments, assignments, job, recorded)
     if not isinstance(scenario, Scenario):
         raise InputError(
             f"tune {arguments[0]}: it has several jobs; right would be a scenario of a single one"

@@ -228,6 +228,8 @@ class Stream:
         began = time.perf_counter()
         machine = self.build(progress)
         jobs = StreamRun(self.scenario, machine, self.entries).as_they_come()
+        if progress is not None:
+            progress(self._bytes, self._bytes)
         events, rpcs, moved = machine.plane.counts.tolist()
         return StreamResult(
             scenario=self.scenario,
@@ -252,7 +254,7 @@ class Stream:
 
         def watch(plane: Plane) -> None:
             if progress is not None:
-                progress(int(plane.counts[2]), self._bytes)
+                progress(min(int(plane.counts[2]), self._bytes), self._bytes)
 
         return StreamMachine(self.scenario, self.machine, self._slots, self._system, watch)
 

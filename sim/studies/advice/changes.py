@@ -43,6 +43,7 @@ class Change(NamedTuple):
     who: Who  # who can make it
     job: str = ""  # of which job; empty where there is only one, or it is one of the machine
     turned: Setting = MappingProxyType({})  # knobs that are turned; none of the machine
+    nodes: tuple[int, int] = (0, 0)  # of the job, before and after; none of the machine
 
     @property
     def effort(self) -> tuple[int, int, int]:
@@ -154,7 +155,9 @@ class JobChanges:
         if self.name:  # what describes one of several jobs stands in the scenario alone
             words, typed = f"{words}, for job {self.name}", f"like {typed} for a job by itself"
         who = max((self._knobs[name].who for name in left), key=list(Who).index)
-        yield Change(words, typed, self._case.with_job(self.name, scenario), who, self.name, left)
+        case = self._case.with_job(self.name, scenario)
+        nodes = before.nodes, scenario.nodes
+        yield Change(words, typed, case, who, self.name, left, nodes)
 
     def _words(self, turned: Setting) -> str:
         """Return what changes, behind the word "with"."""

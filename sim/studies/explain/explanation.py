@@ -30,6 +30,7 @@ from sim.run.jobs import JobsResult, simulate_jobs
 from sim.run.result import Result
 from sim.studies.advice.changes import Change, JobChanges, changes_of_machine
 from sim.studies.advice.knobs import Who
+from sim.studies.advice.node_time import NodeTime
 from sim.studies.advice.weighing import SEEDS, ranked
 from sim.studies.case import Case, Phase, collective, may_share_locks, seconds_of
 from sim.studies.explain.ideals import Part, rank_computing, single, suspects
@@ -143,6 +144,7 @@ class Explanation(NamedTuple):
 
 _SECONDS = Unit("s", float, lambda seconds: format_seconds(seconds, 4))
 _TIMES = Unit("", float, lambda times: f"{times:.2f}")
+_NODE_TIME = Unit("node-s", dict, lambda both: NodeTime(**both).words)
 
 PLACE = (
     Column("job", WORDS, lambda one: one.phase.job, help="Empty where there is only one."),
@@ -165,6 +167,15 @@ TRIED = (
     Column("seconds", _SECONDS, head="the phase takes", help="All its repetitions together."),
     Column("gain", _TIMES, head="times as fast"),
     chance_column(attrgetter("chance"), "That a change really makes it faster.", head="chance"),
+    Column(
+        "node_seconds",
+        _NODE_TIME,
+        lambda one: None if one.nodes is None else one.nodes._asdict(),
+        head="it costs",
+        to=To.PEOPLE | To.JSON,
+        help="Of the job's I/O, before and after; null where its nodes stay as they are.",
+        optional=True,
+    ),
     Column("kind", WORDS, to=To.JSON, help="Who can change it; null for a part."),
     Column("key", WORDS, to=To.JSON, help="What programs call a part; empty for a change."),
     Column("kin", WORDS, to=To.JSON, help="Key of the part that it is one piece of."),

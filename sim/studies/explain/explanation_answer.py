@@ -56,6 +56,9 @@ _LEAST = 0.01  # share of the time of a wait that is told
 _NO_CHANGE = 0.015
 _SURE = " How sure it is: the chance that it helps in reality, too."
 
+_OF_A_CHANGE = ("typed", "who", "chance_better", "node_seconds")
+"""Columns that a table of parts of the path has not."""
+
 _PHASES = (
     *PLACE,
     Column("seconds", SECONDS, help="All its repetitions together."),
@@ -103,7 +106,7 @@ def explanation_answer(
 def _page_of(run: Result | JobsResult | None) -> Answer:
     if run is None:
         return Answer("Explanation", "", ())
-    return run_page(run) if isinstance(run, Result) else jobs_page(run)
+    return run_page(run, explained=True) if isinstance(run, Result) else jobs_page(run)
 
 
 def _sections(
@@ -184,8 +187,9 @@ def _runs(tried: Sequence[Tried]) -> Iterator[str]:
     for one in tried[:_SHOWN]:
         typed = f"  ({one.typed})" if one.typed else ""
         gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
-        sure = "" if is_exact() or one.chance is None else f"  ({chance_words(one.chance)} sure)"
-        yield f"    {gain:>9}  {one.tried} {one.words}{typed}{sure}"
+        sure = "" if is_exact() or one.chance is None else f"{chance_words(one.chance)} sure"
+        told = "; ".join(filter(None, (sure, one.nodes.words if one.nodes else "")))
+        yield f"    {gain:>9}  {one.tried} {one.words}{typed}{f'  ({told})' if told else ''}"
 
 
 def verdict(phase: PhaseExplanation) -> str:
@@ -226,7 +230,8 @@ def advice(phase: PhaseExplanation) -> str:
     for kind in Who:
         best = next((one for one in phase.changed if one.kind == kind and one.helps), None)
         if best is not None:
-            return f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
+            said = f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
+            return said if best.nodes is None else f"{said} It takes {best.nodes.words}."
     best = max(phase.changed, key=lambda one: one.gain)
     return (
         f"Change nothing: of {len(phase.changed)} changes that were tried none surely helps. The "
@@ -251,7 +256,7 @@ def _tables(phase: PhaseExplanation) -> list[Block]:
         Table(_columns(head, also), partial(list, tried), title=title, most=len(tried))
         for head, title, tried, also in (
             ("without", "Without a part of the path", phase.without, ()),
-            ("with", "With a change", phase.changed, ("typed", "who", "chance_better")),
+            ("with", "With a change", phase.changed, _OF_A_CHANGE),
         )
         if tried
     ]

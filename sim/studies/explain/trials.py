@@ -11,6 +11,7 @@ from sim.config.scenario import Scenario
 from sim.studies.advice.changes import Change, JobChanges
 from sim.studies.advice.job_nature import REPLAY
 from sim.studies.advice.knobs import Who
+from sim.studies.advice.node_time import NodeTime, node_time
 from sim.studies.advice.weighing import LEAST, SEEDS, TIE, Weighed, ranked, weighed
 from sim.studies.case import Case, Phase, Seconds, seconds_of
 from sim.studies.processes import Failure, each
@@ -41,6 +42,7 @@ class Tried:
     weighed: Weighed | None = None  # of a change that was run with several seeds
     change: Change | None = None  # what was changed
     advised: bool = False  # of a change: it surely helps, and no part of it helps as much
+    nodes: NodeTime | None = None  # what the job's I/O costs, of a change of its nodes
 
     @property
     def helps(self) -> bool:
@@ -283,7 +285,19 @@ class Trials:
             kin=trial.kin,
             weighed=weight,
             change=trial.change,
+            nodes=self._node_time(trial.change, ended),
         )
+
+    def _node_time(self, change: Change | None, ended: Sequence[Seconds]) -> NodeTime | None:
+        """Return what the I/O of the job costs that is changed, over the seeds of both."""
+        if change is None:
+            return None
+        own = [phase for phase in self._counting if phase.job == change.job]
+
+        def took(runs: Iterable[Seconds]) -> list[float]:
+            return [sum(one.get(phase, 0.0) for phase in own) for one in runs]
+
+        return node_time(change.nodes, took(self._bases[: len(ended)]), took(ended))
 
     def _whole(self, seconds: Seconds) -> float:
         """Return the seconds of all I/O that is told; 0 where a part of it is not there."""

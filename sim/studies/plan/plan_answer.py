@@ -16,6 +16,7 @@ from sim.studies.plan.plan import Configuration, Plan
 from sim.studies.plan.plan_faults import MixFaults
 from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
 from sim.studies.plan.plan_sensitivity import MixSensitivity, Range
+from sim.studies.plan.plan_sure import rate_interval
 from sim.studies.plan.plan_why import (
     cost_words,
     felt,
@@ -42,8 +43,8 @@ from sim.telling.answer import (
 )
 from sim.telling.text import wrapped
 from sim.telling.units import ANY, WORDS
-from sim.trust.how_sure import chance_better
-from sim.trust.sureness import chance_words, is_exact
+from sim.trust.how_sure import NINE_OF_TEN, Interval, chance_better
+from sim.trust.sureness import chance_words, gigabytes, is_exact, rate, real_words, span
 from topology.text import format_count
 
 _MB = 1e6
@@ -133,7 +134,9 @@ def _faults_sections(found: MixFaults) -> Iterator[Section]:
 
 
 def _cards(plan: Plan) -> Iterator[Card]:
-    yield Card("mix, as it is", f"{(plan.present.rate or 0.0) / GB:,.4g} GB/s")
+    sure = rate_interval(plan, plan.present)
+    note = "" if sure is None else real_words(sure, rate)
+    yield Card("mix, as it is", f"{(plan.present.rate or 0.0) / GB:,.4g} GB/s", note)
     ran = [each for each in plan.configurations if each.rate is not None]
     best = max(ran, key=lambda each: each.rate or 0.0)
     if best is not plan.present:
@@ -161,18 +164,22 @@ def configurations_table(plan: Plan) -> Table:
     """Return the throughput of the mix and of each job, and the cost, by configuration."""
     jobs = [job.name for job in plan.mix.jobs]
     chances = ["chance"] if any(_chance(each) is not None for each in plan.configurations) else []
-    heads = ["configuration", "mix", "times as fast", *chances, *jobs]
+    sure = {each.words: rate_interval(plan, each) for each in plan.configurations}
+    real = ["real mix"] if any(sure.values()) else []
+    heads = ["configuration", "mix", *real, "times as fast", *chances, *jobs]
     words = [0]
     if plan.costs:
         currency = plan.mix.currency or "units"
         heads += [f"cost ({currency})", f"{currency} per GB/s", "front"]
         words.append(len(heads) - 1)
     rows = [
-        _row(plan, each, chances=bool(chances))
+        _row(plan, each, sure[each.words], chances=bool(chances), real=bool(real))
         for each in plan.configurations
         if each.rate is not None
     ]
     note = "GB/s: 10^9 bytes a second."
+    if real:
+        note += f" Real mix: where {NINE_OF_TEN} real runs would lie, were all jobs off alike."
     if chances:
         note += " Chance: that it really is faster, by the errors of such ratios."
     if plan.costs:
@@ -185,12 +192,15 @@ def configurations_table(plan: Plan) -> Table:
     )
 
 
-def _row(plan: Plan, each: Configuration, *, chances: bool) -> list[str]:
+def _row(
+    plan: Plan, each: Configuration, sure: Interval | None, *, chances: bool, real: bool
+) -> list[str]:
     assert each.rate is not None
     rates = (f"{runs.rate / GB:,.4g}" for runs in each.runs)
     chance = _chance(each)
     told = ["" if chance is None else chance_words(chance)] if chances else []
-    row = [each.words, f"{each.rate / GB:,.4g}", ratio_words(each.ratio), *told, *rates]
+    lies = ["" if sure is None else span(sure, gigabytes)] if real else []
+    row = [each.words, f"{each.rate / GB:,.4g}", *lies, ratio_words(each.ratio), *told, *rates]
     if plan.costs:
         gained = (each.rate - (plan.present.rate or 0.0)) / GB
         cost = "" if each.cost is None else f"{each.cost:,.0f}"
@@ -417,6 +427,7 @@ def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
     return {
         "values": dict(each.values),
         "bandwidth": each.rate,
+        **_real_document(plan, each),
         "times_as_fast": None if each.ratio is None else each.ratio._asdict(),
         **_chance_document(each),
         "cost": each.cost,
@@ -434,6 +445,11 @@ def _chance(each: Configuration) -> float | None:
     if each.ratio is None or is_exact():
         return None
     return chance_better(each.ratio.value, ["settings of the machine"])
+
+
+def _real_document(plan: Plan, each: Configuration) -> dict[str, Any]:
+    sure = rate_interval(plan, each)
+    return {} if sure is None else {"real": sure._asdict()}
 
 
 def _chance_document(each: Configuration) -> dict[str, float]:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from math import exp, log
+from math import exp
 from typing import Any, NamedTuple
 
 from sim.config.scenario import machine_of
@@ -15,6 +15,7 @@ from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
 from sim.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
 from sim.studies.advice.knobs import Setting
+from sim.studies.advice.node_time import NodeTime, node_time
 from sim.studies.advice.weighing import LEAST
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
@@ -80,6 +81,12 @@ TUNING = (
         help="That a real run is faster, too.",
     ),
     Column("gain", ANY, lambda of: _ratio(of.gain)),
+    Column(
+        "node_seconds",
+        ANY,
+        lambda of: _node_seconds(of),
+        help="Of the job's I/O, before and after; null where its nodes stay as they are.",
+    ),
     Column("best", ANY, lambda of: _trial(of, of.best)),
     Column("present", ANY, lambda of: _trial(of, of.present)),
     Column("runners_up", ANY, lambda of: list(_runners_up(of))),
@@ -191,9 +198,25 @@ def _gain(found: Tuning) -> str:
             f"Change nothing: {now} now; the best of the others is {_times(found.gain)} as "
             f"fast{_but(found)}."
         )
-    return f"{_times(found.gain)} as fast as now: {then} in place of {now}." + (
-        "" if is_exact() else f" A real run is faster, too: {chance_words(found.chance)} sure."
+    cost = _node_time(found)
+    told = (
+        f"{_times(found.gain)} as fast as now: {then} in place of {now}.",
+        "" if cost is None else f"That is {cost.words}.",
+        "" if is_exact() else f"A real run is faster, too: {chance_words(found.chance)} sure.",
     )
+    return " ".join(filter(None, told))
+
+
+def _node_time(found: Tuning) -> NodeTime | None:
+    """Return what the job's I/O costs in nodes, now and with the best; None if they are as many."""
+    now, best = found.present, found.best
+    nodes = now.scenario.nodes, best.scenario.nodes
+    return node_time(nodes, [now.mean], [best.mean])
+
+
+def _node_seconds(found: Tuning) -> dict[str, float] | None:
+    cost = _node_time(found)
+    return None if cost is None else cost._asdict()
 
 
 def _but(found: Tuning) -> str:
@@ -322,7 +345,7 @@ def _bound_lines(found: Tuning) -> Iterator[str]:
 
 
 def _trust(found: Tuning) -> str:
-    """Say how the gain compares with the simulator's own error."""
+    """Say how far the simulator is off for this kind of run."""
     kind, error = main_error(found)
     if error is None:
         return (
@@ -330,17 +353,10 @@ def _trust(found: Tuning) -> str:
             "order of the settings, not their seconds."
         )
     rates = format_count(error.numbers, "measured rate")
-    said = (
+    return (
         f"The model's own error for this kind of run ({kind}): {_off(error.median)} at the median "
         f"of {rates}, {_off(error.largest)} at most{_FEW if error.few else ''}."
     )
-    if found.best is not found.present:
-        said += (
-            " The gain is smaller than the median, so the real machine may rank them differently."
-            if within_error(found, error)
-            else " The gain is larger than the median."
-        )
-    return said
 
 
 def _real(found: Tuning) -> str:
@@ -362,11 +378,6 @@ def _off(logarithm: float) -> str:
     return f"{100 * (times - 1):.0f} %" if times < _FAR else f"a factor of {times:.2g}"
 
 
-def within_error(found: Tuning, error: ModelError) -> bool:
-    """Tell whether the gain is smaller than the model's own error."""
-    return abs(log(found.gain.value)) < error.median
-
-
 def longest_phase(found: Tuning) -> str:
     """Return the phase that takes longest now, of those whose time is minimised."""
     scenario = found.present.scenario
@@ -385,8 +396,7 @@ def _model_error(found: Tuning) -> dict[str, Any]:
     kind, error = main_error(found)
     if error is None:
         return {"kind": kind, "median": None}
-    told = error.model_dump(mode="json")
-    return {"kind": kind, **told, "gain_within": within_error(found, error)}
+    return {"kind": kind, **error.model_dump(mode="json")}
 
 
 def _failures(found: Tuning) -> Iterator[str]:

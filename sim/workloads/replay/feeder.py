@@ -173,6 +173,12 @@ class Feeder:
         self.times = Times(self._ranks)  # what the ranks spent
         # float64 (ranks,): when each had done everything, in simulated seconds.
         self.end: Floats = np.full(self._ranks, began)
+        self._behind = 0  # rows that ranks have behind them, and their parts in calls
+        job.share_done.append(self._share_done)
+
+    def _share_done(self) -> float:
+        """Return how much of their rows and calls the ranks have behind them, 0 to 1."""
+        return self._behind / max(1, int(self._rows.sum()) + len(self._intake.together.rank))
 
     def run(self) -> Waiting:
         """Replay everything: the SimPy process."""
@@ -197,6 +203,8 @@ class Feeder:
         number = self._plane.batches.submit(
             programs, operations, bounds, environment.now, held=window.held
         )
+        count = len(operations)
+        self._job.share_done.append(lambda: 1.0 - self._plane.operations_left(programs) / count)
         del operations, rank
         yield environment.batch_event(number)
         first = np.searchsorted(codes_rank, np.arange(self._ranks))
@@ -300,6 +308,7 @@ class Feeder:
                 end = int(self._intake.together.position[following - 1])
             calls = self._assembler.calls(window, range(rank, rank + 1), np.array([done]))
             yield from self._in_window(rank, window.held, calls, done, end)
+            self._behind += following - first
             self._leave(number)
             if last:
                 return
@@ -320,6 +329,7 @@ class Feeder:
             operations, _ = merged(_part(calls, taken, upto), alone)
             if len(operations):
                 yield operations, held
+            self._behind += stop - done
             done, taken = stop, upto
 
 

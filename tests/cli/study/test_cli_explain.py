@@ -36,6 +36,40 @@ def test_json_has_the_same(xc40io):
     assert document["runs"] >= 1 + sum(map(len, tried))  # the best of them with more seeds
 
 
+def test_a_kernel_is_explained_as_its_scenario_is(xc40io, tmp_path):
+    path = tmp_path / "dump.yaml"
+    path.write_text(
+        "machine: theta\nnodes: 2\nppn: 2\n"
+        "workload: {kernel: {name: vpic-io, particles: 10000, collective: true}}\n"
+    )
+    words = ("kernel", "vpic-io", "--particles", "10000", "--collective")
+    typed = xc40io("explain", "--nodes", "2", "--ppn", "2", "--jobs", "1", "--", *words)
+    assert typed.exit_code == 0, typed.stderr
+    assert typed.stdout == xc40io("explain", "--jobs", "1", str(path)).stdout
+
+
+def test_ior_may_be_named_behind_the_dash(xc40io):
+    job = ("explain", "--nodes", "1", "--ppn", "2", "--jobs", "1", "--")
+    ior = ("-w", "-b", "1m", "-t", "1m")
+    assert xc40io(*job, "ior", *ior).stdout == xc40io(*job, *ior).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("vpic",), "did you mean vpic-io?"),
+        ((), "kernel.name = ''"),
+        (("vpic-io", "--nodes", "4"), "right would be its place before the double dash"),
+        (("vpic-io", "--particle", "4"), "see xc40io kernel vpic-io --help"),
+        (("vpic-io", "--particles", "x"), "should be a whole number"),
+    ],
+)
+def test_a_kernel_that_cannot_be_is_refused(xc40io, words, said):
+    refused = xc40io("explain", "--", "kernel", *words)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+
+
 def test_a_kept_result_is_explained_by_its_scenario(xc40io, tmp_path):
     path = str(tmp_path / "kept.xc40io")
     assert xc40io("ior", *JOB, "--save", path, *IOR).exit_code == 0

@@ -85,6 +85,7 @@ def test_a_scenario_with_all_kinds_of_jobs(xc40io, table, tmp_path):
         (["theta-month", "--machine", "theta"], "with --machine: the scenario says so itself"),
         (["JOBS", "--nodes", "2"], "jobs.two.nodes = 4; right would be at most the 2"),
         (["JOBS", "--habits", "mine"], "'mine' is not one of the habits that ship"),
+        (["JOBS", "--exact"], "No such option '--exact'"),
         (["JOBS", "--plot", "x.bmp"], "--plot x.bmp"),
         (["JOBS", "--csv", "/nowhere/x.csv"], "--csv"),
         (["JOBS", "--machine", "mars"], "'mars' is not one of the machines"),

@@ -55,13 +55,11 @@ def test_a_scenario_and_a_kernel_are_swept_too() -> None:
     )
     result = sweep("mine.yaml", "--seed", "5", "--store", "store", "--over", "ppn=1:3", ior=())
     assert result.stdout.splitlines()[1] == "3 points, seed 5; GB = 10^9 bytes"
-    kernel: dict[str, Any] = json.loads(
-        sweep(
-            *("--kernel", "exerciser", "--nodes", "1", "--ppn", "2", "--store", "store", "--json"),
-            *("--over", "kernel.minels=512,1024"),
-            ior=(),
-        ).stdout
-    )
+    job = ("--nodes", "1", "--ppn", "2", "--store", "store", "--json")
+    over = ("--over", "kernel.minels=512,1024")
+    told = sweep("--kernel", "exerciser", *job, *over, ior=()).stdout
+    assert sweep(*job, *over, ior=("--", "kernel", "exerciser")).stdout == told
+    kernel: dict[str, Any] = json.loads(told)
     moved = [point["phases"]["H5Dwrite"]["bytes"][0] for point in kernel["points"]]
     assert 0 < moved[0] < moved[1]
 

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from sim import Result, Scenario, simulate
 from sim.config.jobs import JobsScenario
 from sim.findings.bottlenecks import loads
+from sim.results.run_page import run_page
 from sim.run.jobs import JobsResult, simulate_jobs
 from sim.studies.advice.knobs import Who
 from sim.studies.case import Phase
@@ -15,6 +16,7 @@ from sim.studies.explain.explanation import Explanation, PhaseExplanation, expla
 from sim.studies.explain.explanation_answer import explanation_answer
 from sim.studies.explain.trials import Tried
 from sim.telling.drawing import figures
+from sim.telling.html import render
 
 IOR = {"ior": "-w -e -b 1m -t 1m"}
 SCENARIO = Scenario(machine="theta", nodes=1, ppn=1, workload=IOR)
@@ -92,3 +94,15 @@ def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> N
     assert isinstance(single, Result)
     assert single.recording is not None
     assert single.events == explanation().results[""].events
+
+
+def test_a_page_of_what_was_tried_does_not_say_how_to_try_it() -> None:
+    striking = Scenario(
+        machine="theta", nodes=4, ppn=2, workload={"ior": "-w -e -b 47008 -t 47008 -s 40"}
+    )
+    run = simulate(striking, record=True)
+    typed = "xc40io explain mine.yaml"
+    told = render(explanation_answer(Explanation(striking, {"": run}, (), 0, ()), typed, run))
+    assert "Remedies that could be tried stand above" in told
+    assert "xc40io explain scenario.yaml" not in told
+    assert "xc40io explain scenario.yaml" in render(run_page(run))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ def replay(
     nodes: int = 2,
     environment: dict[str, str] | None = None,
     striping: dict[str, Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Result:
     """Replay a trace on Theta without anything that is drawn at random."""
@@ -60,7 +61,7 @@ def replay(
             "workload": {"kernel": {"name": "replay", "trace": trace, **options}},
         }
     )
-    return simulate(scenario)
+    return simulate(scenario, progress=progress)
 
 
 def outcome_of(*args: Any, **options: Any) -> ReplayOutcome:
@@ -309,6 +310,42 @@ def test_pieces_are_no_matter(seed: int) -> None:
     assert cut.end == pytest.approx(whole.end, rel=1e-9)
     for call in Call:
         assert cut.seconds_in(call) == pytest.approx(whole.seconds_in(call), rel=1e-9)
+
+
+def with_holes(steps: int) -> list[TraceBlock]:
+    """Return collective writes between which there are holes: MPI-IO reads what it writes over."""
+    size = 65536
+    return [
+        rows(
+            TraceOp.WRITE,
+            file=0,
+            offset=(step * RANKS + EVERY) * 2 * size,
+            length=size,
+            coll=1 + step,
+            mpi=1,
+            think=0.01,
+        )
+        for step in range(steps)
+    ]
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_progress_ends_at_the_bytes_asked_for_though_more_are_moved(in_pieces: bool) -> None:
+    blocks, told = with_holes(40), []
+    with pytest.MonkeyPatch.context() as patch:
+        if in_pieces:
+            patch.setattr(feeder, "AT_ONCE", 0)
+            patch.setattr(windows, "OPERATIONS", 1)
+        result = replay(
+            blocks, [TraceFile("f", mpi=True)], progress=lambda *both: told.append(both)
+        )
+    asked = 40 * RANKS * 65536
+    assert result.bulk_bytes > 1.5 * asked
+    assert {total for _, total in told} == {asked}
+    done = [one for one, _ in told]
+    assert done == sorted(done)
+    assert done[-1] == asked
+    assert done[-2] > 0.5 * asked
 
 
 def test_striping_of_the_job_goes_before_that_of_the_trace() -> None:
