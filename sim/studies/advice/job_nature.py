@@ -18,6 +18,7 @@ from sim.studies.record import RunRecord
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 from sim.workloads.ior.parameters import WITHOUT_MPI, IorTest
+from sim.workloads.kernels.kernel import Kernel
 from sim.workloads.workload import Workload
 
 REPLAY = "replay"
@@ -54,6 +55,7 @@ class JobNature:
     may_share_locks: bool  # nobody but aggregators touched the files: a group lock is safe
     tests: tuple[IorTest, ...]  # of an IOR command; empty for kernels and logs
     options: frozenset[str]  # of a kernel that can be switched, by name; empty for others
+    lays_out: bool = False  # whether its files ask for stripes of their own, as those of a log do
 
     @property
     def ranks(self) -> int:
@@ -114,6 +116,7 @@ def nature_of(scenario: Scenario, record: RunRecord) -> JobNature:
         may_share_locks=collective and not any(told.independent for told in record.library),
         tests=workload.command.tests if isinstance(workload, Ior) else (),
         options=_switches(workload),
+        lays_out=replays(scenario) or (isinstance(workload, Kernel) and workload.lays_out),
     )
 
 

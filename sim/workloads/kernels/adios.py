@@ -106,6 +106,11 @@ class AdiosKernel(Kernel):
         """Return the bytes of all steps, about."""
         return ranks * self.size * self.steps
 
+    @property
+    def lays_out(self) -> bool:
+        """Whether its files ask for stripes of their own where the job asks for none."""
+        return self.method == "MPI_AGGREGATE"
+
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the machine has the OSTs and the memory that are needed."""
         if self.method == "MPI_AGGREGATE":

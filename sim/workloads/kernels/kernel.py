@@ -49,6 +49,11 @@ class Kernel(Model, Workload):
         said = self.model_dump(mode="json", exclude_none=True)
         return AskedWorkload(kernel={"name": self.name, **said})
 
+    @property
+    def lays_out(self) -> bool:
+        """Whether its files ask for stripes of their own where the job asks for none."""
+        return False
+
     def notes(self, job: Job) -> tuple[str, ...]:
         """Say so if MPI-IO was asked to print something and the kernel does without it."""
         if job.mpi_records or read_displays(job.environment) == Displays():

@@ -32,6 +32,12 @@ class SkeletonKernel(Kernel):
 
     _moved: int = PrivateAttr(default=0)
 
+    @property
+    def lays_out(self) -> bool:
+        """Whether its files ask for stripes of their own where the job asks for none."""
+        files = self.skeleton.files.values()
+        return any(one.stripe_count is not None or one.stripe_size is not None for one in files)
+
     def scope(self, node: Integers, seed: int) -> Scope:
         """Return the names of the expressions for ranks on these nodes: int64 (ranks,)."""
         options = {name: getattr(self, name) for name in self.skeleton.parameters}

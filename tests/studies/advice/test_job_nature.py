@@ -1,0 +1,43 @@
+"""What a job is, as the search for its settings sees it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.config.scenario import Scenario
+from sim.run.simulate import simulate
+from sim.studies.advice.changes import JobChanges
+from sim.studies.advice.job_nature import nature_of
+from sim.studies.advice.knobs import stripe_count_of, stripe_size_of
+from sim.studies.case import Case
+from sim.studies.record import record_of
+
+
+def job(**fields: object) -> Scenario:
+    kernel = {"name": "vpic-io", "steps": 1, "particles": 4096}
+    return Scenario.model_validate(
+        {"machine": "theta", "nodes": 1, "ppn": 2, "workload": {"kernel": kernel}, **fields}
+    )
+
+
+def test_stripes_that_a_kernel_asks_for_itself_are_not_those_of_the_machine() -> None:
+    nature = nature_of(job(), record_of(simulate(job())))
+    assert nature.lays_out
+    assert stripe_count_of(nature) is None
+    asked = job(striping={"count": 4, "size": "1m"})
+    nature = nature_of(asked, record_of(simulate(asked)))
+    assert stripe_count_of(nature) == 4
+    assert stripe_size_of(nature) == 1 << 20
+
+
+def test_then_one_stripe_is_a_change_too() -> None:
+    maker = JobChanges("", Case(job()), simulate(job()))
+    typed = {change.typed for change in maker.single()}
+    assert {"--stripe-count 1", "--stripe-count 56"} <= typed
+
+
+@pytest.mark.parametrize(("method", "own"), [("POSIX", False), ("MPI_AGGREGATE", True)])
+def test_adios_lays_out_its_subfiles_where_it_aggregates(method: str, own: bool) -> None:
+    kernel = {"name": "adios", "method": method, "steps": 1, "compute": 0}
+    scenario = job(workload={"kernel": kernel})
+    assert nature_of(scenario, record_of(simulate(scenario))).lays_out is own
