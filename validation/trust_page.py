@@ -16,7 +16,8 @@ Several reports may be given, each of some of the claims. The sentences stand in
   ``{{corrections}}``: what all claims add up to;
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
   (``validation.cross``), and the parameters that one row alone fixes;
-* ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold (``validation.coverage``).
+* ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold (``validation.coverage``);
+* ``{{advised}}``: whether advice holds (``validation.closed_loop``).
 
 A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
 ``{{if B09 fails}}``, unless it, or one of several, does not. What stands between the marks of
@@ -38,6 +39,8 @@ from sim.archive.whole_files import write_whole
 from sim.config.errors import InputError
 from topology.text import format_count
 from validation.claim import Claim, load_claims
+from validation.closed_loop.report import advice_rows, summary
+from validation.closed_loop.report import kept as kept_trials
 from validation.correction import corrections
 from validation.coverage import Coverage, chance_rows, coverage_rows
 from validation.cross_text import by_group, lone_words, number_words
@@ -119,6 +122,7 @@ class Results:
             "alone": self._alone,
             "covered": self._covered,
             "chances": self._chances,
+            "advised": self._advised,
             "predictions": self._predictions,
             "corrections": self._corrections,
         }
@@ -280,6 +284,13 @@ class Results:
     def _chances(self) -> Iterator[str]:
         """Yield a table of chances beside how often they came out."""
         yield from _table(chance_rows(self._coverage.chances()))
+
+    def _advised(self) -> Iterator[str]:
+        """Yield what came of following advice: sentences, and a table."""
+        trials = kept_trials().values()
+        yield fill(summary(trials), _WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield ""
+        yield from _table(advice_rows(trials))
 
     @cached_property
     def _coverage(self) -> Coverage:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sim.config.scenario import Scenario
 from validation.closed_loop.jobs import drawn_jobs
-from validation.closed_loop.report import keep, kept, table
+from validation.closed_loop.report import keep, kept, summary, table
 from validation.closed_loop.trials import JobTrial, Judged, Subject, try_advice
 
 
@@ -40,8 +40,13 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
 def test_helped_harmed_and_missed_are_counted() -> None:
     last = table(TRIALS.values()).splitlines()[-1]
     assert [cell.strip() for cell in last.strip("|").split("|")] == [
-        *("all", "2", "3", "1", "1", "1", "1 of 1", "1", "1", "0", "0", "1", "1")
+        *("all", "2", "3", "1", "1", "1", "1", "1", "0", "0", "1")
     ]
+    said = summary(TRIALS.values())
+    assert "Of 3 remedies that explain printed 1 helped and 1 harmed" in said
+    assert "for 1 jobs it said to change nothing" in said
+    assert "0.62 times what had been said at the median, and 0.25 times at the least" in said
+    assert "For 1 of 2 jobs a search" in said
 
 
 def test_a_job_with_one_stripe_is_helped_by_more() -> None:

@@ -5,7 +5,8 @@
     python -m validation.closed_loop                       # all jobs; what is kept is not run again
     python -m validation.closed_loop --only collective     # those whose name has a word in it
     python -m validation.closed_loop --logs DIR            # with the Darshan logs of a folder
-    python -m validation.closed_loop --table               # of what is kept, as docs/tune.md has it
+    python -m validation.closed_loop --table               # of what is kept: the table of
+                                                           # docs/how-far-to-trust-it.md
 
 What has finished is kept in ``kept.json`` beside this program, job by job; ``--again`` forgets it.
 """
