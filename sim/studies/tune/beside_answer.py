@@ -18,7 +18,7 @@ from sim.studies.tune.tuning import Tuning
 from sim.telling.answer import Block, Table, Text, plain_table
 from topology.text import format_count
 
-_READS, _WRITES = "lustre.other_reads", "lustre.other_writes"
+_READS = "lustre.other_reads"
 
 
 def beside_words(found: Tuning) -> str:
@@ -57,13 +57,20 @@ def _machine(found: Tuning) -> Machine:
 def _load_words(found: Tuning) -> Iterator[str]:
     """Say which load it was, and where it is from."""
     machine = _machine(found)
-    lustre, source = machine.lustre, machine.provenance[_READS].source
+    lustre, source = machine.lustre, _source(machine)
     yield (
         f"Beside the usual load of {machine.name}: on average others read "
         f"{format_rate(lustre.other_reads, 2)} and write {format_rate(lustre.other_writes, 2)}, "
         "spread over all OSTs; each seed is another day."
     )
-    yield f"  Source: {source}."
+    if source:
+        yield f"  Source: {source}."
+
+
+def _source(machine: Machine) -> str:
+    """Return where the load is from; nothing where that was not kept with the machine."""
+    known = machine.provenance.get(_READS)
+    return "" if known is None else known.source
 
 
 def _usual_table(found: Tuning) -> Table:
@@ -162,10 +169,10 @@ def beside_values(found: Tuning) -> dict[str, Any]:
         told |= {
             "others_read": machine.lustre.other_reads,
             "others_write": machine.lustre.other_writes,
-            "source": machine.provenance[_READS].source,
+            "source": _source(machine),
             "idle": _pair(found.idle),
             "beside": _pair(found.confirmed),
-            "gain_idle": None if found.idle_gain is None else found.idle_gain._asdict(),
+            "gain_idle": _ratio(found.idle_gain),
             "osts": {
                 "now": found.present.records[0].osts,
                 "best": found.best.records[0].osts,
@@ -182,6 +189,10 @@ def beside_values(found: Tuning) -> dict[str, Any]:
             "best": _values(found, company.best),
         }
     return told
+
+
+def _ratio(ratio: Ratio | None) -> dict[str, Any] | None:
+    return None if ratio is None else {"times": ratio.value, "low": ratio.low, "high": ratio.high}
 
 
 def _pair(seconds: tuple[tuple[float, ...], tuple[float, ...]] | None) -> dict[str, Any] | None:

@@ -413,15 +413,20 @@ class Tuner:
             self._idle = seconds[2], seconds[3]
 
     def _fresh(self, scenarios: Sequence[Scenario]) -> list[tuple[float, ...]]:
-        """Return the seconds of scenarios by fresh seed; none of one that cannot be run."""
+        """Return the seconds of scenarios by fresh seed; none of one that cannot be run.
+
+        The first is the job as it is, which must run.
+        """
         seeds = fresh_seeds(self._seeds)
         runs = [one.model_copy(update={"seed": seed}) for one in scenarios for seed in seeds]
         ended = iter(self._simulations.run(runs))
         found = []
         for scenario in scenarios:
             trial = Trial({}, scenario)
-            for _ in seeds:
-                trial = self._with(trial, next(ended))
+            for one in [next(ended) for _ in seeds]:
+                if isinstance(one, Failure) and scenario is scenarios[0]:
+                    raise InputError(f"the job cannot be run as it is: {one.reason}")
+                trial = self._with(trial, one)
             found.append(trial.seconds if len(trial.seconds) == len(seeds) else ())
         return found
 

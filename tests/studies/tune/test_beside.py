@@ -160,6 +160,13 @@ def test_what_cannot_be_is_said(
         read_beside(asked, job(machine, **fields))
 
 
+def test_a_day_that_the_disks_cannot_carry_is_said(store: Path) -> None:
+    heavy = job("cori-knl", changes={"lustre.other_writes": "300 GB/s"})
+    asked: dict[str, Any] = {"allow": "", "over": SPACE, "budget": 4, "repeat": 2, "jobs": 1}
+    with pytest.raises(InputError, match="cannot be run as it is: background: other jobs"):
+        tune(heavy, **asked, store=store)
+
+
 def test_a_mix_without_room_is_refused() -> None:
     whole = mix_of({"name": "whole", "nodes": 4392})
     with pytest.raises(InputError, match="no job of the mix has room"):
