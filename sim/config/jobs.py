@@ -248,12 +248,14 @@ class JobsScenario(Model):
 
     def alone(self, job: Job, seed: int) -> Scenario:
         """Return one of the jobs as a scenario of its own, with the seed that it is to have."""
-        shared = {name: getattr(self, name) for name in _SHARED}
+        shared = {name: getattr(self, name) for name in SHARED}
         own = {name: getattr(job, name) for name in OF_A_JOB}
         return Scenario(title=job.name, seed=seed, **shared, **own)
 
 
-_SHARED = ("description", "machine", "changes", "background", "slow", "faults", "rpcs_as_one")
+SHARED = ("description", "machine", "changes", "background", "slow", "faults", "rpcs_as_one")
+"""The fields of a scenario that all of several jobs have in common."""
+
 OF_A_JOB = ("nodes", "ppn", "placement", "cores", "striping", "target", "environment", "workload")
 """The fields of a scenario that each of several jobs has for itself."""
 

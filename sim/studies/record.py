@@ -170,6 +170,20 @@ def record_of_jobs(result: JobsResult) -> RunRecord:
     )
 
 
+def of_job(record: RunRecord, job: str) -> RunRecord:
+    """Return what a record of jobs that ran together says of the phases of one of them."""
+    begin = _named(job, "")
+    phases, bounds = (
+        [each for each in record.phases if each.name.startswith(begin)],
+        [each for each in record.bounds if each.phase.startswith(begin)],
+    )
+    return replace(
+        record,
+        phases=tuple(replace(one, name=one.name.removeprefix(begin)) for one in phases),
+        bounds=tuple(replace(one, phase=one.phase.removeprefix(begin)) for one in bounds),
+    )
+
+
 def _named(job: str, phase: str) -> str:
     return f"job {job}, {phase}"
 

@@ -108,7 +108,7 @@ def try_advice(subject: Subject) -> JobTrial:
 def _tuned(simulations: Simulations, scenario: Scenario) -> Judged | None:
     """Return what ``tune`` advises, judged; None where it advises nothing."""
     try:
-        found = tune(scenario, allow=KNOBS, budget=_BUDGET, jobs=1)
+        found = tune(scenario, allow=KNOBS, budget=_BUDGET, jobs=1, beside="nothing")
     except InputError:  # nothing can be turned
         return None
     if found.already_best:

@@ -31,6 +31,7 @@ script, a command line of IOR or a kernel, a Darshan log, or a result that --sav
   xc40io tune --nodes 16 --ppn 8 -- kernel vpic-io --collective
   xc40io tune yesterday.darshan --allow stripe-count,stripe-size --plot landscape.svg
   xc40io tune theta-headline --allow all --at-most nodes=512 --at-most osts=48
+  xc40io tune theta-headline --beside theta-mix
 
 \b
 KNOBS of --allow (those that the job has not are left out)
@@ -44,6 +45,10 @@ KNOBS of --allow (those that the job has not are left out)
 LIMITS of --at-most are nodes=N, files=N, osts=N (of a file) and memory=SIZE (of a node, for
 the collective buffers of its aggregators). --over gives a knob choices of its own, or adds any
 field as a knob, with paths and values as in xc40io sweep.
+
+On a machine whose usual load is known, as that of cori-knl, the search runs beside it, and both
+times are printed, beside it and alone. --beside theta-mix runs the best settings beside each job
+of a mix, too, and chooses by what they take there and by how much they delay the others.
 
 Printed are lines to paste, the gain with its interval, what binds before and after, and how far the
 model itself is off. Every run is kept at once: after an interrupt the same command goes on.
@@ -78,6 +83,12 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
     show_default=True,
     help="Runs, as 60, or seconds, as in 120s; with seconds the answer depends on the computer.",
 )
+@click.option(
+    "--beside",
+    metavar="typical|MIX|nothing",
+    help="What others do meanwhile: what they usually do, jobs of a mix, or nothing.  "
+    "[default: typical where the machine has statistics of it]",
+)
 @study_options(
     repeat="Seeds with which the best settings are run: --seed and those that follow.",
     seeds=3,
@@ -97,6 +108,7 @@ def tune(
     over: tuple[str, ...],
     objective: Any,
     budget: str,
+    beside: str | None,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
     arguments: tuple[str, ...],
@@ -115,6 +127,7 @@ def tune(
         "objective": objective,
         "budget": Budget.parse(budget),
         "repeat": study.repeat,
+        "beside": beside,
     }
     scenario = _scenario(context, assignments, job, arguments, recorded)
     kept = Store(None if study.store is None else Path(study.store))

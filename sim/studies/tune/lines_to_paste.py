@@ -13,7 +13,7 @@ from sim.config.units import SHORT_SIZES
 from sim.studies.advice.job_nature import replays
 from sim.studies.advice.knobs import Who, striping_of
 from sim.studies.advice.space import Space
-from sim.studies.tune.tuning import Trial
+from sim.studies.tune.trial import Trial
 from sim.workloads.catalogue import workload_of
 from sim.workloads.ior.command import Ior
 from sim.workloads.job_script.start_line import start_line, typed

@@ -14,16 +14,22 @@ from sim.config.units import format_seconds
 from sim.findings.waits import Wait
 from sim.results.run_page import complete_parts
 from sim.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
-from sim.studies.advice.knobs import Setting
 from sim.studies.advice.node_time import NodeTime, node_time
 from sim.studies.advice.weighing import LEAST
 from sim.studies.compare.reasons import reason
 from sim.studies.compare.side import PhaseOfSide
 from sim.studies.ratio import CONFIDENCE, Ratio, paired
 from sim.studies.record import Bound
+from sim.studies.tune.beside_answer import (
+    beside_blocks,
+    beside_values,
+    beside_words,
+    told_seconds,
+)
 from sim.studies.tune.lines_to_paste import proposal_of
+from sim.studies.tune.trial import RunnerUp, Trial
 from sim.studies.tune.tune_plot import tuning_figure
-from sim.studies.tune.tuning import RunnerUp, Trial, Tuning
+from sim.studies.tune.tuning import Tuning
 from sim.telling.answer import (
     Answer,
     Block,
@@ -94,6 +100,7 @@ TUNING = (
     Column("importance", ANY, help="Shares of 1."),
     Column("binding", ANY, lambda of: list(_bindings(of))),
     Column("model_error", ANY, lambda of: _model_error(of)),
+    Column("beside", ANY, beside_values, help="What others did meanwhile."),
     Column("trials", ANY, lambda of: [_trial(of, trial) for trial in of.trials]),
 )
 
@@ -136,11 +143,15 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     paste = list(_paste(found))
     told: list[Block] = [
         *(_lines(title, *searched), Text(gain), Listing("", "\n".join(paste))),
+        *beside_blocks(found),
         *(table, Text(importance), _lines(*_bound_lines(found)), Text(trust), _lines(*failures)),
     ]
     yield Section("", "", told, on="text")
     pasted = [Listing("To paste", textwrap.dedent("\n".join(paste[1:])))] if paste else []
     yield Section("answer", "What to set", [Text(gain), *pasted, Text(trust)], on="page")
+    others = list(beside_blocks(found))
+    if others:
+        yield Section("beside", "Beside others", others, on="page")
     picture = Picture("landscape", partial(tuning_figure, title, found))
     yield Section("pictures", "Picture", [picture])
     settings = replace(table, title="The best, the next best, and the present ones")
@@ -190,7 +201,8 @@ def minimised(found: Tuning) -> str:
 
 def _gain(found: Tuning) -> str:
     """Say what the best setting brings, and whether to change anything at all."""
-    now, then = (format_seconds(trial.mean, 4) for trial in (found.present, found.best))
+    now, then = (format_seconds(seconds, 4) for seconds in told_seconds(found))
+    now += beside_words(found)
     if found.best is found.present:
         return f"Change nothing: {now} now, and nothing that was tried takes surely less."
     if found.already_best:
@@ -251,7 +263,7 @@ def _paste(found: Tuning) -> Iterator[str]:
 def _table(found: Tuning) -> Table:
     """Return the best setting, those behind it, and the present one; text stands in by two."""
     best, present = found.best, found.present
-    rows = [["  best", *_values(found, best.setting), _time(best), ""]]
+    rows = [["  best", *found.written(best.setting), _time(best), ""]]
     named = [
         ("now" if runner.trial is present else f"{number}.", runner)
         for number, runner in enumerate(found.runners_up, start=2)
@@ -260,15 +272,11 @@ def _table(found: Tuning) -> Table:
         named.append(("now", RunnerUp(present, found.gain)))
     for name, (trial, slower) in named:
         more = f"{100 * (slower.value - 1):.1f} %"
-        rows.append([f"  {name}", *_values(found, trial.setting), _time(trial), more])
+        rows.append([f"  {name}", *found.written(trial.setting), _time(trial), more])
     heads = ["  ", *(knob.name for knob in found.space.knobs), "time", "longer than the best"]
     fewer = any(len(runner.trial.seconds) < len(best.seconds) for runner in found.runners_up)
     note = "  (1): run with one seed, and so on; settings far from the best were run with fewer."
     return plain_table("", heads, rows, words=range(len(heads)), note=note if fewer else "")
-
-
-def _values(found: Tuning, setting: Setting) -> list[str]:
-    return ["-" if knob.idles(setting) else knob.written(setting) for knob in found.space.knobs]
 
 
 def _time(trial: Trial) -> str:
@@ -402,7 +410,7 @@ def _model_error(found: Tuning) -> dict[str, Any]:
 def _failures(found: Tuning) -> Iterator[str]:
     """Say which settings could not be run."""
     for trial in found.failures:
-        values = zip(found.space.knobs, _values(found, trial.setting), strict=True)
+        values = zip(found.space.knobs, found.written(trial.setting), strict=True)
         words = ", ".join(f"{knob.name} {value}" for knob, value in values)
         yield f"NOT RUN ({words}): {trial.failure}"
 
@@ -419,7 +427,7 @@ def _runners_up(found: Tuning) -> Iterator[dict[str, Any]]:
 def _trial(found: Tuning, trial: Trial) -> dict[str, Any]:
     names = (knob.name for knob in found.space.knobs)
     return {
-        "setting": dict(zip(names, _values(found, trial.setting), strict=True)),
+        "setting": dict(zip(names, found.written(trial.setting), strict=True)),
         "seconds": list(trial.seconds),
         "failure": trial.failure,
     }

@@ -10,7 +10,8 @@ import numpy as np
 
 from sim.engine.types import Floats
 from sim.studies.advice.knobs import Knob
-from sim.studies.tune.tuning import Trial, Tuning
+from sim.studies.tune.trial import Trial
+from sim.studies.tune.tuning import Tuning
 from sim.telling.sheet import (
     INK,
     OTHER,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
 from sim.config.scenario import Scenario
+from sim.config.workload_mix import WorkloadMix
 from sim.engine.processors import processors
 from sim.studies.advice.job_knobs import knobs_of, read_allowed
 from sim.studies.advice.job_nature import (
@@ -24,17 +25,20 @@ from sim.studies.advice.job_nature import (
 )
 from sim.studies.advice.knobs import Setting
 from sim.studies.advice.space import Limit, Space, parse_limits
-from sim.studies.advice.weighing import LEAST, SEEDS, ranked
+from sim.studies.advice.weighing import LEAST, SEEDS
 from sim.studies.axes import Axis, axis_of, parse_values
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
-from sim.studies.record import RunRecord
 from sim.studies.simulations import Ended, Progress, Simulations
 from sim.studies.store import Store
+from sim.studies.tune.beside import ALONE, NOTHING, TYPICAL, Beside, read_beside, without_others
+from sim.studies.tune.company import Company, candidates, keep_company
+from sim.studies.tune.neighbours import Neighbours
 from sim.studies.tune.search import BATCH, Budget, Search
+from sim.studies.tune.trial import RunnerUp, Trial, best_of, by_seed, compared, level, runners_up
 from sim.telling.answer import Column, Table
 from sim.telling.data import frame
-from sim.telling.units import NUMBER, SECONDS, WORDS
+from sim.telling.units import FACTOR, NUMBER, SECONDS, WORDS
 from sim.trust.how_sure import LIKELY
 from sim.trust.sureness import chance_faster
 
@@ -48,32 +52,6 @@ _GOOD = 5  # best settings whose neighbours are tried
 
 _NEAR = log(1.15)
 """Of logarithms of seconds: settings further from the best get no further seed."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A setting and the results of its runs.
-
-    Where it moves other bytes than the job does now, its seconds are those for as many bytes.
-    """
-
-    setting: Setting  # the values of the knobs
-    scenario: Scenario  # the job with them
-    records: tuple[RunRecord, ...] = ()  # of the first seeds; none if a run could not be
-    seconds: tuple[float, ...] = ()  # of the job's I/O, by seed
-    failure: str = ""  # why it cannot be run
-
-    @property
-    def mean(self) -> float:
-        """Seconds on average over its seeds."""
-        return sum(self.seconds) / len(self.seconds)
-
-
-class RunnerUp(NamedTuple):
-    """A setting behind the best one."""
-
-    trial: Trial
-    slower: Ratio  # how many times as long its I/O takes, over the seeds that both were run with
 
 
 @dataclass(frozen=True)
@@ -93,6 +71,10 @@ class Tuning:
     notes: tuple[str, ...]  # what the user should know: a sentence each
     confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # seconds now and with the
     # best, with seeds that took no part in the search; None if it was interrupted before
+    beside: Beside = ALONE  # what others did meanwhile
+    idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # beside the usual load: the
+    # seconds now and with the best on an idle machine, with the same seeds as `confirmed`
+    company: Company | None = None  # beside a mix: what came of settings beside its jobs
 
     @property
     def present(self) -> Trial:
@@ -107,13 +89,18 @@ class Tuning:
         """
         ran = [trial for trial in self.trials if trial.seconds]
         return sorted(
-            ran, key=lambda trial: (-len(trial.seconds), _level(trial, len(trial.seconds)))
+            ran, key=lambda trial: (-len(trial.seconds), level(trial, len(trial.seconds)))
         )
 
     @property
     def best(self) -> Trial:
-        """The best setting; of those that are as good, the one with the least to change."""
-        return _best(self.trials, self.space)
+        """The best setting; of those that are as good, the one with the least to change.
+
+        Beside the jobs of a mix the one that was chosen there.
+        """
+        if self.company is not None:
+            return self.company.chosen
+        return best_of(self.trials, self.space)
 
     @property
     def gain(self) -> Ratio:
@@ -121,9 +108,21 @@ class Tuning:
 
         From seeds that took no part in the search: what is best of many is so by luck, too.
         """
+        if self.company is not None:
+            return self.company.gain
         if self.confirmed is not None:
             return paired(*self.confirmed)
-        return _compared(self.present, self.best)
+        return compared(self.present, self.best)
+
+    @property
+    def idle_gain(self) -> Ratio | None:
+        """The same on an idle machine, where the search was made beside the usual load."""
+        return None if self.idle is None else paired(*self.idle)
+
+    @property
+    def fresh_seeds(self) -> tuple[int, ...]:
+        """Seeds that took no part in the search."""
+        return fresh_seeds(self.seeds)
 
     @property
     def chance(self) -> float:
@@ -144,9 +143,7 @@ class Tuning:
     @property
     def runners_up(self) -> tuple[RunnerUp, ...]:
         """The settings behind the best one, the nearest first."""
-        others = [trial for trial in self.trials if trial.seconds and trial is not self.best]
-        found = [RunnerUp(trial, _compared(trial, self.best)) for trial in others]
-        return tuple(sorted(found, key=lambda one: one.slower.value)[:RUNNERS_UP])
+        return runners_up(self.trials, self.best)[:RUNNERS_UP]
 
     @property
     def failures(self) -> tuple[Trial, ...]:
@@ -155,55 +152,61 @@ class Tuning:
 
     @property
     def table(self) -> Table:
-        """A row for each run: trial, seed, the knobs, seconds, why not."""
+        """A row for each run: trial, seed, the knobs, seconds, why not; and beside what.
+
+        Beside the jobs of a mix for each seed the mean over these, and how many times as long the
+        others' I/O takes.
+        """
         columns = (
             *(Column("trial", NUMBER), Column("seed", NUMBER)),
             *(Column(knob.name, WORDS) for knob in self.space.knobs),
             *(Column("seconds", SECONDS), Column("failure", WORDS)),
+            *(Column("beside", WORDS), Column("others", FACTOR)),
         )
         return Table(columns, lambda: list(self._rows()))
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for number, trial in enumerate(self.trials):
-            setting = {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
-            for seed, seconds in _by_seed(trial, self.seeds):
-                run = {"seconds": seconds, "failure": trial.failure}
-                yield {"trial": number, "seed": seed, **setting, **run}
+        searched = TYPICAL if self.beside.usual else NOTHING
+        for trial in self.trials:
+            for seed, seconds in by_seed(trial, self.seeds):
+                yield self._row(trial, seed, seconds, searched)
+        pair = self.present, self.best
+        for beside, pairs in ((searched, self.confirmed), (NOTHING, self.idle)):
+            for trial, times in zip(pair, pairs or (), strict=False):
+                for seed, seconds in zip(self.fresh_seeds, times, strict=True):
+                    yield self._row(trial, seed, seconds, beside)
+        if self.company is not None:
+            for met, seeds in self.company.runs():
+                for seed, one in zip(seeds, met.meetings, strict=True):
+                    yield self._row(met.trial, seed, one.seconds, self.beside.name, one.others)
+
+    def _row(
+        self,
+        trial: Trial,
+        seed: int,
+        seconds: float | None,
+        beside: str,
+        others: float | None = None,
+    ) -> dict[str, Any]:
+        number = next(place for place, one in enumerate(self.trials) if one is trial)
+        setting = {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
+        run = {"seconds": seconds, "failure": trial.failure, "beside": beside, "others": others}
+        return {"trial": number, "seed": seed, **setting, **run}
+
+    def written(self, setting: Setting) -> list[str]:
+        """Return the values of the knobs as they are typed; ``-`` for one that does nothing."""
+        knobs = self.space.knobs
+        return ["-" if knob.idles(setting) else knob.written(setting) for knob in knobs]
 
     def to_pandas(self) -> pd.DataFrame:
         """Return its table: docs/python.md."""
         return frame(self.table)
 
 
-def _by_seed(trial: Trial, seeds: Sequence[int]) -> list[tuple[int, float | None]]:
-    """Return the seconds of a setting with each seed that it was run with."""
-    if trial.failure:
-        return [(seeds[0], None)]
-    return list(zip(seeds, trial.seconds, strict=False))
-
-
-def _level(trial: Trial, seeds: int) -> float:
-    """Return the mean logarithm of the seconds with the first seeds."""
-    return sum(map(log, trial.seconds[:seeds])) / seeds
-
-
-def _best(trials: Iterable[Trial], space: Space) -> Trial:
-    """Return the best of the settings with most seeds; only settings near the best get many.
-
-    Of those that take as long, the one with the least to change.
-    """
-    ran = [trial for trial in trials if trial.seconds]
-    most = max(len(trial.seconds) for trial in ran)
-    racing = [trial for trial in ran if len(trial.seconds) == most]
-    return ranked(
-        racing, lambda trial: exp(-_level(trial, most)), lambda trial: space.effort(trial.setting)
-    )[0]
-
-
-def _compared(before: Trial, after: Trial) -> Ratio:
-    """Compare two settings over the seeds that both were run with."""
-    common = min(len(before.seconds), len(after.seconds))
-    return paired(before.seconds[:common], after.seconds[:common])
+def fresh_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
+    """Return as many seeds behind those of a search, three at least: the best is run with them."""
+    first = seeds[-1] + 1
+    return tuple(range(first, first + max(len(seeds), SEEDS)))
 
 
 class Tuner:
@@ -220,10 +223,12 @@ class Tuner:
         budget: Budget,
         repeat: int,
         simulations: Simulations,
+        beside: str | WorkloadMix | None = None,
     ) -> None:
         if isinstance(scenario.machine, str):  # read once, not for each setting
             scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
-        self._scenario = scenario
+        self._beside = read_beside(beside, scenario)
+        self._scenario = self._beside.loaded(scenario)
         self._asked = allow, over, at_most
         self._objective = objective
         self._budget = budget
@@ -235,6 +240,8 @@ class Tuner:
         self._exhaustive = False
         self._finished = False
         self._confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+        self._idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+        self._company: Company | None = None
 
     @property
     def begun(self) -> bool:
@@ -255,6 +262,8 @@ class Tuner:
         self._race()
         self._simplify()
         self._confirm()
+        if self._beside.mix is not None:
+            self._company = self._meet(self._beside.mix)
         self._finished = True
         return self.found()
 
@@ -275,6 +284,9 @@ class Tuner:
             recalled=self._simulations.recalled,
             notes=tuple(self._simulations.notes),
             confirmed=self._confirmed,
+            beside=self._beside,
+            idle=self._idle,
+            company=self._company,
         )
 
     def _begin(self) -> None:
@@ -336,9 +348,9 @@ class Tuner:
         """Give the next seeds to the present setting and to those that are near the best."""
         for number, width in enumerate(self._budget.widths(len(self._seeds)), start=1):
             ran = [trial for trial in self._trials if len(trial.seconds) == number]
-            ran.sort(key=lambda trial: _level(trial, number))
-            least = _level(ran[0], number)
-            near = [trial for trial in ran[:width] if _level(trial, number) - least < _NEAR]
+            ran.sort(key=lambda trial: level(trial, number))
+            least = level(ran[0], number)
+            near = [trial for trial in ran[:width] if level(trial, number) - least < _NEAR]
             racing = list({id(trial): trial for trial in (self._trials[0], *near)}.values())
             seed = {"seed": self._seeds[number]}
             ended = self._simulations.run(
@@ -352,7 +364,7 @@ class Tuner:
         """Turn back each knob of the best setting that brings nothing, one after another."""
         assert self._space is not None
         while True:
-            best = _best(self._trials, self._space)
+            best = best_of(self._trials, self._space)
             simpler = [
                 Trial(setting, scenario)
                 for setting in self._space.simpler(best.setting)
@@ -361,7 +373,7 @@ class Tuner:
             ]
             for trial in simpler:
                 self._run_all(trial, len(best.seconds))
-            if not simpler or _best(self._trials, self._space) is best:
+            if not simpler or best_of(self._trials, self._space) is best:
                 return
 
     def _known(self, setting: Setting, seeds: int) -> bool:
@@ -384,26 +396,55 @@ class Tuner:
         self._trials[:] = [*others, trial]
 
     def _confirm(self) -> None:
-        """Run the best setting, and the present one, with seeds that took no part so far."""
+        """Run the best setting, and the present one, with seeds that took no part so far.
+
+        Where others did what they usually do, also on an idle machine.
+        """
         assert self._space is not None
-        best, present = _best(self._trials, self._space), self._trials[0]
-        if best is present:
+        best, present = best_of(self._trials, self._space), self._trials[0]
+        if self._beside.mix is not None or (best is present and not self._beside.usual):
             return
-        first = self._seeds[-1] + 1
-        seeds = range(first, first + max(len(self._seeds), SEEDS))
-        runs = [
-            trial.scenario.model_copy(update={"seed": seed})
-            for trial in (present, best)
-            for seed in seeds
-        ]
-        ended = self._simulations.run(runs)
-        known = len(present.seconds), len(best.seconds)
-        for one in ended[: len(seeds)]:
-            present = self._with(present, one)
-        for one in ended[len(seeds) :]:
-            best = self._with(best, one)
-        if present.seconds and best.seconds:
-            self._confirmed = present.seconds[known[0] :], best.seconds[known[1] :]
+        pair = present.scenario, best.scenario
+        idle = [without_others(one) for one in pair] if self._beside.usual else []
+        seconds = self._fresh([*pair, *idle])
+        if all(seconds[:2]):
+            self._confirmed = seconds[0], seconds[1]
+        if idle and all(seconds):
+            self._idle = seconds[2], seconds[3]
+
+    def _fresh(self, scenarios: Sequence[Scenario]) -> list[tuple[float, ...]]:
+        """Return the seconds of scenarios by fresh seed; none of one that cannot be run.
+
+        The first is the job as it is, which must run.
+        """
+        seeds = fresh_seeds(self._seeds)
+        runs = [one.model_copy(update={"seed": seed}) for one in scenarios for seed in seeds]
+        ended = iter(self._simulations.run(runs))
+        found = []
+        for scenario in scenarios:
+            trial = Trial({}, scenario)
+            for one in [next(ended) for _ in seeds]:
+                if isinstance(one, Failure) and scenario is scenarios[0]:
+                    raise InputError(f"the job cannot be run as it is: {one.reason}")
+                trial = self._with(trial, one)
+            found.append(trial.seconds if len(trial.seconds) == len(seeds) else ())
+        return found
+
+    def _meet(self, mix: WorkloadMix) -> Company:
+        """Run the present setting, the best and those next to it beside the jobs of a mix."""
+        assert self._space is not None
+        space, present = self._space, self._trials[0]
+        best = best_of(self._trials, space)
+        others = [one.trial for one in runners_up(self._trials, best)]
+        tried = candidates(present, best, others, lambda trial: trial.records[0].osts)
+        usual = bytes_of_record(present.records[0])
+        return keep_company(
+            Neighbours(mix, present.scenario, usual, self._objective, self._simulations),
+            tried,
+            lambda trial: space.effort(trial.setting),
+            self._seeds[0],
+            fresh_seeds(self._seeds),
+        )
 
     def _with(self, trial: Trial, ended: Ended) -> Trial:
         """Return a setting with the result of one more run."""
@@ -438,6 +479,7 @@ def tune(
     scheduler: str | None = None,
     store: str | Path | None = None,
     progress: Progress | None = None,
+    beside: str | WorkloadMix | None = None,
 ) -> Tuning:
     """Search for the settings with which the I/O of a job takes the least time.
 
@@ -467,6 +509,11 @@ def tune(
         Seeds with which the best settings are run: that of the scenario, and those that follow.
     jobs, scheduler, store, progress
         As :func:`~sim.studies.sweep.sweep` takes them.
+    beside
+        What others do meanwhile: ``typical``, what they usually do, another day for each seed;
+        ``nothing``; or a mix as :func:`~sim.config.workload_mix.load_mix` returns it, its name or
+        its file, beside whose jobs the best settings are run: docs/tune.md. ``typical`` unless
+        given, where the machine has statistics of others and the job no background of its own.
 
     Raises
     ------
@@ -489,6 +536,7 @@ def tune(
         budget=Budget.parse(str(budget)),
         repeat=repeat,
         simulations=Simulations(jobs or processors(), kept, progress, scheduler),
+        beside=beside,
     ).run()
 
 

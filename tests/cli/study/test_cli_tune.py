@@ -48,6 +48,23 @@ def test_lines_to_paste_a_document_and_a_picture() -> None:
     assert Path("map.svg").read_bytes() == drawn
 
 
+def test_beside_others_on_request_and_where_their_load_is_known() -> None:
+    asked = ("--budget", "3", "--repeat", "1", "--allow", "", "--over", "striping.count=1,8")
+    usual = tune("--machine", "cori-knl", *JOB, *asked, *IOR)
+    assert usual.exit_code == 0, usual.output
+    assert "Beside the usual load of cori-knl" in usual.stdout
+    again = tune("--machine", "cori-knl", *JOB, *asked, "--beside", "typical", *IOR)
+    assert again.stdout == usual.stdout
+    alone = tune("--machine", "cori-knl", *JOB, *asked, "--beside", "nothing", "--json", *IOR)
+    assert json.loads(alone.stdout)["beside"] == {"kind": "nothing", "name": "nothing"}
+    mix = "machine: theta\njobs: [{name: b, nodes: 1, ppn: 2, workload: {ior: -w -b 4m -t 4m}}]\n"
+    Path("mine.yaml").write_text(mix, encoding="utf-8")
+    beside = tune(*JOB, *asked, "--beside", "mine.yaml", "--html", "page.html", *IOR)
+    assert beside.exit_code == 0, beside.output
+    assert "Beside the jobs of mine.yaml, one at a time" in " ".join(beside.stdout.split())
+    assert "Beside others" in Path("page.html").read_text(encoding="utf-8")
+
+
 def test_a_kept_result_is_tuned_as_it_was_run() -> None:
     words = ("--nodes", "1", "--ppn", "2", "--stripe-count", "8", "--save", "kept.xc40io")
     CliRunner().invoke(cli, ["ior", *words, *IOR])
@@ -82,6 +99,8 @@ def test_seconds_of_the_clock_are_said_not_to_be_repeatable() -> None:
         (("--allow", "layuot", *IOR), "did you mean layout"),
         (("--at-most", "osts", *IOR), "right would be NAME=MOST"),
         (("--budget", "1", *IOR), "2 or more, as 60"),
+        (("--beside", "theta-mixx", *IOR), "did you mean theta-mix?"),
+        (("--beside", "typical", *IOR), "usual day of theta is not known"),
         (("--plot", "map.txt", *IOR), "ends in .svg, .png or .pdf"),
         (("theta-two-jobs",), "it has several jobs"),
         (("theta-headline", "more"), "right would be one scenario"),
