@@ -23,6 +23,9 @@ TIE = 1.03
 SEEDS = 3
 """Seeds with which a change is run before it is advised."""
 
+MORE = 8
+"""Seeds in all, where those leave open whether it was chance."""
+
 Item = TypeVar("Item")
 
 
@@ -39,6 +42,11 @@ class Weighed(NamedTuple):
         surely = self.gain.clear and self.whole.clear
         least = min(self.gain.value, self.whole.value)
         return surely and least >= LEAST and self.chance >= LIKELY
+
+
+def left_open(gain: Ratio, chance: float) -> bool:
+    """Tell whether a change seems to help, and more seeds would show that it was no chance."""
+    return gain.low is not None and not gain.clear and gain.value >= LEAST and chance >= LIKELY
 
 
 def weighed(

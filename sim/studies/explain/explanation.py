@@ -31,7 +31,7 @@ from sim.run.result import Result
 from sim.studies.advice.changes import Change, JobChanges, changes_of_machine
 from sim.studies.advice.knobs import Who
 from sim.studies.advice.node_time import NodeTime
-from sim.studies.advice.weighing import SEEDS, ranked
+from sim.studies.advice.weighing import ranked
 from sim.studies.case import Case, Phase, collective, may_share_locks, seconds_of
 from sim.studies.explain.ideals import Part, rank_computing, single, suspects
 from sim.studies.explain.trials import (
@@ -229,7 +229,7 @@ def explain(
         (maker,) = makers
         for who in maker.who:
             runs.climb(maker, who)
-    runs.again(listed, runs.best(_AGAIN), range(1, SEEDS))
+    runs.again(listed, runs.best(_AGAIN))
     phases = tuple(
         PhaseExplanation(
             phase,

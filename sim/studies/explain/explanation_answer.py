@@ -138,8 +138,8 @@ def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text
         yield Text("\n".join(_lines(one, named[one.phase])))
     how = (
         f"{explanation.runs + 1} runs were made. A part is to blame if the phase is {WORTH_SAYING} "
-        f"times as fast without it. A change is advised if it helps on {SEEDS} seeds by more than "
-        "chance, helps all I/O together, and by more than the model is usually off."
+        f"times as fast without it. A change is advised if it helps on {SEEDS} or more seeds by "
+        "more than chance, helps all I/O together, and by more than the model is usually off."
     )
     how += "" if is_exact() else _SURE
     refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)

@@ -12,7 +12,16 @@ from sim.studies.advice.changes import Change, JobChanges
 from sim.studies.advice.job_nature import REPLAY
 from sim.studies.advice.knobs import Who
 from sim.studies.advice.node_time import NodeTime, node_time
-from sim.studies.advice.weighing import LEAST, SEEDS, TIE, Weighed, ranked, weighed
+from sim.studies.advice.weighing import (
+    LEAST,
+    MORE,
+    SEEDS,
+    TIE,
+    Weighed,
+    left_open,
+    ranked,
+    weighed,
+)
 from sim.studies.case import Case, Phase, Seconds, seconds_of
 from sim.studies.processes import Failure, each
 from sim.trust.sureness import chance_faster
@@ -146,8 +155,8 @@ class Trials:
         self._processes = processes
         self._progress = progress
         self._trials: dict[str, Trial] = {}
-        self._ended: dict[str, list[Seconds]] = {}
-        self._bases = [base]
+        self._ended: dict[str, dict[int, Seconds]] = {}  # by how far the seed is from the first
+        self._bases = {0: base}
 
     def make(self, trials: Iterable[Trial]) -> None:
         """Run what was not run before; a change of the machine is the same for every job."""
@@ -159,13 +168,24 @@ class Trials:
             if isinstance(outcome, Failure):
                 self.refused.append((self._trials[key].words, outcome.reason))
             else:
-                self._ended[key] = [outcome]
+                self._ended[key] = {0: outcome}
 
-    def again(self, base: Case, keys: Sequence[str], more: Iterable[int]) -> None:
-        """Run some trials, and the run as it is, with the seeds that follow."""
+    def again(self, base: Case, keys: Sequence[str]) -> None:
+        """Run some changes, and the run as it is, with the seeds that follow.
+
+        With more of them where the first leave open whether it was chance.
+        """
+        self._with_seeds(base, keys, range(1, SEEDS))
+        self._with_seeds(base, [key for key in keys if self._left_open(key)], range(SEEDS, MORE))
+
+    def _left_open(self, key: str) -> bool:
+        phases = (phase for phase in self._counting if phase in self._ended[key][0])
+        weights = [self._tried(key, phase).weighed for phase in phases]
+        return any(one is not None and left_open(one.whole, one.chance) for one in weights)
+
+    def _with_seeds(self, base: Case, keys: Sequence[str], shifts: Sequence[int]) -> None:
         if not keys:
             return
-        shifts = list(more)
         cases = {f"{shift}": base.with_seed(shift) for shift in shifts}
         cases |= {
             f"{shift} {key}": self._trials[key].case.with_seed(shift)
@@ -173,13 +193,11 @@ class Trials:
             for shift in shifts
         }
         ended = self._run(cases)
-        bases = [ended[f"{shift}"] for shift in shifts]
-        self._bases += [one for one in bases if not isinstance(one, Failure)]
-        for key in keys:
+        for into, name in ((self._bases, ""), *((self._ended[key], f" {key}") for key in keys)):
             for shift in shifts:
-                one = ended[f"{shift} {key}"]
+                one = ended[f"{shift}{name}"]
                 if not isinstance(one, Failure):
-                    self._ended[key].append(one)
+                    into[shift] = one
 
     def climb(self, maker: JobChanges, who: Who) -> None:
         """Turn one knob of a job after another, each time from the best so far that ``who`` can do.
@@ -268,13 +286,7 @@ class Trials:
     def _tried(self, key: str, phase: Phase) -> Tried:
         trial, ended = self._trials[key], self._ended[key]
         seconds = ended[0][phase]
-        weight = None
-        if len(ended) == SEEDS and len(self._bases) == SEEDS:
-            weight = weighed(
-                ([one[phase] for one in self._bases], [one[phase] for one in ended]),
-                ([self._whole(one) for one in self._bases], [self._whole(one) for one in ended]),
-                lambda times: chance_faster(times, self._scenario, trial.case.scenario),
-            )
+        weight = self._weighed(key, phase)
         return Tried(
             words=trial.words,
             typed=trial.typed,
@@ -285,19 +297,40 @@ class Trials:
             kin=trial.kin,
             weighed=weight,
             change=trial.change,
-            nodes=self._node_time(trial.change, ended),
+            nodes=self._node_time(key),
         )
 
-    def _node_time(self, change: Change | None, ended: Sequence[Seconds]) -> NodeTime | None:
+    def _weighed(self, key: str, phase: Phase) -> Weighed | None:
+        """Return what a change brings; None if it was run with too few seeds."""
+        pairs = self._pairs(key)
+        if len(pairs) < SEEDS:
+            return None
+        trial = self._trials[key]
+        return weighed(
+            ([before[phase] for before, _ in pairs], [after[phase] for _, after in pairs]),
+            (
+                [self._whole(before) for before, _ in pairs],
+                [self._whole(after) for _, after in pairs],
+            ),
+            lambda times: chance_faster(times, self._scenario, trial.case.scenario),
+        )
+
+    def _pairs(self, key: str) -> list[tuple[Seconds, Seconds]]:
+        """Return the run as it is and with a change, for each seed that both were run with."""
+        ended = self._ended[key]
+        return [(before, ended[shift]) for shift, before in self._bases.items() if shift in ended]
+
+    def _node_time(self, key: str) -> NodeTime | None:
         """Return what the I/O of the job costs that is changed, over the seeds of both."""
+        change = self._trials[key].change
         if change is None:
             return None
         own = [phase for phase in self._counting if phase.job == change.job]
-
-        def took(runs: Iterable[Seconds]) -> list[float]:
-            return [sum(one.get(phase, 0.0) for phase in own) for one in runs]
-
-        return node_time(change.nodes, took(self._bases[: len(ended)]), took(ended))
+        before, after = (
+            [sum(one.get(phase, 0.0) for phase in own) for one in runs]
+            for runs in zip(*self._pairs(key), strict=True)
+        )
+        return node_time(change.nodes, before, after)
 
     def _whole(self, seconds: Seconds) -> float:
         """Return the seconds of all I/O that is told; 0 where a part of it is not there."""

@@ -25,7 +25,7 @@ from sim.studies.advice.job_nature import (
 )
 from sim.studies.advice.knobs import Setting
 from sim.studies.advice.space import Limit, Space, parse_limits
-from sim.studies.advice.weighing import LEAST, SEEDS
+from sim.studies.advice.weighing import LEAST, MORE, SEEDS, left_open
 from sim.studies.axes import Axis, axis_of, parse_values
 from sim.studies.processes import Failure
 from sim.studies.ratio import Ratio, paired
@@ -121,8 +121,10 @@ class Tuning:
 
     @property
     def fresh_seeds(self) -> tuple[int, ...]:
-        """Seeds that took no part in the search."""
-        return fresh_seeds(self.seeds)
+        """Seeds that took no part in the search, with which the best was run."""
+        first = fresh_seeds(self.seeds)
+        count = len(first) if self.confirmed is None else len(self.confirmed[0])
+        return tuple(range(first[0], first[0] + count))
 
     @property
     def chance(self) -> float:
@@ -406,18 +408,25 @@ class Tuner:
             return
         pair = present.scenario, best.scenario
         idle = [without_others(one) for one in pair] if self._beside.usual else []
-        seconds = self._fresh([*pair, *idle])
+        runs = [*pair, *idle]
+        seeds = fresh_seeds(self._seeds)
+        seconds = self._fresh(runs, seeds)
+        gain = paired(*seconds[:2]) if all(seconds) else Ratio(0.0)
+        if left_open(gain, chance_faster(gain.value, *pair)):
+            more = self._fresh(runs, range(seeds[-1] + 1, seeds[0] + MORE))
+            seconds = [one + other for one, other in zip(seconds, more, strict=True)]
         if all(seconds[:2]):
             self._confirmed = seconds[0], seconds[1]
         if idle and all(seconds):
             self._idle = seconds[2], seconds[3]
 
-    def _fresh(self, scenarios: Sequence[Scenario]) -> list[tuple[float, ...]]:
+    def _fresh(
+        self, scenarios: Sequence[Scenario], seeds: Sequence[int]
+    ) -> list[tuple[float, ...]]:
         """Return the seconds of scenarios by fresh seed; none of one that cannot be run.
 
         The first is the job as it is, which must run.
         """
-        seeds = fresh_seeds(self._seeds)
         runs = [one.model_copy(update={"seed": seed}) for one in scenarios for seed in seeds]
         ended = iter(self._simulations.run(runs))
         found = []

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.studies.advice.weighing import LEAST, TIE, ranked, weighed
+from sim.studies.advice.weighing import LEAST, TIE, left_open, ranked, weighed
+from sim.studies.ratio import paired
 
 SECONDS = st.floats(0.1, 10.0)
 
@@ -33,6 +34,14 @@ def test_what_chance_may_do_does_not_help() -> None:
 def test_what_is_less_than_the_model_may_be_off_does_not_help() -> None:
     both = [2.0, 2.1, 1.9], [1.0, 1.05, 0.95]
     assert not weighed(both, both, never).helps
+
+
+def test_more_seeds_are_asked_for_only_where_they_may_decide() -> None:
+    assert left_open(paired([2.0, 2.0, 2.0], [1.0, 1.9, 0.2]), 0.9)  # much, but by chance?
+    assert not left_open(paired([2.0, 2.0, 2.0], [1.0, 1.9, 0.2]), 0.6)  # less than errors
+    assert not left_open(paired([2.0, 2.1, 1.9], [1.0, 1.05, 0.95]), 0.9)  # it is sure
+    assert not left_open(paired([2.0, 2.0, 2.0], [2.0, 2.4, 1.6]), 0.9)  # it brings too little
+    assert not left_open(paired([2.0], [1.0]), 0.9)  # one seed was asked for
 
 
 def test_a_phase_that_costs_the_others_more_does_not_help() -> None:
