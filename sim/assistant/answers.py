@@ -72,9 +72,6 @@ class PhaseOfRun(BaseModel):
         description="bytes by seconds, in bytes/s (10^9 are 1 GB/s); null where no bytes moved."
     )
     verdict: str = Field(description="Which part of the machine bound it, or what did instead.")
-    next_step: str = Field(
-        description="What may help against the longest wait; nobody has tried it, explain does."
-    )
     waits: Annotated[list[Wait], _Longest] = Field(
         description="What ranks waited for, longest first."
     )

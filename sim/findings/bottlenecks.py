@@ -23,11 +23,9 @@ import numpy as np
 from sim.engine.types import Floats
 from sim.findings.held_locks import held_words
 from sim.findings.waits import (
-    ALL_SERVE,
     BEHIND,
     WORDS,
     Wait,
-    next_step,
     phase_doing,
     phase_waits,
 )
@@ -60,8 +58,10 @@ PLURALS = {
 }
 
 _SERVERS = {StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST}
-_STRIPED_OVER = {StationKind.OSS, StationKind.OST}
 _OUTLYING = 2.0
+
+WHAT_WOULD_HELP = "To find out what would help, use xc40io explain."
+"""What a run says of remedies: it has tried none."""
 
 Windows = Sequence[tuple[float, float]]
 
@@ -91,7 +91,6 @@ class Load:
     kinds: Mapping[StationKind, float] = field(default_factory=dict)
     """Share of the time in which the busiest station of each kind was busy, 0 to 1."""
     seconds: float = 0.0  # that all of these phases took
-    there: int = 0  # how many peers the machine has, if they are watched; else those that served
 
     @property
     def binds(self) -> bool:
@@ -104,10 +103,7 @@ class Load:
         others = f"the {self.used:,} in use {100 * self.mean:.0f} % on average"
         plural = PLURALS[self.kind]
         if not self.binds:
-            return (
-                f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()} "
-                f"Untried: {self.next_step}."
-            )
+            return f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()}"
         if self.busy < SATURATED:
             turn = f"{100 * self.in_turn:.0f} % of the time one or another was saturated"
             return (
@@ -130,21 +126,6 @@ class Load:
         share = f"{100 * last.share:.0f} % of the time"
         mostly = f"The last rank waited mostly for {last.words} ({share})."
         return " ".join(filter(None, (mostly, held_words(self.waits))))
-
-    @property
-    def next_step(self) -> str:
-        """What may help against it; nobody has tried it.
-
-        Where a busy server binds the phase and others of the machine had nothing to do, a share for
-        these comes first: larger stripes, or other locks, leave the same few as busy. Where all of
-        them are busy, more stripes bring nothing.
-        """
-        servers = self.binds and self.busy >= SATURATED and self.kind in _STRIPED_OVER
-        if servers and self.used < self.there:
-            return next_step(self.kind.name.lower())
-        if servers and self.mean >= SATURATED:
-            return ALL_SERVE
-        return next_step(self.last.cause)
 
 
 def phase_name(load: Load, found: Sequence[Load]) -> str:
@@ -275,7 +256,6 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
                 waits=waits,
                 last=last,
                 doing=doing,
-                there=peers.stop - peers.start,
             )
             found.append(load)
     if not found:

@@ -29,8 +29,6 @@ _SYNCS = _LOCKS | _MDS
 _SSD = {StationKind.SSD}
 _ANY = set(StationKind)  # of who waits for another rank, or for its own threads
 
-_OWN_STRIPES = "stripes that only one node writes: larger ones, or a file for each rank"
-
 NEXT_PHASE = "next_phase", "the next phase to begin: delays, and preparation between phases"
 """Name and words of the time between phases."""
 
@@ -42,158 +40,71 @@ class About(NamedTuple):
     """What is said of a cause of waiting."""
 
     words: str = ""  # behind "waited for"; none of what is taken apart into other causes
-    next_step: str = ""  # what may help against it, behind "Untried:"
     at: str = ""  # of who is at it, where that is not the same
     behind: Set[StationKind] = frozenset()  # kinds of stations that may hold up who waits for it
 
 
 ABOUT: dict[Cause, About] = {
-    Cause.NIC: About("NICs", "more nodes, with fewer ranks on each", behind=_PATH),
-    Cause.LINK: About("Aries links", "nodes that lie elsewhere (--placement)", behind=_PATH),
-    Cause.LNET: About(
-        "LNET routers", "more LNET routers, or a job beside fewer others", behind=_PATH
-    ),
-    Cause.IB: About(
-        "InfiniBand links of LNET routers",
-        "more LNET routers, or OSTs behind other OSSs",
-        behind=_PATH,
-    ),
-    Cause.OSS: About("OSSs", "more stripes, so that more OSSs have a share", behind=_PATH),
-    Cause.OST: About(
-        "their turn at the disks of OSTs",
-        "more stripes, so that more OSTs have a share",
-        behind=_PATH,
-    ),
-    Cause.SERVICE: About(
-        "the OSSs' request threads",
-        "fewer small requests: larger stripes, or a file for each rank",
-        behind=_LOCKS,
-    ),
-    Cause.MDS: About("the MDS", "fewer files, or fewer stripes for each of them", behind=_MDS),
-    Cause.CORE: About(
-        "a core that others were using: ranks, Lustre's threads",
-        "fewer ranks on each node, or a core left to the system (--core-spec)",
-        behind=_NODE,
-    ),
-    Cause.MEMORY: About(
-        "the memory of the node, which all its cores share",
-        "the same ranks on more nodes",
-        behind=_NODE,
-    ),
-    Cause.SSD: About("the SSD of the node", "the same bytes on more nodes", behind=_SSD),
-    Cause.DVS: About(
-        "the node's DVS client, and its limit of blocks under way",
-        "the same ranks on more nodes",
-        behind=_PATH,
-    ),
-    Cause.STORE: About(
-        "the service nodes and their disks", "more service nodes (--bb-capacity)", behind=_PATH
-    ),
-    Cause.OSC: About(
-        "the limit of RPCs in flight to an OST",
-        "more stripes, or more RPCs in flight to an OST (lustre.max_rpcs_in_flight)",
-        behind=_PATH,
-    ),
+    Cause.NIC: About("NICs", behind=_PATH),
+    Cause.LINK: About("Aries links", behind=_PATH),
+    Cause.LNET: About("LNET routers", behind=_PATH),
+    Cause.IB: About("InfiniBand links of LNET routers", behind=_PATH),
+    Cause.OSS: About("OSSs", behind=_PATH),
+    Cause.OST: About("their turn at the disks of OSTs", behind=_PATH),
+    Cause.SERVICE: About("the OSSs' request threads", behind=_LOCKS),
+    Cause.MDS: About("the MDS", behind=_MDS),
+    Cause.CORE: About("a core that others were using: ranks, Lustre's threads", behind=_NODE),
+    Cause.MEMORY: About("the memory of the node, which all its cores share", behind=_NODE),
+    Cause.SSD: About("the SSD of the node", behind=_SSD),
+    Cause.DVS: About("the node's DVS client, and its limit of blocks under way", behind=_PATH),
+    Cause.STORE: About("the service nodes and their disks", behind=_PATH),
+    Cause.OSC: About("the limit of RPCs in flight to an OST", behind=_PATH),
     Cause.TRANSFER: About(
         "messages on their way: latency",
-        "more at a time: larger transfers, or more stripes",
         at="reads and direct writes: their RPCs",
         behind=_PATH | _SYNCS,
     ),
-    Cause.MUTEX: About(
-        "fsync: the other ranks of the node, one after another",
-        "fewer ranks on each node, or a file for each rank",
-        behind=_ANY,
-    ),
-    Cause.COPY: About(
-        "copying into and out of the page cache",
-        "the same ranks on more nodes, or direct I/O (IOR -B)",
-        behind=_NODE,
-    ),
-    Cause.RANGE: About(
-        "another rank of the node that writes the same bytes",
-        "writes that do not overlap those of another rank",
-        behind=_ANY,
-    ),
+    Cause.MUTEX: About("fsync: the other ranks of the node, one after another", behind=_ANY),
+    Cause.COPY: About("copying into and out of the page cache", behind=_NODE),
+    Cause.RANGE: About("another rank of the node that writes the same bytes", behind=_ANY),
     Cause.TREE: About(
         "the file's tree of cached pages, which the ranks of a node share",
-        "a file for each rank, or fewer ranks on each node",
     ),
     Cause.CALL: About(
         "read and write calls themselves: the kernel and the client, whatever the size",
-        "fewer, larger calls",
         behind=_NODE,
     ),
     Cause.THINK: About(
         "computing: delays between calls",
-        "less computing, or I/O that goes on meanwhile: this time is not I/O",
     ),
-    Cause.THREADS: About(
-        "other I/O threads of the rank",
-        "more I/O threads, or calls of one size for all of them",
-        behind=_ANY,
-    ),
-    Cause.EXCHANGE: About(
-        "data on their way between ranks and aggregators", "more aggregators, or independent calls"
-    ),
+    Cause.THREADS: About("other I/O threads of the rank", behind=_ANY),
+    Cause.EXCHANGE: About("data on their way between ranks and aggregators"),
     Cause.LIBRARY: About(
         "work in the MPI library: messages, lists of pieces, copies",
-        "larger pieces, or more aggregators to share the work",
     ),
-    Cause.DISK: About(
-        "disks of OSTs that moved bytes",
-        "more stripes, so that more OSTs have a share",
-        behind=_PATH,
-    ),
-    Cause.SEEK: About(
-        "disks of OSTs that moved their heads",
-        "larger reads, in the order of the file, or from fewer ranks at a time",
-        behind=_PATH,
-    ),
-    Cause.LATENCY: About(
-        "the answer of OSTs whose disks were done",
-        "more at a time: more stripes, or more RPCs in flight to an OST",
-        behind=_PATH,
-    ),
-    Cause.JOURNAL: About("journal commits, for an fsync", "fewer calls of fsync", behind=_SYNCS),
-    Cause.OBJECTS: About(
-        "objects that OSTs create ahead for new files",
-        "fewer files at a time, or fewer stripes for each of them",
-        behind=_MDS,
-    ),
+    Cause.DISK: About("disks of OSTs that moved bytes", behind=_PATH),
+    Cause.SEEK: About("disks of OSTs that moved their heads", behind=_PATH),
+    Cause.LATENCY: About("the answer of OSTs whose disks were done", behind=_PATH),
+    Cause.JOURNAL: About("journal commits, for an fsync", behind=_SYNCS),
+    Cause.OBJECTS: About("objects that OSTs create ahead for new files", behind=_MDS),
     Cause.TURN: About(
-        "an earlier open or change of the node at the MDS (one at a time)",
-        "fewer ranks on each node that create files",
-        behind=_MDS,
+        "an earlier open or change of the node at the MDS (one at a time)", behind=_MDS
     ),
-    Cause.LOCK_QUEUE: About(
-        "extent locks: requests ahead in the queue", _OWN_STRIPES, behind=_PATH | _LOCKS
-    ),
+    Cause.LOCK_QUEUE: About("extent locks: requests ahead in the queue", behind=_PATH | _LOCKS),
     Cause.LOCK_USE: About(
-        "extent locks: the holder, which was still using its lock", _OWN_STRIPES, behind=_LOCKS
+        "extent locks: the holder, which was still using its lock", behind=_LOCKS
     ),
-    Cause.LOCK_FLUSH: About(
-        "extent locks: the holder's write-back", _OWN_STRIPES, behind=_PATH | _LOCKS
-    ),
+    Cause.LOCK_FLUSH: About("extent locks: the holder's write-back", behind=_PATH | _LOCKS),
     Cause.LOCK_COMMIT: About(
-        "extent locks: the commit of what the holder had written", _OWN_STRIPES, behind=_LOCKS
+        "extent locks: the commit of what the holder had written", behind=_LOCKS
     ),
-    Cause.CALLBACK: About(
-        "the nodes' threads that handle blocking ASTs",
-        "fewer locks: larger stripes, or a file for each rank",
-        behind=_LOCKS,
-    ),
-    Cause.COLLECTIVE: About(
-        "the messages of MPI collectives", "fewer collective calls, or fewer ranks in each"
-    ),
+    Cause.CALLBACK: About("the nodes' threads that handle blocking ASTs", behind=_LOCKS),
+    Cause.COLLECTIVE: About("the messages of MPI collectives"),
     Cause.WRITERS: About(
-        "fsync: other ranks of the node, which were still writing the file",
-        "fewer ranks on each node, or a file for each rank",
-        behind=_ANY,
+        "fsync: other ranks of the node, which were still writing the file", behind=_ANY
     ),
     Cause.START: About(
         "the start: ranks come out of a barrier one after the other",
-        "longer phases: a barrier costs the same, however long the phase is",
     ),
     Cause.METADATA: About(at="opens, closes and other requests to the MDS"),
     Cause.SYNC: About(at="fsync: the replies of the MDS and the OSTs"),
@@ -203,10 +114,6 @@ ABOUT: dict[Cause, About] = {
     Cause.MEETING: About(at="MPI collectives: the last rank to arrive, and their messages"),
 }
 """In the order in which equally long waits are listed."""
-
-
-ALL_SERVE = "fewer bytes, or files on the nodes' SSDs: all OSTs have their share already"
-"""What may help in place of more stripes where the servers bind a phase, and all of them do."""
 
 
 WORDS = {cause: ABOUT[cause].words for cause in ABOUT if ABOUT[cause].words}
@@ -220,11 +127,6 @@ AT_WORDS = {
 
 BEHIND = {kind: [cause for cause in Cause if kind in ABOUT[cause].behind] for kind in StationKind}
 """The causes of waiting behind which a busy station of a kind may stand."""
-
-
-def next_step(cause: str) -> str:
-    """Return what to try first against a cause, by its name in lower case."""
-    return ABOUT[Cause[cause.upper()]].next_step
 
 
 @dataclass(frozen=True)

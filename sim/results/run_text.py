@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sim.config.scenario import Target
 from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.findings.bottlenecks import Load, busiest, loads, phase_name
+from sim.findings.bottlenecks import WHAT_WOULD_HELP, Load, busiest, loads, phase_name
 from sim.findings.critical_path import critical_paths
 from sim.findings.lustre_counts import lustre_lines
 from sim.findings.real_rates import real_rates
@@ -186,7 +186,7 @@ def _bottleneck_lines(found: Sequence[Load]) -> Iterator[str]:
     for load in found:
         yield f"{phase_name(load, found).capitalize()}: {load.sentence()}"
     if not all(load.binds for load in found):
-        yield "To find out what would help, use xc40io explain."
+        yield WHAT_WOULD_HELP
 
 
 def _station_lines(result: Result) -> Iterator[str]:

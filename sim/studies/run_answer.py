@@ -48,12 +48,6 @@ _PHASES = (
     Column("bandwidth", RATE, lambda row: row[1].bytes / row[1].seconds if row[1].bytes else None),
     *real_columns(lambda row: row[2], RATE),
     Column("verdict", WORDS, _of_load(Load.sentence, ""), help="What bound it."),
-    Column(
-        "next_step",
-        WORDS,
-        _of_load(lambda load: load.next_step, ""),
-        help="What may help: untried.",
-    ),
     Column("waits", ROWS, _of_load(lambda load: load.waits, ()), help="Longest first."),
     Column("osts", NUMBER, lambda row: row[1].osts, help="That hold any file of the job."),
 )

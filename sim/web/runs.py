@@ -45,8 +45,7 @@ class PhaseOutcome(BaseModel):
     seconds: float  # simulated
     bytes: int  # that all ranks moved
     real: Interval | None = None  # where nine of ten real runs would lie: bytes/s
-    verdict: str  # what bound it, and what to try first; empty where nothing is known
-    next_step: str
+    verdict: str  # what bound it; empty where nothing is known
     waits: list[WaitShare]  # longest first; the shares add up to 1
 
     @property

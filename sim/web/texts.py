@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from sim.config.units import GB, format_seconds
+from sim.findings.bottlenecks import WHAT_WOULD_HELP
 from sim.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
 from sim.telling.units import SHARE, WORDS
 from sim.trust.sureness import chance_faster, chance_words, is_exact, rate, real_words
@@ -102,14 +103,10 @@ def differences(a: Settings, b: Settings) -> str:
 
 
 def verdicts(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Section]:
-    """Say what bound each phase and what to try first."""
-    told: list[tuple[str, str]] = []
-    for row, phase in rows.items():
-        if phase.verdict:
-            told.append((_title(row), phase.verdict.replace(f" Untried: {phase.next_step}.", "")))
-            told += [("Untried", f"{phase.next_step}.")] if phase.next_step else []
+    """Say what bound each phase."""
+    told = [(_title(row), phase.verdict) for row, phase in rows.items() if phase.verdict]
     if told:
-        yield Section("bound", "What bound it", [Points(told)])
+        yield Section("bound", "What bound it", [Points(told), Text(WHAT_WOULD_HELP)])
 
 
 _WAITS = (Column("words", WORDS, head="ranks waited for"), Column("share", SHARE))

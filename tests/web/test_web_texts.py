@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sim.findings.waits import next_step
 from sim.serving.question_limits import Limits
 from sim.serving.worker import Desk
 from sim.trust.sureness import chance_faster
@@ -52,8 +51,3 @@ def test_who_is_alone_is_compared_with_nobody(ran: dict[str, Outcome]) -> None:
     assert chances(alone, {"A": ONE_OR_48.a}) == {}
     (card,) = cards(rows_of(alone))
     assert "really faster" not in card.note
-
-
-def test_what_a_tour_has_tried_is_what_is_said_to_be_untried(ran: dict[str, Outcome]) -> None:
-    """One OST that is busy all the time wants more of them: B has 48, and is faster."""
-    assert ran["A"].phases[0].next_step == next_step("ost")

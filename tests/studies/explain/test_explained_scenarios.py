@@ -28,16 +28,16 @@ from sim.telling.text import text_of
 from sim.workloads.replay.outcome import ReplayOutcome
 
 SMALLER: Mapping[str, dict[str, Any]] = {
-    # Some 25 runs of each: those that take more than a tenth of a second have fewer nodes here, and
-    # of several jobs there are fewer.
-    "theta-adios": {"nodes": 32},
-    "theta-buffered": {"nodes": 32},
-    "theta-file-per-process": {"nodes": 16},
-    "theta-headline": {"nodes": 32},
-    "theta-lock-contention": {"nodes": 8},
-    "theta-scattered": {"nodes": 8},
-    "theta-three-runs": {"nodes": 8},
-    "theta-twice-the-osts": {"nodes": 16},
+    # Some hundred runs of each: those that take more than a tenth of a second have fewer nodes
+    # here, and of several jobs there are fewer.
+    "theta-adios": {"nodes": 8},
+    "theta-buffered": {"nodes": 8},
+    "theta-file-per-process": {"nodes": 8},
+    "theta-headline": {"nodes": 8},
+    "theta-lock-contention": {"nodes": 4},
+    "theta-scattered": {"nodes": 4},
+    "theta-three-runs": {"nodes": 4},
+    "theta-twice-the-osts": {"nodes": 4},
 }
 LOGS = Path(__file__).parents[4] / "shared/data/darshan"
 
@@ -47,7 +47,7 @@ def smaller(name: str) -> Scenario | JobsScenario:
     scenario = load_jobs(name).model_copy(update=SMALLER.get(name, {}))
     if isinstance(scenario, Scenario):
         return scenario
-    jobs = tuple(job.model_copy(update={"nodes": min(job.nodes, 8)}) for job in scenario.jobs)
+    jobs = tuple(job.model_copy(update={"nodes": min(job.nodes, 4)}) for job in scenario.jobs)
     mix = scenario.mix and scenario.mix.model_copy(update={"jobs": 4})
     return scenario.model_copy(update={"jobs": jobs, "mix": mix})
 
