@@ -76,11 +76,15 @@ class Tried:
         return "without" if self.kind is None else "with"
 
 
-def _worth_telling(tried: Sequence[Tried]) -> Iterator[Tried]:
-    """Yield changes but those that turn a knob which others, no larger, turn as well or better."""
+def worth_telling(tried: Sequence[Tried]) -> Iterator[Tried]:
+    """Yield changes but those that turn a knob which others, no larger, turn as well or better.
+
+    What brings more to one phase, and less to all I/O, is not better.
+    """
     for one in tried:
-        rivals = [other.gain for other in tried if other is not one and _rivals(other, one)]
-        if one.gain > TIE * max(rivals, default=0.0):
+        rivals = [other for other in tried if other is not one and _rivals(other, one)]
+        more = all(one.gain > TIE * other.gain for other in rivals)
+        if more and all(whole_gain(one) >= whole_gain(other) for other in rivals):
             yield one
 
 
@@ -272,7 +276,7 @@ class Trials:
         """Return what came of a phase with each change: first those that help."""
         tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=True)]
         helping = [one for one in tried if one.weighed is not None and one.weighed.helps]
-        advised = ranked(_worth_telling(helping), lambda one: one.gain, lambda one: one.effort)
+        advised = ranked(worth_telling(helping), lambda one: one.gain, lambda one: one.effort)
         others = sorted((one for one in tried if one not in advised), key=lambda one: -one.gain)
         return (*(replace(one, advised=True) for one in advised), *others)
 
