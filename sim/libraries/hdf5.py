@@ -35,6 +35,7 @@ from sim.config.errors import InputError
 from sim.config.parts.mpi import Mpi
 from sim.config.units import GIB, MIB
 from sim.engine.types import Integers
+from sim.libraries.hdf5_chunk_cache import ChunkCache
 from sim.libraries.hdf5_objects import (
     DATASET_HEADER,
     GUESS,
@@ -115,6 +116,7 @@ class Hdf5File(LibraryFile):
         self._driver = MpiDriver(file, mpi)
         self._writing = False
         self._found: dict[int, Integers] = {}
+        self._chunks: dict[int, ChunkCache] = {}
 
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""
@@ -243,6 +245,7 @@ class Hdf5File(LibraryFile):
         self._driver.close(batch)
         self._cache.empty()
         self._found.clear()
+        self._chunks.clear()
 
     def _transfer(
         self,
@@ -259,7 +262,10 @@ class Hdf5File(LibraryFile):
         )
         if not properties.collective:
             self._look_up(batch, dataset, selection)
-            transfer.independent(batch)
+            if self._is_cached(dataset):
+                transfer.cached(batch, self._chunk_cache(dataset))
+            else:
+                transfer.independent(batch)
         elif dataset.index is None:
             transfer.contiguous(batch)
         elif transfer.links(batch):
@@ -269,6 +275,16 @@ class Hdf5File(LibraryFile):
             transfer.gather_modes(batch)
             self._look_up(batch, dataset, None)
             transfer.multi(batch)
+
+    def _is_cached(self, dataset: Dataset) -> bool:
+        """Tell whether ranks keep the chunks of a dataset that they read by themselves."""
+        chunked = dataset.index is not None
+        return chunked and not self._writing and ChunkCache.takes(dataset.storage.chunk_bytes)
+
+    def _chunk_cache(self, dataset: Dataset) -> ChunkCache:
+        """Return what the ranks have of the chunks of a dataset since the file was opened."""
+        size = dataset.storage.chunk_bytes
+        return self._chunks.setdefault(dataset.header, ChunkCache(size))
 
     def _look_up(self, batch: Batch, dataset: Dataset, selection: Hyperslab | None) -> None:
         """Read what ranks need of a chunk index to find the chunks that they select.
