@@ -18,6 +18,7 @@ from sim.mpi.aggregators import choose_aggregators
 from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Hints, Switch
+from sim.mpi.independent import Scattered
 from sim.mpi.rounds import meet
 from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 from sim.plane.batch import Batch
@@ -62,6 +63,8 @@ class MpiFile:
             for reading in (False, True)
         )
         self.counts = self._no_counts()  # since the file was opened (`MPICH_MPIIO_STATS`)
+        # which datatypes have holes in calls for all pieces of a rank
+        self.scattered = Scattered.NOWHERE
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 
@@ -257,7 +260,18 @@ class MpiFile:
         direction.add_independent(np.unique(accesses.rank), accesses.bytes)
         kind = LibraryOp.WRITE if writing else LibraryOp.READ
         with batch.calling(self._call(kind, accesses, collective=False)):
-            independent.access(batch, self._writing, accesses, self.counts, writing=writing)
+            self._access_at_once(batch, accesses, writing=writing)
+
+    def _access_at_once(self, batch: Batch, accesses: Accesses, *, writing: bool) -> None:
+        """Let each rank access all its pieces in one call, by itself."""
+        independent.access(
+            batch,
+            self._writing,
+            accesses,
+            self.counts,
+            writing=writing,
+            scattered=self.scattered,
+        )
 
     def _do_without(
         self,
@@ -281,7 +295,7 @@ class MpiFile:
         if switch is not Switch.DISABLE:
             self._meet(batch, twophase.gathering_cost(self._writing, accesses), Timer.PLAN)
         self._open_by(batch, np.unique(accesses.rank))
-        independent.access(batch, self._writing, accesses, self.counts, writing=writing)
+        self._access_at_once(batch, accesses, writing=writing)
 
     def _is_interleaved_or_small(self, accesses: Accesses) -> bool:
         """Tell whether ROMIO's Lustre driver finds collective buffering worth while.

@@ -15,6 +15,7 @@ from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
+from sim.mpi.independent import Scattered, sieves
 from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
@@ -93,11 +94,33 @@ class MpiioBackend(Backend):
         self._setting = setting
         self._task = setting.task
         self._file = setting.file()
+        if self._task.test.scattered:
+            # Of a file of its own, or as the only rank, a rank views every byte.
+            several = setting.communicator.size > 1
+            self._file.scattered = Scattered.MEMORY_AND_FILE if several else Scattered.MEMORY
+        self._check_deadline()
+
+    def _check_deadline(self) -> None:
+        """Raise InputError if a clock would have to stop calls that are sieved."""
+        test = self._task.test
+        if self._is_sieved and not test.collective and (test.deadline or test.min_duration):
+            kind = "write" if self._task.writes else "read"
+            raise InputError(
+                f"-V with -D or minTimeDuration: romio_ds_{kind} has the {kind}s of a file view "
+                "sieved, and no clock stops these in between; right would be the hint "
+                f"romio_ds_{kind}=disable, or no -V"
+            )
+
+    @property
+    def _is_sieved(self) -> bool:
+        """Whether calls for one run of bytes are sieved."""
+        return self._task.test.scattered and sieves(self._file.hints, writing=self._task.writes)
 
     @property
     def counted(self) -> bool:
         """Whether each call of a rank is one read or write of its own."""
-        return not (self._task.test.collective or self._task.test.strided)
+        test = self._task.test
+        return not (test.collective or test.strided or self._is_sieved)
 
     def open(self, batch: Batch) -> None:
         """Open the file; for writing, cut it to nothing, and have it preallocated (``-p``).

@@ -280,6 +280,15 @@ class IorTest:
         return self.api == "MPIIO" and self.file_view and self.strided_datatype
 
     @property
+    def scattered(self) -> bool:
+        """Whether MPI-IO is told of holes in memory, where there are none.
+
+        With a file view the transfers' type in memory has an extent of 0 since IOR 4.0
+        (aiori-MPIIO.c).
+        """
+        return self.api == "MPIIO" and self.file_view and self.version >= 4
+
+    @property
     def reorders(self) -> bool:
         """Whether ranks may read what others wrote (``-C``, ``-Z``)."""
         return self.reorder_constant or self.reorder_random > 0
