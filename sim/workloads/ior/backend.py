@@ -105,6 +105,17 @@ def runs(
     return start, np.diff(start, append=len(owner))
 
 
+def syncs_per_write(test: IorTest) -> int:
+    """Return how often a write is followed by a sync (``-Y``).
+
+    Since 4.0 IOR itself syncs after each write, as the backends for POSIX and mmap still do
+    (ior.c, aiori-POSIX.c, aiori-MMAP.c).
+    """
+    if not test.fsync_per_write:
+        return 0
+    return 2 if test.version >= 4 and test.api in ("POSIX", "MMAP") else 1
+
+
 def add_calls(
     batch: Batch,
     task: Task,
@@ -139,8 +150,8 @@ def add_calls(
     kind = Op.WRITE if task.writes else Op.READ
     locks = test.range_locks and test.api == "POSIX"
     kinds = [Op.FLOCK, kind, Op.FUNLOCK] if locks else [kind]
-    if test.fsync_per_write and task.writes:
-        kinds.append(Op.FSYNC)
+    if task.writes:
+        kinds += [Op.FSYNC] * syncs_per_write(test)
     if test.call_delay:
         kinds.append(Op.THINK)
     if reads_first:
