@@ -16,7 +16,14 @@ from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.storage.ssd.device import dirty_limits
 from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.files import Contents, IorHints, file_name, hints_of, striping_of
+from sim.workloads.ior.files import (
+    Contents,
+    IorHints,
+    file_name,
+    hints_of,
+    names_of,
+    striping_of,
+)
 from sim.workloads.ior.options import STATUS_OPTION, IorCommand
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal, row_of
 from sim.workloads.ior.parameters import Access, IorTest
@@ -222,6 +229,8 @@ class _TestRun:
             direct=direct,
             shared_directory=not test.unique_directory,
         )
+        if test.file_per_process:
+            files = files._replace(naming=names_of(test, repetition))
         self._namespace.files[name] = files
         if test.api != "DUMMY":
             self._job.files[file_name(test, 0, repetition)] = files
