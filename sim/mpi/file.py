@@ -83,6 +83,14 @@ class MpiFile:
         """The ranks that have the file open in the file system: int64, ascending."""
         return np.flatnonzero(self._is_open)
 
+    @property
+    def syncs(self) -> bool:
+        """Whether ``MPI_File_sync`` does anything: the Lustre driver of MPICH 4 does nothing.
+
+        ADIOI_GEN_Flush asks whether this rank has written, which its own writes never note.
+        """
+        return not self._writing.mpi.is_romio_4
+
     def set_flags(self, files: Table) -> None:
         """Note in the data plane's table of files how the hints have the file opened.
 
@@ -191,7 +199,14 @@ class MpiFile:
     def sync(self, batch: Batch) -> None:
         """Make durable what was written (``MPI_File_sync``): an fsync by whoever has it open."""
         with batch.calling(self._call(LibraryOp.SYNC)):
-            self._do(batch, Op.FSYNC, self.open_ranks, Timer.SYNC)
+            if self.syncs:
+                self._do(batch, Op.FSYNC, self.open_ranks, Timer.SYNC)
+
+    def sync_at(self, batch: Batch, ranks: Integers) -> None:
+        """Let some ranks sync, each by itself."""
+        if self.syncs:
+            with batch.calling():
+                self._do(batch, Op.FSYNC, ranks, Timer.SYNC)
 
     def set_size(self, batch: Batch, size: int) -> None:
         """Set the size in bytes (``MPI_File_set_size``): the first aggregator truncates it.

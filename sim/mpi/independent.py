@@ -20,8 +20,9 @@ A call for one run of bytes is sieved too if its datatypes say that there are ho
 (:class:`Scattered`), whether it meets any or not.
 
 Around the read-modify-write of a window the rank holds a lock of fcntl on its bytes, so that nobody
-changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); Lustre's extent locks travel
-between the ranks beneath it, for each read and each write.
+changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); in MPICH 4 it holds one on all
+that the call reaches over, from its first window to its last. Lustre's extent locks travel between
+the ranks beneath it, for each read and each write.
 """
 
 from __future__ import annotations
@@ -97,13 +98,15 @@ def write_sieved(
     """
     sieve = _write_windows(target, accesses)
     steps = {
-        Op.FLOCK: Timer.LOCK,
         Op.READ: Timer.MODIFY_READ,
         Op.WORK: Timer.INDEPENDENT,
         Op.WRITE: Timer.INDEPENDENT,
-        Op.FUNLOCK: Timer.LOCK,
     }
-    _add(batch, target, sieve, steps)
+    if target.mpi.is_romio_4:
+        _add_in_one_lock(batch, target, sieve, steps)
+    else:
+        locked = {Op.FLOCK: Timer.LOCK, **steps, Op.FUNLOCK: Timer.LOCK}
+        _add(batch, target, sieve, locked)
     counts.writes.add_system(sieve.length, target.layout)
     counts.writes.add_modified(
         len(sieve.rank),
@@ -120,7 +123,8 @@ def write_packed(
     The parameters are those of :func:`write_sieved`.
     """
     sieve = _write_windows(target, accesses)
-    _add(batch, target, sieve, dict.fromkeys([Op.WORK, Op.WRITE], Timer.INDEPENDENT))
+    steps = dict.fromkeys([Op.WORK, Op.WRITE], Timer.INDEPENDENT)
+    (_add_in_one_lock if target.mpi.is_romio_4 else _add)(batch, target, sieve, steps)
     counts.writes.add_system(sieve.length, target.layout)
 
 
@@ -138,6 +142,20 @@ def read_sieved(
     sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
     _add(batch, target, sieve, dict.fromkeys([Op.READ, Op.WORK], Timer.INDEPENDENT))
     counts.reads.add_system(sieve.length, target.layout)
+
+
+def _add_in_one_lock(
+    batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]
+) -> None:
+    """Add the steps of every window, and a lock around those of each rank."""
+    ranks, first = np.unique(sieve.rank, return_index=True)
+    last = np.append(first[1:], len(sieve.rank)) - 1
+    owners, offset = target.communicator.owners[ranks], sieve.offset[first]
+    length = sieve.offset[last] + sieve.length[last] - offset
+    file, timer = target.number, Timer.LOCK
+    batch.add(Op.FLOCK, owners, file=file, offset=offset, length=length, timer=timer)
+    _add(batch, target, sieve, steps)
+    batch.add(Op.FUNLOCK, owners, file=file, timer=timer)
 
 
 def _add(batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]) -> None:

@@ -40,9 +40,19 @@ def test_an_aggregator_of_romio_moves_a_stripe_a_round() -> None:
 def test_syncs_after_each_write(options: str, syncs: int) -> None:
     """IOR 4 syncs by itself, and its backends for POSIX and mmap do so as before."""
     line = f"-w -k -Y -b 512k -t 128k {FILE} {options}"
-    names = [call.name for call in run_romio({"ior": line}, ppn=2)[1]]
+    names = [call.name for call in run_romio({"ior": line}, ppn=2, release="3")[1]]
     data = [name for name in names if name in ("WRITE", "FSYNC")]
     assert data == ["WRITE", *["FSYNC"] * syncs] * 4
+
+
+@pytest.mark.parametrize("options", ["-e", "-Y", "-Y -F", "-a HDF5 -e"])
+def test_nothing_is_synced_by_romio_of_mpich_4(options: str) -> None:
+    line = f"-a MPIIO -w -k -b 512k -t 128k {FILE} {options}"
+    syncs = [
+        sum(call.name == "FSYNC" for call in run_romio({"ior": line}, release=release)[1])
+        for release in ("3", "4")
+    ]
+    assert syncs == [4 if "-Y" in options else 1, 0]
 
 
 def test_a_shared_file_and_its_segments() -> None:

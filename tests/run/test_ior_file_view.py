@@ -22,7 +22,7 @@ def calls(line: str, **fields: object) -> list[FileCall]:
 
 def test_each_transfer_is_read_and_written_under_a_lock() -> None:
     made = calls("-w -V -b 1m -t 256k -s 2")
-    assert [call.name for call in made] == ["FLOCK", "READ", "WRITE", "FUNLOCK"] * 8
+    assert [call.name for call in made] == [*KINDS] * 8
     written = [(call.offset, call.size) for call in made if call.name == "WRITE"]
     assert written == [(offset, 1 << 18) for offset in BLOCKS]
     assert [call.offset for call in made if call.name == "READ"] == BLOCKS

@@ -25,7 +25,12 @@ class FileCall(NamedTuple):
 
 
 def run_romio(
-    workload: dict[str, Any], *, ranks: int = 4, ppn: int = 1, **fields: Any
+    workload: dict[str, Any],
+    *,
+    ranks: int = 4,
+    ppn: int = 1,
+    release: str = "4",
+    **fields: Any,
 ) -> dict[int, list[FileCall]]:
     """Run under ROMIO with files of four stripes of 1 MiB; return the calls of each rank."""
     scenario = Scenario(
@@ -33,7 +38,7 @@ def run_romio(
         nodes=ranks // ppn,
         ppn=ppn,
         striping={"count": 4, "size": "1m"},
-        changes={"mpi.library": "romio"},
+        changes={"mpi.library": "romio", "mpi.release": release},
         workload=workload,
         **fields,
     )

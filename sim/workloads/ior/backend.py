@@ -60,6 +60,11 @@ class Backend(ABC):
         """
         return False
 
+    @property
+    def syncs(self) -> bool:
+        """Whether a sync of one file does anything."""
+        return True
+
     @abstractmethod
     def open(self, batch: Batch) -> None:
         """Open the files, or create them."""
@@ -126,6 +131,7 @@ def add_calls(
     timers: tuple[int, int] = (0, 0),
     piece: int | None = None,
     reads_first: bool = False,
+    syncs: bool = True,
 ) -> None:
     """Let programs make contiguous calls by themselves.
 
@@ -144,13 +150,15 @@ def add_calls(
         Bytes of a read or write, of which a call may be several; the whole call unless given.
     reads_first
         Whether what a call writes is read first.
+    syncs
+        Whether a sync does anything.
     """
     test, size = task.test, task.test.transfer_size
     piece = piece or size
     kind = Op.WRITE if task.writes else Op.READ
     locks = test.range_locks and test.api == "POSIX"
     kinds = [Op.FLOCK, kind, Op.FUNLOCK] if locks else [kind]
-    if task.writes:
+    if task.writes and syncs:
         kinds += [Op.FSYNC] * syncs_per_write(test)
     if test.call_delay:
         kinds.append(Op.THINK)

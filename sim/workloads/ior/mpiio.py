@@ -16,7 +16,7 @@ from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
 from sim.mpi.independent import Scattered, sieves
-from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
+from sim.mpi.stats import DirectionCounts, MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task
@@ -117,6 +117,11 @@ class MpiioBackend(Backend):
         return self._task.test.scattered and sieves(self._file.hints, writing=self._task.writes)
 
     @property
+    def syncs(self) -> bool:
+        """Whether a sync does anything."""
+        return self._file.syncs
+
+    @property
     def counted(self) -> bool:
         """Whether each call of a rank is one read or write of its own."""
         test = self._task.test
@@ -215,9 +220,8 @@ class MpiioBackend(Backend):
 
     def _after_call(self, batch: Batch, rank: Integers) -> None:
         """Let ranks do what the test asks for after each call: an fsync (``-Y``), a delay."""
-        test, number = self._task.test, self._file.number
+        test = self._task.test
         if test.fsync_per_write and self._task.writes:
-            with batch.calling():
-                batch.add(Op.FSYNC, rank, file=number, timer=Timer.SYNC)
+            self._file.sync_at(batch, rank)
         if test.call_delay:
             batch.add(Op.THINK, rank, seconds=test.call_delay)
