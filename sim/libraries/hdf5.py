@@ -72,7 +72,9 @@ class Hdf5Properties:
 
     # of HDF5. Since `1.10.2` rank 0 reads superblock and root group for all when a file is opened,
     # and a file is cut to its size only if its size is wrong (release notes of 1.10.2: "performance
-    # of the HDF5 parallel open/close/flush operations").
+    # of the HDF5 parallel open/close/flush operations"). All ranks read the metadata of groups and
+    # datasets then, even if the file's are to be read collectively (as recorded with 1.10.8): what
+    # is said of the file does not reach its objects.
     release: Literal["1.10.1", "1.10.2"] = "1.10.1"
     # alignment, alignment_threshold: bytes: what is at least as large as the threshold begins at a
     # multiple of the alignment (H5Pset_alignment)
@@ -90,6 +92,11 @@ class Hdf5Properties:
     fill: Literal["never", "if set", "at allocation"] = "if set"
     # how raw data are moved
     transfer: TransferProperties = field(default_factory=TransferProperties)
+
+    @property
+    def reads_together(self) -> bool:
+        """Whether rank 0 reads the metadata of groups and datasets for all."""
+        return self.collective_metadata_reads and self.release == "1.10.1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +136,17 @@ class Hdf5File(LibraryFile):
         self.root = Group.create(self._space, self._cache)
 
     def open(self, batch: Batch, *, writing: bool = False) -> None:
-        """Open the file (H5Fopen): superblock and header of the root group are read."""
+        """Open the file (H5Fopen): superblock and header of the root group are read.
+
+        Who may write looks at the root group's names, too (H5Groot.c, H5G_mkroot).
+        """
         self._driver.open(batch, create=False, writing=writing)
         self._writing = writing
         together = self.properties.release != "1.10.1"
         reads = [Entry(address, size) for address, size in SUPERBLOCK_READS]
         self._fetch(batch, reads, together=together)
-        self._load(batch, self.root.opening(), together=together)
+        table = self.root.table() if writing else []
+        self._load(batch, self.root.opening() + table, together=together)
 
     def create_group(self, batch: Batch, name: str, parent: Group | None = None) -> Group:
         """Create a group (H5Gcreate), in the root group unless told otherwise."""
@@ -362,7 +373,7 @@ class Hdf5File(LibraryFile):
         driver, end = self._driver, self._space.end
         address = np.array([entry.address for entry in entries], np.int64)
         size = np.minimum([entry.size for entry in entries], end - address)
-        if together or self.properties.collective_metadata_reads:
+        if together or self.properties.reads_together:
             for place, length in zip(address, size, strict=True):
                 one = Accesses(np.zeros(1, np.int64), np.array([place]), np.array([length]))
                 driver.read(batch, one, each=True)

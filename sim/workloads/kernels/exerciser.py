@@ -294,6 +294,7 @@ class _Run(KernelRun[Exerciser]):
         batch = job.batch()
         self._file.create(batch)
         self._file.close(batch)
+        self._file.properties = self._properties(collective_writes=options.metacoll)
         yield from job.do(batch, "metadata")
         self._shared.start_timers()
         for size in range(options.nsizes):
@@ -337,6 +338,7 @@ class _Run(KernelRun[Exerciser]):
             "H5Dwrite", lambda batch: file.write(batch, dataset, mine, memory), moved
         )
         yield from self._flush_and_close(writing=True)
+        file.properties = self._properties()
         yield from self._timed("H5Fopen", lambda batch: file.open(batch, writing=True))
         yield from self._timed("H5Gopen", lambda batch: file.open_group(batch, group))
         yield from self._timed("H5Dopen", lambda batch: file.open_dataset(batch, dataset))
@@ -426,15 +428,19 @@ class _Run(KernelRun[Exerciser]):
             count=np.array(layout.count),
         )
 
-    def _properties(self) -> Hdf5Properties:
-        """Return how the program has HDF5 access the file."""
+    def _properties(self, *, collective_writes: bool = False) -> Hdf5Properties:
+        """Return how the program has HDF5 access the file.
+
+        It asks for collective writes of metadata once, after the file was made for the first time,
+        and makes its list anew when it opens the file to read: from then on they are not.
+        """
         options = self._options
         return Hdf5Properties(
             release=options.release,
             alignment=options.alignment,
             alignment_threshold=options.alignment_threshold,
             collective_metadata_reads=options.metacoll,
-            collective_metadata_writes=options.metacoll,
+            collective_metadata_writes=collective_writes,
             fill="never",
             transfer=TransferProperties(
                 collective=not options.indepio,

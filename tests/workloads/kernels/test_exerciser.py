@@ -193,6 +193,17 @@ def test_chunks_of_the_compound_type_go_one_by_one() -> None:
         assert sizes.count(compound) == 1
 
 
+def test_metadata_are_written_collectively_until_the_file_is_opened_again() -> None:
+    """What rank 1 wrote with ``--minels 1024 --dimranks 4 --metacoll`` and 2 iterations."""
+    options = {"minels": 1024, "dimranks": 4, "metacoll": True, "iterations": 2}
+    calls = run_romio({"kernel": {"name": "exerciser", "release": "1.10.2"} | options})[1]
+    assert pieces(calls, "WRITE") == [(96, 40), (680, 120), (800, 40), (840, 544)]
+    reads = [(1504, 328), (800, 512), (1384, 512), (840, 544), (34872, 328), (1832, 512)]
+    found = pieces(calls, "READ")
+    assert sorted(found[:6]) == sorted(reads)
+    assert found[6] == (10296, 8192)
+
+
 def test_one_sided_spares_the_planning_of_many_pieces() -> None:
     shape = {"numdims": 3, "minels": 16, "dimranks": (2, 2, 2)}
     two_phase = row("H5Dwrite", **shape)
