@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from simulated_calls import pieces, run_romio
 
+from sim import Scenario, simulate
+from sim.plane.operations import Op
+
 FILE = "-o /lus/theta/testFile"
 
 
@@ -53,6 +56,47 @@ def test_nothing_is_synced_by_romio_of_mpich_4(options: str) -> None:
         for release in ("3", "4")
     ]
     assert syncs == [4 if "-Y" in options else 1, 0]
+
+
+LOOKS = ("STAT", "OPEN", "CREATE", "CLOSE", "UNLINK")
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "second"),
+    [
+        ("-w -r", "STAT STAT OPEN CLOSE STAT OPEN CLOSE STAT STAT UNLINK", "OPEN CLOSE STAT " * 2),
+        ("-w -W", "STAT STAT OPEN CLOSE STAT OPEN CLOSE STAT UNLINK", "OPEN CLOSE STAT OPEN CLOSE"),
+        ("-w -R", "STAT STAT OPEN CLOSE STAT OPEN CLOSE STAT STAT UNLINK", "OPEN CLOSE STAT " * 2),
+        ("-w -E", "STAT OPEN CLOSE STAT STAT UNLINK", "OPEN CLOSE STAT"),
+        ("-w -k", "STAT STAT OPEN CLOSE STAT", "OPEN CLOSE STAT"),
+        ("-w -i 2", "STAT " + "STAT OPEN CLOSE STAT STAT UNLINK " * 2, "OPEN CLOSE STAT " * 2),
+        ("-w -F", *["STAT STAT OPEN CLOSE STAT STAT UNLINK"] * 2),
+        (
+            "-a MPIIO -w",
+            "STAT STAT STAT STAT OPEN CLOSE OPEN CLOSE OPEN CLOSE STAT OPEN CLOSE UNLINK",
+            "OPEN CLOSE",
+        ),
+    ],
+)
+def test_what_ior_does_outside_its_timers(options: str, first: str, second: str) -> None:
+    """Looks, opens and closes of ranks 0 and 1: who creates a file opens it."""
+    calls = run_romio({"ior": f"-a POSIX -b 256k -t 256k {FILE} {options}"})
+    for rank, expected in enumerate((first, second)):
+        names = [call.name for call in calls[rank] if call.name in LOOKS]
+        assert ["OPEN" if name == "CREATE" else name for name in names] == expected.split()
+
+
+def test_what_is_not_timed_takes_no_time_and_changes_nothing() -> None:
+    scenario = Scenario(
+        machine="theta", nodes=2, ppn=2, workload={"ior": "-w -r -C -e -b 1m -t 256k"}
+    )
+    plain, recorded = simulate(scenario), simulate(scenario, record=True)
+    assert recorded.rows == plain.rows
+    calls = recorded.recording.calls
+    stats = calls[calls["op"] == Op.STAT]
+    assert len(stats) == 2 + 2 * 4 + 1
+    assert (stats["start"] == stats["end"]).all()
+    assert (calls["end"][1:] >= calls["end"][:-1]).all()
 
 
 def test_a_shared_file_and_its_segments() -> None:

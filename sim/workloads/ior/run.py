@@ -30,6 +30,7 @@ from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
 from sim.workloads.ior.phase import Phase
 from sim.workloads.ior.posix import DummyBackend, MappedBackend, PosixBackend
+from sim.workloads.ior.untimed import UntimedCalls
 from sim.workloads.job import Job, Waiting
 from sim.workloads.settling import Settling
 from sim.workloads.stonewall_file import read_status
@@ -102,6 +103,7 @@ class _TestRun:
         self._records: list[PhaseRecord] = []
         self._removals: list[Removal] = []
         self._files: FileSet | None = None
+        self._untimed = UntimedCalls(job.filesystem, self._ranks, test)
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
         """Run the test in what it leaves of the nodes' memory."""
@@ -165,8 +167,10 @@ class _TestRun:
             call_limit=self._call_limit(access),
             settling=self._settling,
         )
+        self._untimed.before(task)
         yield from phase.run()
         self._tell(phase.record(repetition))
+        self._untimed.after(task)
         if phase.stonewall is not None and test.stonewall_file is not None:
             self._namespace.stonewall_calls[test.stonewall_file] = phase.stonewall.calls_max
 
@@ -261,6 +265,7 @@ class _TestRun:
         files = self._namespace.files.pop(self._name(repetition))
         clock = self._filesystem.environment
         started = float(clock.now)
+        self._untimed.before_removal(files)
         if self._test.api != "DUMMY":
             yield from self._unlink(files)
         seconds = float(clock.now) - started
