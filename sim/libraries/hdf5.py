@@ -35,6 +35,7 @@ from sim.config.errors import InputError
 from sim.config.parts.mpi import Mpi
 from sim.config.units import GIB, MIB
 from sim.engine.types import Integers
+from sim.libraries.hdf5_chunk_cache import ChunkCache
 from sim.libraries.hdf5_objects import (
     DATASET_HEADER,
     GUESS,
@@ -71,7 +72,9 @@ class Hdf5Properties:
 
     # of HDF5. Since `1.10.2` rank 0 reads superblock and root group for all when a file is opened,
     # and a file is cut to its size only if its size is wrong (release notes of 1.10.2: "performance
-    # of the HDF5 parallel open/close/flush operations").
+    # of the HDF5 parallel open/close/flush operations"). All ranks read the metadata of groups and
+    # datasets then, even if the file's are to be read collectively (as recorded with 1.10.8): what
+    # is said of the file does not reach its objects.
     release: Literal["1.10.1", "1.10.2"] = "1.10.1"
     # alignment, alignment_threshold: bytes: what is at least as large as the threshold begins at a
     # multiple of the alignment (H5Pset_alignment)
@@ -89,6 +92,11 @@ class Hdf5Properties:
     fill: Literal["never", "if set", "at allocation"] = "if set"
     # how raw data are moved
     transfer: TransferProperties = field(default_factory=TransferProperties)
+
+    @property
+    def reads_together(self) -> bool:
+        """Whether rank 0 reads the metadata of groups and datasets for all."""
+        return self.collective_metadata_reads and self.release == "1.10.1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +123,7 @@ class Hdf5File(LibraryFile):
         self._driver = MpiDriver(file, mpi)
         self._writing = False
         self._found: dict[int, Integers] = {}
+        self._chunks: dict[int, ChunkCache] = {}
 
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""
@@ -127,13 +136,17 @@ class Hdf5File(LibraryFile):
         self.root = Group.create(self._space, self._cache)
 
     def open(self, batch: Batch, *, writing: bool = False) -> None:
-        """Open the file (H5Fopen): superblock and header of the root group are read."""
+        """Open the file (H5Fopen): superblock and header of the root group are read.
+
+        Who may write looks at the root group's names, too (H5Groot.c, H5G_mkroot).
+        """
         self._driver.open(batch, create=False, writing=writing)
         self._writing = writing
         together = self.properties.release != "1.10.1"
         reads = [Entry(address, size) for address, size in SUPERBLOCK_READS]
         self._fetch(batch, reads, together=together)
-        self._load(batch, self.root.opening(), together=together)
+        table = self.root.table() if writing else []
+        self._load(batch, self.root.opening() + table, together=together)
 
     def create_group(self, batch: Batch, name: str, parent: Group | None = None) -> Group:
         """Create a group (H5Gcreate), in the root group unless told otherwise."""
@@ -243,6 +256,7 @@ class Hdf5File(LibraryFile):
         self._driver.close(batch)
         self._cache.empty()
         self._found.clear()
+        self._chunks.clear()
 
     def _transfer(
         self,
@@ -259,7 +273,10 @@ class Hdf5File(LibraryFile):
         )
         if not properties.collective:
             self._look_up(batch, dataset, selection)
-            transfer.independent(batch)
+            if self._is_cached(dataset):
+                transfer.cached(batch, self._chunk_cache(dataset))
+            else:
+                transfer.independent(batch)
         elif dataset.index is None:
             transfer.contiguous(batch)
         elif transfer.links(batch):
@@ -269,6 +286,16 @@ class Hdf5File(LibraryFile):
             transfer.gather_modes(batch)
             self._look_up(batch, dataset, None)
             transfer.multi(batch)
+
+    def _is_cached(self, dataset: Dataset) -> bool:
+        """Tell whether ranks keep the chunks of a dataset that they read by themselves."""
+        chunked = dataset.index is not None
+        return chunked and not self._writing and ChunkCache.takes(dataset.storage.chunk_bytes)
+
+    def _chunk_cache(self, dataset: Dataset) -> ChunkCache:
+        """Return what the ranks have of the chunks of a dataset since the file was opened."""
+        size = dataset.storage.chunk_bytes
+        return self._chunks.setdefault(dataset.header, ChunkCache(size))
 
     def _look_up(self, batch: Batch, dataset: Dataset, selection: Hyperslab | None) -> None:
         """Read what ranks need of a chunk index to find the chunks that they select.
@@ -346,7 +373,7 @@ class Hdf5File(LibraryFile):
         driver, end = self._driver, self._space.end
         address = np.array([entry.address for entry in entries], np.int64)
         size = np.minimum([entry.size for entry in entries], end - address)
-        if together or self.properties.collective_metadata_reads:
+        if together or self.properties.reads_together:
             for place, length in zip(address, size, strict=True):
                 one = Accesses(np.zeros(1, np.int64), np.array([place]), np.array([length]))
                 driver.read(batch, one, each=True)

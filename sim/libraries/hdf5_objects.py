@@ -339,6 +339,10 @@ class Group:
         attributes = [self._attributes] if self._attributes else []
         return [Entry(self.header, GUESS), *attributes]
 
+    def table(self) -> list[Entry]:
+        """Return what is read to look at the group's names: where they are found, and the heap."""
+        return [Entry(self.tree, _GROUP_TREE), Entry(self.heap, GUESS)]
+
     def add_attribute(self, name: str, size: int, space: FileSpace, cache: MetadataCache) -> None:
         """Add an attribute: a vector of ``size`` bytes, kept in the group's object header.
 

@@ -1,9 +1,10 @@
 """H5Dwrite and H5Dread: how a selection of a dataset becomes calls of MPI-IO.
 
 *Independent* transfers move every piece that is contiguous in the file and in memory in a call of
-its own. *Collective* ones describe what each rank selects as MPI datatypes and make one collective
-call for the whole dataset, or for all chunks together (link-chunk), or one call for each chunk, in
-which those of few ranks are independent all the same (multi-chunk). (HDF5 1.10, H5Dmpio.c; checked
+its own; but of a file that is open for reading only, chunks are read as a whole, and kept.
+*Collective* ones describe what each rank selects as MPI datatypes and make one collective call for
+the whole dataset, or for all chunks together (link-chunk), or one call for each chunk, in which
+those of few ranks are independent all the same (multi-chunk). (HDF5 1.10, H5Dmpio.c; checked
 against the calls that HDF5 1.10.8 made.)
 """
 
@@ -15,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from sim.engine.types import Integers
+from sim.libraries.hdf5_chunk_cache import ChunkCache
 from sim.libraries.mpi_driver import MpiDriver
 from sim.libraries.selections import (
     Hyperslab,
@@ -83,6 +85,17 @@ class Transfer:
         """Move the pieces of every rank one after the other."""
         pieces = call_pieces(self._selection, self._storage, self._memory)
         self._move(batch, self._calls(pieces), each=True)
+
+    def cached(self, batch: Batch, cache: ChunkCache) -> None:
+        """Read the chunks that ranks do not have, as a whole; copy from them what is selected."""
+        row, chunk = chunks_selected(self._selection, self._storage)
+        read = cache.missing(self._selection.rank[row], chunk)
+        rank, address = self._selection.rank[row[read]], self._storage.address[chunk[read]]
+        size = np.full(len(read), self._storage.chunk_bytes)
+        self._move(batch, Accesses(rank, address, size), each=True)
+        selected = self._selection.elements * self._storage.element_size
+        ranks, first = np.unique(self._selection.rank, return_index=True)
+        self._driver.copy(batch, ranks, np.add.reduceat(selected, first))
 
     def contiguous(self, batch: Batch) -> None:
         """Move a contiguous dataset in one collective call."""

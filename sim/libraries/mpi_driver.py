@@ -58,6 +58,11 @@ class MpiDriver:
         owners, seconds = self.communicator.owners[ranks[some]], pieces[some] * self.mpi.piece_time
         batch.add(Op.WORK, owners, seconds=seconds, timer=Timer.METADATA)
 
+    def copy(self, batch: Batch, ranks: Integers, size: Integers) -> None:
+        """Add the time in which ranks copy so many bytes in memory."""
+        owners, seconds = self.communicator.owners[ranks], size / self.mpi.copy_rate
+        batch.add(Op.WORK, owners, seconds=seconds, timer=Timer.METADATA)
+
     def open(self, batch: Batch, *, create: bool, writing: bool) -> None:
         """Open the file as HDF5 does; rank 0 asks for its size and tells the others.
 

@@ -39,6 +39,7 @@ from sim.plane.operations import Op
 _ALIGNMENT = 512  # of header and variables, unless they are large or something else is asked for
 _LARGE = 4  # stripes: fixed-size variables of more than so many begin at a stripe
 _COUNT_OFFSET = 4  # where the number of records is
+_SIGNATURE = 8  # bytes in which rank 0 looks for the format
 _NUMBER = 8  # bytes of an offset in a collective
 
 
@@ -111,6 +112,7 @@ class PnetcdfFile(LibraryFile):
     _unsaved: bool = False
     _independent: bool = False
     _opened_alone: bool = False
+    _created: bool = False  # whether it is open since it was created
 
     def __post_init__(self) -> None:
         self._driver = MpiDriver(self.file, self.mpi)
@@ -123,6 +125,7 @@ class PnetcdfFile(LibraryFile):
             batch.add(Op.TRUNCATE, first, file=number, offset=0, timer=Timer.METADATA)
         driver.meet(batch, 2 * driver.costs.bcast(4))
         driver.file.open(batch, create=not driver.size)
+        self._created = True
         driver.size = self._records = 0
         self._dimensions, self._variables = [], []
 
@@ -177,8 +180,16 @@ class PnetcdfFile(LibraryFile):
         return sum(variable.padded for variable in records)
 
     def open(self, batch: Batch, *, writing: bool = False) -> None:
-        """Open the file; rank 0 reads the header and passes it on (ncmpi_open)."""
+        """Open the file; rank 0 reads the header and passes it on (ncmpi_open).
+
+        Before, it looks by itself at the first bytes for the format (ncmpi_inq_file_format).
+        """
         driver, chunk = self._driver, self.properties.header_read_chunk
+        self._created = False
+        for kind in (Op.OPEN, Op.READ, Op.CLOSE):
+            size = {"length": _SIGNATURE, "count": 1} if kind is Op.READ else {}
+            first, number = driver.communicator.owners[:1], driver.file.number
+            batch.add(kind, first, file=number, timer=Timer.OPEN, **size)
         driver.meet(batch, driver.costs.bcast(_NUMBER))
         driver.file.open(batch, create=False, writing=writing)
         for begin in range(0, self.header_size, chunk):
@@ -187,8 +198,13 @@ class PnetcdfFile(LibraryFile):
             driver.meet(batch, driver.costs.bcast(chunk))
 
     def begin_independent(self, batch: Batch) -> None:
-        """Begin independent mode (ncmpi_begin_indep_data): every rank opens the file for itself."""
+        """Begin independent mode (ncmpi_begin_indep_data): every rank opens the file for itself.
+
+        It does so as the file was opened: to create it, which ROMIO does before it opens the file.
+        """
         if not self._opened_alone:
+            for kind in (Op.OPEN, Op.CLOSE) if self._created else ():
+                self._each(batch, kind)
             self._each(batch, Op.OPEN)
         self._independent = self._opened_alone = True
 

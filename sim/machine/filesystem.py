@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import simpy
 
 from sim.config.errors import InputError
+from sim.config.file_names import NamesOfRanks, NamesOfTrees
 from sim.config.kept import kept
 from sim.config.striping import StripeRequest
 from sim.config.units import format_bytes
@@ -30,6 +32,22 @@ class FileSet(NamedTuple):
     stripe_count: int
     stripe_size: int
     osts: Integers
+    naming: NamesOfRanks | NamesOfTrees | None = (
+        None  # how the program names them, if it has a rule
+    )
+
+    def names(self, name: str) -> Iterator[str]:
+        """Yield the names of the files, which are known under a name together.
+
+        Without a rule that is the name of one file, and ``NAME.0``, ``NAME.1`` of several.
+        """
+        number = range(len(self.osts))
+        if self.naming is not None:
+            yield from map(self.naming.name, number)
+        elif len(number) == 1:
+            yield name
+        else:
+            yield from (f"{name}.{index}" for index in number)
 
     def layout(self, index: int = 0) -> Layout:
         """Return the layout of the ``index``-th file of the set."""

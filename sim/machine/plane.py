@@ -29,8 +29,9 @@ from sim.network.peers import PeerRoutes
 from sim.plane.causes import Waited, waited_of
 from sim.plane.control import start_programs
 from sim.plane.files import Backend
+from sim.plane.operations import Op
 from sim.plane.pace import Pace
-from sim.plane.recorder import Records
+from sim.plane.recorder import CALL, Records
 from sim.storage.ssd.contents import place
 from sim.storage.ssd.device import DirtyLimits
 
@@ -214,6 +215,16 @@ class Plane:
         ended = programs.ended[: programs.ended_count[0]].tolist()
         programs.ended_count[0] = 0
         return self.now, ended
+
+    def note_calls(self, programs: Integers, kind: Op, file: Integers, now: float) -> None:
+        """Record calls of programs on files that are not simulated, and so take no time."""
+        recorder = self.tables.recorder
+        if not recorder.on:
+            return
+        calls = np.zeros(len(programs), CALL)
+        calls["program"], calls["op"], calls["file"] = programs, int(kind), file
+        calls["start"] = calls["end"] = now
+        recorder.add("calls", calls)
 
     def take_records(self) -> dict[str, Records] | None:
         """End the recording; return it, log by log. None if nothing was to be recorded."""

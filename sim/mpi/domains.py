@@ -60,7 +60,7 @@ class CollectiveFile:
 
     @property
     def buffer_stripes(self) -> int:
-        """Stripes that an aggregator collects in its buffer before it writes them.
+        """Stripes that an aggregator collects in its buffer by one-sided writes.
 
         One under Cray's MPI, whatever ``cb_buffer_size`` says; as many as fit into
         ``cb_buffer_size`` under plain ROMIO, and no less than one.
@@ -142,12 +142,18 @@ class EvenDomains:
         return self.round[window]
 
 
-def striped_domains(target: CollectiveFile, accesses: Accesses) -> StripedDomains:
-    """Return the stripe-cyclic domains of a call; its first round begins with its first stripe."""
+def striped_domains(
+    target: CollectiveFile, accesses: Accesses, *, stripes_per_round: int = 1
+) -> StripedDomains:
+    """Return the stripe-cyclic domains of a call; its first round begins with its first stripe.
+
+    Two-phase moves one stripe an aggregator in each round, whatever ``cb_buffer_size`` says: so
+    does every release of ROMIO's Lustre driver (ADIOI_LUSTRE_Exch_and_write, ``step_size``).
+    """
     return StripedDomains(
         layout=target.layout,
         aggregators=len(target.aggregators),
-        stripes_per_round=target.buffer_stripes,
+        stripes_per_round=stripes_per_round,
         first=target.layout.stripe_at(int(accesses.offset.min())),
     )
 

@@ -18,6 +18,7 @@ from sim.mpi.aggregators import choose_aggregators
 from sim.mpi.communicator import Collectives, Communicator
 from sim.mpi.domains import CollectiveFile
 from sim.mpi.hints import Hints, Switch
+from sim.mpi.independent import Scattered
 from sim.mpi.rounds import meet
 from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
 from sim.plane.batch import Batch
@@ -62,6 +63,8 @@ class MpiFile:
             for reading in (False, True)
         )
         self.counts = self._no_counts()  # since the file was opened (`MPICH_MPIIO_STATS`)
+        # which datatypes have holes in calls for all pieces of a rank
+        self.scattered = Scattered.NOWHERE
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 
@@ -79,6 +82,14 @@ class MpiFile:
     def open_ranks(self) -> Integers:
         """The ranks that have the file open in the file system: int64, ascending."""
         return np.flatnonzero(self._is_open)
+
+    @property
+    def syncs(self) -> bool:
+        """Whether ``MPI_File_sync`` does anything: the Lustre driver of MPICH 4 does nothing.
+
+        ADIOI_GEN_Flush asks whether this rank has written, which its own writes never note.
+        """
+        return not self._writing.mpi.is_romio_4
 
     def set_flags(self, files: Table) -> None:
         """Note in the data plane's table of files how the hints have the file opened.
@@ -188,7 +199,14 @@ class MpiFile:
     def sync(self, batch: Batch) -> None:
         """Make durable what was written (``MPI_File_sync``): an fsync by whoever has it open."""
         with batch.calling(self._call(LibraryOp.SYNC)):
-            self._do(batch, Op.FSYNC, self.open_ranks, Timer.SYNC)
+            if self.syncs:
+                self._do(batch, Op.FSYNC, self.open_ranks, Timer.SYNC)
+
+    def sync_at(self, batch: Batch, ranks: Integers) -> None:
+        """Let some ranks sync, each by itself."""
+        if self.syncs:
+            with batch.calling():
+                self._do(batch, Op.FSYNC, ranks, Timer.SYNC)
 
     def set_size(self, batch: Batch, size: int) -> None:
         """Set the size in bytes (``MPI_File_set_size``): the first aggregator truncates it.
@@ -257,7 +275,18 @@ class MpiFile:
         direction.add_independent(np.unique(accesses.rank), accesses.bytes)
         kind = LibraryOp.WRITE if writing else LibraryOp.READ
         with batch.calling(self._call(kind, accesses, collective=False)):
-            independent.access(batch, self._writing, accesses, self.counts, writing=writing)
+            self._access_at_once(batch, accesses, writing=writing)
+
+    def _access_at_once(self, batch: Batch, accesses: Accesses, *, writing: bool) -> None:
+        """Let each rank access all its pieces in one call, by itself."""
+        independent.access(
+            batch,
+            self._writing,
+            accesses,
+            self.counts,
+            writing=writing,
+            scattered=self.scattered,
+        )
 
     def _do_without(
         self,
@@ -281,7 +310,7 @@ class MpiFile:
         if switch is not Switch.DISABLE:
             self._meet(batch, twophase.gathering_cost(self._writing, accesses), Timer.PLAN)
         self._open_by(batch, np.unique(accesses.rank))
-        independent.access(batch, self._writing, accesses, self.counts, writing=writing)
+        self._access_at_once(batch, accesses, writing=writing)
 
     def _is_interleaved_or_small(self, accesses: Accesses) -> bool:
         """Tell whether ROMIO's Lustre driver finds collective buffering worth while.

@@ -16,14 +16,19 @@ piece that no window before has reached (ROMIO's ad_read_str.c and ad_write_str.
 ``romio_ds_read`` and ``romio_ds_write`` turn sieving off; ``automatic`` is as good as ``enable``,
 since ROMIO only asks whether it is disabled.
 
+A call for one run of bytes is sieved too if its datatypes say that there are holes
+(:class:`Scattered`), whether it meets any or not.
+
 Around the read-modify-write of a window the rank holds a lock of fcntl on its bytes, so that nobody
-changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); Lustre's extent locks travel
-between the ranks beneath it, for each read and each write.
+changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); in MPICH 4 it holds one on all
+that the call reaches over, from its first window to its last. Lustre's extent locks travel between
+the ranks beneath it, for each read and each write.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +37,21 @@ import numpy.typing as npt
 from sim.engine.types import Integers
 from sim.mpi.accesses import Accesses, runs_of
 from sim.mpi.domains import CollectiveFile
-from sim.mpi.hints import Switch
+from sim.mpi.hints import Hints, Switch
 from sim.mpi.stats import AccessCounts, Timer
 from sim.plane.batch import Batch
 from sim.plane.operations import Op, mix_operations
+
+
+class Scattered(Enum):
+    """Which datatypes of a file's calls have holes, and be it behind what a call moves.
+
+    MPI-IO asks whether a type's extent is its size (ROMIO, ADIOI_Datatype_iscontig).
+    """
+
+    NOWHERE = 0
+    MEMORY = 1  # the type in memory
+    MEMORY_AND_FILE = 2  # and that of the file view
 
 
 class Sieve(NamedTuple):
@@ -80,24 +96,43 @@ def write_sieved(
     counts
         Takes the windows, and what they rewrite.
     """
-    if target.mpi.library == "cray":
-        sieve = sieve_windows(accesses, target.hints.ind_wr_buffer_size)
-    else:
-        sieve = sieve_windows(accesses, target.layout.stripe_size, aligned=True)
+    sieve = _write_windows(target, accesses)
     steps = {
-        Op.FLOCK: Timer.LOCK,
         Op.READ: Timer.MODIFY_READ,
         Op.WORK: Timer.INDEPENDENT,
         Op.WRITE: Timer.INDEPENDENT,
-        Op.FUNLOCK: Timer.LOCK,
     }
-    _add(batch, target, sieve, steps)
+    if target.mpi.is_romio_4:
+        _add_in_one_lock(batch, target, sieve, steps)
+    else:
+        locked = {Op.FLOCK: Timer.LOCK, **steps, Op.FUNLOCK: Timer.LOCK}
+        _add(batch, target, sieve, locked)
     counts.writes.add_system(sieve.length, target.layout)
     counts.writes.add_modified(
         len(sieve.rank),
         read_bytes=int(sieve.length.sum()),
         rewritten_bytes=int((sieve.length - sieve.bytes).sum()),
     )
+
+
+def write_packed(
+    batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
+) -> None:
+    """Write what only memory scatters, packed into windows: there is nothing to read.
+
+    The parameters are those of :func:`write_sieved`.
+    """
+    sieve = _write_windows(target, accesses)
+    steps = dict.fromkeys([Op.WORK, Op.WRITE], Timer.INDEPENDENT)
+    (_add_in_one_lock if target.mpi.is_romio_4 else _add)(batch, target, sieve, steps)
+    counts.writes.add_system(sieve.length, target.layout)
+
+
+def _write_windows(target: CollectiveFile, accesses: Accesses) -> Sieve:
+    """Return the windows of a sieved write: buffers under Cray's MPI, else stripes."""
+    if target.mpi.library == "cray":
+        return sieve_windows(accesses, target.hints.ind_wr_buffer_size)
+    return sieve_windows(accesses, target.layout.stripe_size, aligned=True)
 
 
 def read_sieved(
@@ -107,6 +142,20 @@ def read_sieved(
     sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
     _add(batch, target, sieve, dict.fromkeys([Op.READ, Op.WORK], Timer.INDEPENDENT))
     counts.reads.add_system(sieve.length, target.layout)
+
+
+def _add_in_one_lock(
+    batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]
+) -> None:
+    """Add the steps of every window, and a lock around those of each rank."""
+    ranks, first = np.unique(sieve.rank, return_index=True)
+    last = np.append(first[1:], len(sieve.rank)) - 1
+    owners, offset = target.communicator.owners[ranks], sieve.offset[first]
+    length = sieve.offset[last] + sieve.length[last] - offset
+    file, timer = target.number, Timer.LOCK
+    batch.add(Op.FLOCK, owners, file=file, offset=offset, length=length, timer=timer)
+    _add(batch, target, sieve, steps)
+    batch.add(Op.FUNLOCK, owners, file=file, timer=timer)
 
 
 def _add(batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, Timer]) -> None:
@@ -207,6 +256,7 @@ def access(
     counts: AccessCounts,
     *,
     writing: bool,
+    scattered: Scattered = Scattered.NOWHERE,
 ) -> None:
     """Access all pieces of each rank in one call of its own.
 
@@ -222,6 +272,8 @@ def access(
         Takes what goes to the file system, and the gaps; the calls themselves are not counted.
     writing
         Whether the ranks write.
+    scattered
+        Which datatypes of the calls have holes, besides what the pieces show.
     """
     pieces = joined(accesses)
     if len(pieces.rank) == 0:
@@ -232,16 +284,25 @@ def access(
     direction.add_gaps(gaps[same_rank])
     of_rank = np.bincount(pieces.rank)
     strided = of_rank[pieces.rank] > 1
-    hints = target.hints
-    switch = hints.romio_ds_write if writing else hints.romio_ds_read
-    if switch is Switch.DISABLE:
+    if not sieves(target.hints, writing=writing):
         _flatten(batch, target, pieces)
         call_each(batch, target, pieces, counts, writing=writing)
         return
-    call_each(batch, target, _only(pieces, ~strided), counts, writing=writing)
+    if scattered is Scattered.MEMORY_AND_FILE:
+        strided[:] = True
+    alone = _only(pieces, ~strided)
+    if scattered is Scattered.NOWHERE:
+        call_each(batch, target, alone, counts, writing=writing)
+    elif not strided.all():
+        (write_packed if writing else read_sieved)(batch, target, alone, counts)
     if strided.any():
         sieve = write_sieved if writing else read_sieved
         sieve(batch, target, _only(pieces, strided), counts)
+
+
+def sieves(hints: Hints, *, writing: bool) -> bool:
+    """Tell whether the hints have what is scattered sieved."""
+    return (hints.romio_ds_write if writing else hints.romio_ds_read) is not Switch.DISABLE
 
 
 def call_each(

@@ -59,7 +59,9 @@ def write_all(
     _check(target)
     call = None
     if len(accesses.rank):
-        call = plan_call(target, accesses, striped_domains(target, accesses), dense=True)
+        stripes = target.buffer_stripes
+        domains = striped_domains(target, accesses, stripes_per_round=stripes)
+        call = plan_call(target, accesses, domains, dense=True)
     count_call(counts.writes, target, accesses, call)
     meet(batch, target.communicator, gathering_cost(target, accesses), Timer.PLAN)
     if call is not None:

@@ -118,12 +118,9 @@ def _objects(result: Finished) -> dict[str, Any]:
 
 
 def _file_names(files: Mapping[str, FileSet]) -> Iterator[str]:
-    """Yield the name of each file: ``NAME``, or ``NAME.0``, ``NAME.1`` of several alike."""
+    """Yield the name of each file."""
     for name, alike in files.items():
-        if len(alike.osts) == 1:
-            yield name
-        else:
-            yield from (f"{name}.{number}" for number in range(len(alike.osts)))
+        yield from alike.names(name)
 
 
 def _joined(parts: list[Integers]) -> Integers:
@@ -251,7 +248,7 @@ _FIGURES = (
 )
 
 _FILES = (
-    Column("file", WORDS, help="Its name; several alike are `NAME.0`, `NAME.1`."),
+    Column("file", WORDS, help="Its name."),
     Column("stripe_count", NUMBER, help="Its objects."),
     Column("stripe_size", BYTES, help="Bytes of a stripe."),
 )

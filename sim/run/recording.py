@@ -159,10 +159,8 @@ def recording_of(
 
 
 def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str, ...]:
-    """Return the names of all files, by their numbers: ``NAME``, or ``NAME.0`` of several alike."""
+    """Return the names of all files, by their numbers."""
     names = [""] * len(plane.files)
     for name, alike in files:
-        number = len(alike.osts)
-        each = [name] if number == 1 else [f"{name}.{i}" for i in range(number)]
-        names[alike.first : alike.first + number] = each
+        names[alike.first : alike.first + len(alike.osts)] = alike.names(name)
     return tuple(names)

@@ -138,7 +138,7 @@ class Result:
     activities
         When its ranks were at work, by what they did, in the order in which they first did it.
     files
-        The files that it made, by name; for several of one shape, ``NAME.0``, ``NAME.1`` and so on.
+        The files that it made, those of one shape under the name of the first or of all.
     mpi_records
         What MPI-IO has to tell of its files, each with the step to which it belongs.
     outcome

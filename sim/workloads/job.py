@@ -113,8 +113,7 @@ class Job:
     files between there and Lustre."""
     nodes: Indices  # (nodes,): its nodes in the tables of the data plane
     files: MadeFiles = field(default_factory=MadeFiles)
-    """The files that it has made, by name: one set of several files has a name with a number for
-    each, ``NAME.0``, ``NAME.1``."""
+    """The files that it has made, by name: several of one shape have one."""
     rows: list[Row] = field(default_factory=list)  # of its table so far
     stretches: dict[tuple[int, str], list[Stretch]] = field(default_factory=dict)
     """When its ranks were at work so far, by the part of the workload and what they did there."""

@@ -67,7 +67,9 @@ class Option:
     read: Reader = flag  # that of a letter, or a long option, without a value is flag
     default: Any = None
     field: str = ""  # of the test that it sets; empty: none, its value is only looked at
-    counts: bool = False  # a letter without a value that means more each time it is repeated
+    # a letter, or long option, without a value that means more each time it is repeated; a value
+    # can stand behind = alone
+    counts: bool = False
     # why it is refused, the end of a sentence: at once or, if it sets a field, by checks of a job
     refused: str = ""
     harmless: tuple[str, ...] = ()  # values that are not refused, and change nothing
@@ -181,6 +183,8 @@ class CommandLine:
             raise self.unknown(spelled)
         if row.takes_value:
             return row, spelled, value if equals else _next(spelled, rest)
+        if equals and row.counts:
+            return row, spelled, value
         if equals:
             raise InputError(f"{spelled} takes no value, but has {value!r}")
         return row, spelled, None

@@ -120,6 +120,24 @@ def test_metadata_read_collectively_are_read_by_rank_0_and_passed_on() -> None:
     assert program.meetings() - before == len(reads) + 1  # and one for the size of the file
 
 
+def test_since_1_10_2_all_ranks_read_the_metadata_of_objects() -> None:
+    """Whatever is asked of the file; as recorded with 1.10.8 (h5bench's exerciser, --metacoll)."""
+    program = Program(3, Hdf5Properties(collective_metadata_reads=True, release="1.10.2"))
+    dataset = written(program)
+    program.calls()
+    program.file.open(program.batch, writing=True)
+    opening = [call.pieces for call in program.calls() if call.name == "each_read"]
+    assert opening == [
+        ((0, offset, size),) for offset, size in [*SMALL_READS, (136, 544), (680, 512)]
+    ]
+    program.file.open_group(program.batch, dataset.group)
+    program.file.open_dataset(program.batch, dataset)
+    (group, found) = (call for call in program.calls() if call.name == "each_read")
+    for rank in range(3):
+        assert of_rank(group, rank) == [(1504, 328), (800, 512)]
+        assert sorted(of_rank(found, rank))[:2] == [(840, 544), (1384, 512)]
+
+
 @pytest.mark.parametrize("collective", [False, True])
 def test_metadata_are_written_by_all_ranks(collective: bool) -> None:
     program = Program(4, Hdf5Properties(collective_metadata_writes=collective))

@@ -210,19 +210,23 @@ def stripes_of(given: set[int], stripe_size: int) -> dict[int, set[int]]:
     return dict(stripes)
 
 
-def rounds_by_hand(target: CollectiveFile, accesses: Accesses) -> Callable[[int], int]:
+def rounds_by_hand(
+    target: CollectiveFile, accesses: Accesses, *, one_sided: bool = False
+) -> Callable[[int], int]:
     """Return what tells in which round a stripe is written."""
     first = min(accesses.offset.tolist(), default=0) // target.layout.stripe_size
     buffers = 1
-    if target.mpi.library == "romio":
+    if one_sided and target.mpi.library == "romio":
         buffers = max(1, target.hints.cb_buffer_size // target.layout.stripe_size)
     return lambda stripe: (stripe - first) // (len(target.aggregators) * buffers)
 
 
-def exchanged(target: CollectiveFile, accesses: Accesses) -> Counter[tuple[int, int, int]]:
+def exchanged(
+    target: CollectiveFile, accesses: Accesses, *, one_sided: bool = False
+) -> Counter[tuple[int, int, int]]:
     """Return how many bytes go from each node to each aggregator, by position, in each round."""
     amounts: Counter[tuple[int, int, int]] = Counter()
-    round_of = rounds_by_hand(target, accesses)
+    round_of = rounds_by_hand(target, accesses, one_sided=one_sided)
     for rank, start, stop in pieces_of(accesses):
         node = int(target.communicator.node[rank])
         for byte in range(start, stop):

@@ -36,20 +36,26 @@ def mpi_file(
     stripe_count: int = 4,
     stripe_size: int = 64,
     library: str = "cray",
+    release: str = "3",
     **hints: Any,
 ) -> MpiFile:
     """Return a file that is not open yet."""
-    machine = THETA.with_changes({"mpi.library": library})
+    machine = THETA.with_changes({"mpi.library": library, "mpi.release": release})
     layout = Layout.striped(stripe_size, range(stripe_count))
     return MpiFile(NUMBER, layout, communicator(ranks), Hints(**hints), machine, 1)
 
 
 def target(
-    ranks: int = 8, *, stripe_size: int = 64, library: str = "cray", **hints: Any
+    ranks: int = 8,
+    *,
+    stripe_size: int = 64,
+    library: str = "cray",
+    release: str = "3",
+    **hints: Any,
 ) -> CollectiveFile:
     """Return a file as independent accesses see it."""
     of = communicator(ranks)
-    mpi = THETA.with_changes({"mpi.library": library}).mpi
+    mpi = THETA.with_changes({"mpi.library": library, "mpi.release": release}).mpi
     costs = Collectives(mpi, of.nodes, of.size)
     layout = Layout.striped(stripe_size, range(4))
     return CollectiveFile(

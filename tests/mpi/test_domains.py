@@ -52,7 +52,7 @@ def test_rounds_of_several_stripes():
     ("library", "buffer", "stripes"),
     [("cray", 64, 1), ("cray", 1 << 20, 1), ("romio", 64, 1), ("romio", 200, 3), ("romio", 10, 1)],
 )
-def test_cb_buffer_size_counts_under_plain_romio_alone(library, buffer, stripes):
+def test_cb_buffer_size_counts_in_one_sided_writes_of_romio(library, buffer, stripes):
     target = collective_file([0, 1], library=library, cb_buffer_size=buffer)
     assert target.buffer_stripes == stripes
 

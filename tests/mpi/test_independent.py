@@ -107,6 +107,19 @@ def test_each_window_is_read_modified_and_written_in_turn():
     ]
 
 
+def test_romio_of_mpich_4_holds_one_lock_around_all_windows():
+    """As recorded under MPICH 4.0.2; before 3.4.2 each window had its own."""
+    batch, counts = batch_of(), AccessCounts(4, 64, 1)
+    pieces = of_pieces([(1, 10, 20), (1, 60, 10), (3, 100, 5), (3, 300, 5)])
+    write_sieved(batch, target(library="romio", release="4"), pieces, counts)
+    window = [Op.READ, Op.WORK, Op.WRITE]
+    first, second = (done_by(batch)[rank] for rank in (1, 3))
+    assert kinds(first) == [Op.FLOCK, *window, *window, Op.FUNLOCK]
+    assert (first[0]["offset"], first[0]["length"]) == (10, 60)
+    assert kinds(second) == [Op.FLOCK, *window, *window, Op.FUNLOCK]
+    assert (second[0]["offset"], second[0]["length"]) == (100, 205)
+
+
 @given(random_accesses())
 def test_a_sieved_read_reads_every_piece_and_writes_nothing(accesses):
     accesses = joined(accesses)

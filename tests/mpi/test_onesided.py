@@ -99,7 +99,7 @@ def test_every_given_byte_goes_from_its_node_to_its_aggregator_in_its_round(draw
             for transfer in step.transfers:
                 assert (transfer.target, transfer.turn) == (target.communicator.node[rank], -1)
                 moved[transfer.source, position, barriers // 2] += transfer.size
-    assert moved == exchanged(target, accesses)
+    assert moved == exchanged(target, accesses, one_sided=True)
 
 
 @given(files_and_accesses(one_sided_rmw="inform"))
@@ -107,7 +107,7 @@ def test_no_data_of_a_round_come_before_all_have_written_the_one_before(drawn):
     target, accesses = drawn
     assume(possible(target))
     one = plan(write_all, target, accesses)
-    round_of = rounds_by_hand(target, accesses)
+    round_of = rounds_by_hand(target, accesses, one_sided=True)
     meetings = one.meetings(INNER)
     own = [meetings[rank] for rank in target.aggregators.tolist()]
     assert all(barriers == own[0] for barriers in own)

@@ -14,9 +14,7 @@ from sim.results.file_stats import SHOWN, file_stats_document, file_stats_lines
 @pytest.mark.parametrize("way", [Op.READ, Op.WRITE])
 def test_files_have_all_bytes_and_calls_of_the_run(way: Op):
     uses = file_uses(recording_of_run("own files"), way)
-    assert sorted(use.file for use in uses) == sorted(
-        f"testFile.00000000.{rank}" for rank in range(16)
-    )
+    assert sorted(use.file for use in uses) == sorted(f"testFile.{rank:08d}" for rank in range(16))
     assert {use.bytes for use in uses} == {3 << 20}
     assert {use.calls for use in uses} == {3}
     assert {use.ranks for use in uses} == {1}

@@ -53,7 +53,8 @@ def test_files_and_their_objects_are_told_of_as_getstripe_does():
     result = run()
     frames = result.to_pandas()
     ((name, files),) = result.files.items()
-    assert frames["files"]["file"].tolist() == [f"{name}.{rank}" for rank in range(4)]
+    assert name == "testFile.00000000"
+    assert frames["files"]["file"].tolist() == [f"testFile.{rank:08d}" for rank in range(4)]
     objects = frames["objects"]
     assert objects["object"].tolist() == [0, 1] * 4
     assert objects["ost"].tolist() == files.osts.ravel().tolist()

@@ -228,7 +228,7 @@ def test_fewer_tasks_than_ranks_take_part() -> None:
 
 
 def test_a_file_of_hdf5_that_was_there_before_can_be_read() -> None:
-    for line in ("-r", "-r -c", "-r -F", "-r --hdf5.chunkSize=64k"):
+    for line in ("-r", "-r -c", "-r -F", "-r --hdf5.chunkSize=65536"):
         result = run(f"-a HDF5 {line} -b 1m -t 512k -s 2")
         assert rows(result)[0].bytes_moved == 8 * 2 * MIB
         assert result.bulk_bytes >= 8 * 2 * MIB
@@ -270,7 +270,7 @@ def test_alignment_and_chunks_change_where_datasets_lie() -> None:
     )
     assert unaligned.stripe_sized < aligned.stripe_sized == 8
     filled, unfilled = (
-        run(f"-a HDF5 -c -w -e --hdf5.chunkSize=128k {option} -b 1m -t 1m").bulk_bytes
+        run(f"-a HDF5 -c -w -e --hdf5.chunkSize=131072 {option} -b 1m -t 1m").bulk_bytes
         for option in ("", "-n")
     )
     assert filled > unfilled >= 8 * MIB

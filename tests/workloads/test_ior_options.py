@@ -127,7 +127,7 @@ def test_long_options_and_directives() -> None:
 
 def test_options_of_hdf5_and_pnetcdf() -> None:
     test = one(
-        "-a hdf5 --hdf5.setAlignment=1m --hdf5.chunkSize 64k --hdf5.collectiveMetadata "
+        "-a hdf5 --hdf5.setAlignment=1m --hdf5.chunkSize=65536 --hdf5.collectiveMetadata "
         "--hdf5.noFill "
         "--hdf5.hintsFileName=h --hdf5.showHints"
     )
@@ -136,6 +136,8 @@ def test_options_of_hdf5_and_pnetcdf() -> None:
     assert test.no_fill
     assert test.show_hints
     assert test == one("-a HDF5 -J 1m -H -n -U h -O hdf5.chunkSize=65536,hdf5.collectiveMetadata=1")
+    # IOR takes it for a switch that counts.
+    assert one("-a HDF5 --hdf5.chunkSize").chunk_size == 1
     assert one("-a ncmpi --ncmpi.hintsFileName h --ncmpi.showHints") == one("-a NCMPI -U h -H")
 
 
@@ -217,6 +219,8 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("-a HDF5 -J -1", "at least 1 byte"),
         ("-a HDF5 -J 0", "at least 1 byte"),
         ("-a HDF5 --hdf5.chunkSize=-8", "must not be negative"),
+        ("-a HDF5 --hdf5.chunkSize 8", "'8' is not an option of IOR"),
+        ("-a HDF5 --hdf5.chunkSize=64k", "whole number without a unit"),
         ("-O stoneWallingWearOut=1", "-D"),
         ("-k -w -O stoneWallingStatusFile=f", "stoneWallingWearOut=1"),
         ("-O fsync=yes", "neither 0"),

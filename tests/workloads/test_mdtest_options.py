@@ -85,6 +85,7 @@ def test_options_without_effect_are_named() -> None:
         ("-a NONE", "no API"),
         ("-B 1", "-B"),
         ("-u -S", "cannot be combined"),
+        ("-u -L -z 1 -I 2 -N 1", "neighbour's tree"),
         ("-c -S", "cannot be combined"),
         ("-n 4 -I 2 -u", "give one of them"),
         ("-n 5 -I 2", "not a multiple"),

@@ -21,6 +21,11 @@ class Mpi(Model):
         and files are read in stripe-cyclic domains too. ``romio``: the collective buffer is
         ``cb_buffer_size``, there is an aggregator on each node, and file domains of reads are even
         parts of what is read.
+    release
+        Of MPICH, whose ROMIO the library ``romio`` is. ``3``, or None: up to 3.4.1, of the age of
+        the machines; ``4``: 4.0 and later,
+        whose Lustre driver syncs nothing in ``MPI_File_sync`` (it does not note that it has
+        written), and holds one lock around a sieved write, not one around each window.
     step_latency
         Seconds of one message of a collective between two nodes; a tree of n nodes has log2(n)
         steps.
@@ -62,6 +67,7 @@ class Mpi(Model):
     """
 
     library: Literal["cray", "romio"]
+    release: Literal["3", "4"] | None = None
     step_latency: Seconds
     step_rate: Rate
     node_rate: Rate
@@ -79,3 +85,8 @@ class Mpi(Model):
     fetch_rate: Rate
     round_time: Seconds
     messages_under_way: Few
+
+    @property
+    def is_romio_4(self) -> bool:
+        """Whether it is the ROMIO of MPICH 4."""
+        return self.library == "romio" and self.release == "4"

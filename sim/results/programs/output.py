@@ -47,9 +47,9 @@ class Output:
     def layouts(self) -> str:
         """Return the striping of the files as ``lfs getstripe`` prints it; the first few files."""
         names = [
-            (name if len(files.osts) == 1 else f"{name}.{index}", files, index)
-            for name, files in self.result.files.items()
-            for index in range(len(files.osts))
+            (name, files, index)
+            for known, files in self.result.files.items()
+            for index, name in enumerate(files.names(known))
         ]
         shown = names[:_FILES_SHOWN]
         parts = [getstripe_text(name, files.layout(index)) for name, files, index in shown]

@@ -141,21 +141,22 @@ class _PatternRun:
         """Write or read the datasets.
 
         Where the types of memory and file differ, HDF5 converts a buffer at a time, which it does
-        in independent transfers only. A single variable of a particle in the file is written by
-        reading whole particles, and writing them again.
+        in independent transfers only. Types with members are converted onto what the file has: each
+        buffer is read before it is written. So a single variable of a particle in the file takes
+        whole particles, once for each variable.
         """
         task, file = self._task, self._file
         if task.memory == task.file or task.file == "STRIDED":
             for dataset in datasets:
                 self._transfer(batch, dataset, self._selection())
             return
-        pieces, kept = self._in_buffers(), file.properties
+        buffers, kept = self._in_buffers(), file.properties
         alone = replace(kept.transfer, collective=False)
         file.properties = replace(kept, transfer=alone)
         for dataset in datasets * (len(VARIABLES) if task.datasets == 1 else 1):
-            if task.datasets == 1:
+            for pieces in buffers:
                 file.read(batch, dataset, pieces)
-            file.write(batch, dataset, pieces)
+                file.write(batch, dataset, pieces)
         file.properties = kept
 
     def _transfer(self, batch: Batch, dataset: Dataset, selection: Hyperslab) -> None:
@@ -179,20 +180,17 @@ class _PatternRun:
             return self._task.dims[0]
         return self._written.steps[0][1][0].storage.dims[0] // self._job.ranks
 
-    def _in_buffers(self) -> Hyperslab:
-        """Return the same as :meth:`_selection`, in rows of as much as one buffer converts."""
+    def _in_buffers(self) -> list[Hyperslab]:
+        """Return the same as :meth:`_selection`, in parts of as much as one buffer converts."""
         task, ranks = self._task, self._job.ranks
         rows, inner = task.dims[0], prod(task.dims[1:])
         each = max(_CONVERTED // inner, 1)
-        begin = np.arange(0, rows, each)
-        start = np.zeros((ranks, len(begin), len(task.dims)), np.int64)
-        start[:, :, 0] = np.arange(ranks)[:, None] * rows + begin
-        block = np.empty_like(start)
-        block[:] = task.dims
-        block[:, :, 0] = np.minimum(rows - begin, each)
-        shape = (-1, len(task.dims))
-        rank = np.repeat(np.arange(ranks), len(begin))
-        return Hyperslab.of(start.reshape(shape), block.reshape(shape), rank=rank)
+        parts = []
+        for begin in range(0, rows, each):
+            start = np.zeros((ranks, len(task.dims)), np.int64)
+            start[:, 0] = np.arange(ranks) * rows + begin
+            parts.append(Hyperslab.of(start, (min(rows - begin, each), *task.dims[1:])))
+        return parts
 
     def _row(
         self,

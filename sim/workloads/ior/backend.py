@@ -60,6 +60,11 @@ class Backend(ABC):
         """
         return False
 
+    @property
+    def syncs(self) -> bool:
+        """Whether a sync of one file does anything."""
+        return True
+
     @abstractmethod
     def open(self, batch: Batch) -> None:
         """Open the files, or create them."""
@@ -105,6 +110,17 @@ def runs(
     return start, np.diff(start, append=len(owner))
 
 
+def syncs_per_write(test: IorTest) -> int:
+    """Return how often a write is followed by a sync (``-Y``).
+
+    Since 4.0 IOR itself syncs after each write, as the backends for POSIX and mmap still do
+    (ior.c, aiori-POSIX.c, aiori-MMAP.c).
+    """
+    if not test.fsync_per_write:
+        return 0
+    return 2 if test.version >= 4 and test.api in ("POSIX", "MMAP") else 1
+
+
 def add_calls(
     batch: Batch,
     task: Task,
@@ -115,6 +131,7 @@ def add_calls(
     timers: tuple[int, int] = (0, 0),
     piece: int | None = None,
     reads_first: bool = False,
+    syncs: bool = True,
 ) -> None:
     """Let programs make contiguous calls by themselves.
 
@@ -133,14 +150,16 @@ def add_calls(
         Bytes of a read or write, of which a call may be several; the whole call unless given.
     reads_first
         Whether what a call writes is read first.
+    syncs
+        Whether a sync does anything.
     """
     test, size = task.test, task.test.transfer_size
     piece = piece or size
     kind = Op.WRITE if task.writes else Op.READ
     locks = test.range_locks and test.api == "POSIX"
     kinds = [Op.FLOCK, kind, Op.FUNLOCK] if locks else [kind]
-    if test.fsync_per_write and task.writes:
-        kinds.append(Op.FSYNC)
+    if task.writes and syncs:
+        kinds += [Op.FSYNC] * syncs_per_write(test)
     if test.call_delay:
         kinds.append(Op.THINK)
     if reads_first:

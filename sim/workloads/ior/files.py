@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from sim.config.file_names import NamesOfRanks
 from sim.config.machine import Machine
 from sim.config.striping import StripeRequest
 from sim.mpi.hint_text import read_ior_hints
@@ -32,19 +32,17 @@ class IorHints(NamedTuple):
 def file_name(test: IorTest, index: int, repetition: int) -> str:
     """Name a file as IOR does: ``-o``, with ``-F`` and its index, with ``-m`` and the repetition.
 
-    With ``-u`` it is in a directory named after the index, which is that of
-    :func:`~sim.workloads.ior.pattern.file_indices`; repetitions count from 0.
+    The index is that of :func:`~sim.workloads.ior.pattern.file_indices`; repetitions count from 0.
     """
-    roots = [root for root in test.test_file.split("@") if root] or [test.test_file]
-    name = roots[index % len(roots)] if test.file_per_process else roots[0]
-    if test.file_per_process:
-        if test.unique_directory:
-            path = PurePosixPath(name)
-            name = str(path.parent / str(index) / path.name)
-        name = f"{name}.{index:08d}"
-    if test.file_per_repetition:
-        name = f"{name}.{repetition}"
-    return name
+    names = names_of(test, repetition)
+    return names.name(index) if test.file_per_process else f"{names.roots[0]}{names.suffix}"
+
+
+def names_of(test: IorTest, repetition: int) -> NamesOfRanks:
+    """Return the names of a repetition's files, counted from 0."""
+    roots = tuple(root for root in test.test_file.split("@") if root) or (test.test_file,)
+    suffix = f".{repetition}" if test.file_per_repetition else ""
+    return NamesOfRanks(roots, test.unique_directory, suffix)
 
 
 def striping_of(test: IorTest, striping: StripeRequest) -> StripeRequest:

@@ -15,7 +15,8 @@ from sim.lustre.striping import Layout
 from sim.mpi.accesses import Accesses
 from sim.mpi.communicator import Communicator
 from sim.mpi.file import MpiFile
-from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
+from sim.mpi.independent import Scattered, sieves
+from sim.mpi.stats import DirectionCounts, MpiRecord
 from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task
@@ -93,11 +94,38 @@ class MpiioBackend(Backend):
         self._setting = setting
         self._task = setting.task
         self._file = setting.file()
+        if self._task.test.scattered:
+            # Of a file of its own, or as the only rank, a rank views every byte.
+            several = setting.communicator.size > 1
+            self._file.scattered = Scattered.MEMORY_AND_FILE if several else Scattered.MEMORY
+        self._check_deadline()
+
+    def _check_deadline(self) -> None:
+        """Raise InputError if a clock would have to stop calls that are sieved."""
+        test = self._task.test
+        if self._is_sieved and not test.collective and (test.deadline or test.min_duration):
+            kind = "write" if self._task.writes else "read"
+            raise InputError(
+                f"-V with -D or minTimeDuration: romio_ds_{kind} has the {kind}s of a file view "
+                "sieved, and no clock stops these in between; right would be the hint "
+                f"romio_ds_{kind}=disable, or no -V"
+            )
+
+    @property
+    def _is_sieved(self) -> bool:
+        """Whether calls for one run of bytes are sieved."""
+        return self._task.test.scattered and sieves(self._file.hints, writing=self._task.writes)
+
+    @property
+    def syncs(self) -> bool:
+        """Whether a sync does anything."""
+        return self._file.syncs
 
     @property
     def counted(self) -> bool:
         """Whether each call of a rank is one read or write of its own."""
-        return not (self._task.test.collective or self._task.test.strided)
+        test = self._task.test
+        return not (test.collective or test.strided or self._is_sieved)
 
     def open(self, batch: Batch) -> None:
         """Open the file; for writing, cut it to nothing, and have it preallocated (``-p``).
@@ -192,9 +220,8 @@ class MpiioBackend(Backend):
 
     def _after_call(self, batch: Batch, rank: Integers) -> None:
         """Let ranks do what the test asks for after each call: an fsync (``-Y``), a delay."""
-        test, number = self._task.test, self._file.number
+        test = self._task.test
         if test.fsync_per_write and self._task.writes:
-            with batch.calling():
-                batch.add(Op.FSYNC, rank, file=number, timer=Timer.SYNC)
+            self._file.sync_at(batch, rank)
         if test.call_delay:
             batch.add(Op.THINK, rank, seconds=test.call_delay)

@@ -121,7 +121,8 @@ class ApartBackend(Backend):
         rank, _, offset = self._task.calls(begin, end)
         timers = (Timer.INDEPENDENT, Timer.SYNC)
         with batch.calling():
-            add_calls(batch, self._task, rank, self._task.file[rank], offset, timers=timers)
+            file, syncs = self._task.file[rank], self._inner.syncs
+            add_calls(batch, self._task, rank, file, offset, timers=timers, syncs=syncs)
 
     def sync(self, batch: Batch) -> None:
         """Let every rank bring its file to the disks."""

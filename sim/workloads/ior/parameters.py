@@ -42,6 +42,13 @@ def _whole(typed: str) -> int:
         raise ValueError(str(error) if too_large else "not a whole number") from None
 
 
+def _digits(typed: str) -> int:
+    """Read what IOR reads up to the first character that is no digit (atoi)."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", typed):
+        raise ValueError("not a whole number without a unit, and IOR would not see the rest")
+    return int(typed)
+
+
 def _level(typed: str) -> int:
     level = _whole(typed)
     if level < 0:
@@ -242,7 +249,7 @@ class IorTest:
     alignment: int = option("-J --hdf5.setAlignment setAlignment", 1, size)
     no_fill: bool = option("-n --hdf5.noFill noFill", False)
     # in elements of 8 bytes; 0 is a contiguous dataset
-    chunk_size: int = option("--hdf5.chunkSize chunkSize", 0, _whole)
+    chunk_size: int = option("--hdf5.chunkSize chunkSize", 0, _digits, counts=True)
     collective_metadata: bool = option("--hdf5.collectiveMetadata collectiveMetadata", False)
 
     dummy_create: float = option("--dummy.delay-create dummyDelayCreate", 0.0, _microseconds)
@@ -278,6 +285,15 @@ class IorTest:
     def strided(self) -> bool:
         """Whether one call takes the pieces of all segments: IOR then needs a file view, too."""
         return self.api == "MPIIO" and self.file_view and self.strided_datatype
+
+    @property
+    def scattered(self) -> bool:
+        """Whether MPI-IO is told of holes in memory, where there are none.
+
+        With a file view the transfers' type in memory has an extent of 0 since IOR 4.0
+        (aiori-MPIIO.c).
+        """
+        return self.api == "MPIIO" and self.file_view and self.version >= 4
 
     @property
     def reorders(self) -> bool:

@@ -16,13 +16,21 @@ from sim.plane.batch import Batch
 from sim.plane.operations import Op
 from sim.storage.ssd.device import dirty_limits
 from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.files import Contents, IorHints, file_name, hints_of, striping_of
+from sim.workloads.ior.files import (
+    Contents,
+    IorHints,
+    file_name,
+    hints_of,
+    names_of,
+    striping_of,
+)
 from sim.workloads.ior.options import STATUS_OPTION, IorCommand
 from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal, row_of
 from sim.workloads.ior.parameters import Access, IorTest
 from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
 from sim.workloads.ior.phase import Phase
 from sim.workloads.ior.posix import DummyBackend, MappedBackend, PosixBackend
+from sim.workloads.ior.untimed import UntimedCalls
 from sim.workloads.job import Job, Waiting
 from sim.workloads.settling import Settling
 from sim.workloads.stonewall_file import read_status
@@ -95,6 +103,7 @@ class _TestRun:
         self._records: list[PhaseRecord] = []
         self._removals: list[Removal] = []
         self._files: FileSet | None = None
+        self._untimed = UntimedCalls(job.filesystem, self._ranks, test)
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
         """Run the test in what it leaves of the nodes' memory."""
@@ -158,8 +167,10 @@ class _TestRun:
             call_limit=self._call_limit(access),
             settling=self._settling,
         )
+        self._untimed.before(task)
         yield from phase.run()
         self._tell(phase.record(repetition))
+        self._untimed.after(task)
         if phase.stonewall is not None and test.stonewall_file is not None:
             self._namespace.stonewall_calls[test.stonewall_file] = phase.stonewall.calls_max
 
@@ -222,6 +233,8 @@ class _TestRun:
             direct=direct,
             shared_directory=not test.unique_directory,
         )
+        if test.file_per_process:
+            files = files._replace(naming=names_of(test, repetition))
         self._namespace.files[name] = files
         if test.api != "DUMMY":
             self._job.files[file_name(test, 0, repetition)] = files
@@ -252,6 +265,7 @@ class _TestRun:
         files = self._namespace.files.pop(self._name(repetition))
         clock = self._filesystem.environment
         started = float(clock.now)
+        self._untimed.before_removal(files)
         if self._test.api != "DUMMY":
             yield from self._unlink(files)
         seconds = float(clock.now) - started

@@ -118,7 +118,9 @@ class Exerciser(Kernel):
     addattr: bool = Field(False, description="64 attributes of 1 KiB each for the group.")
     indepio: bool = Field(False, description="Raw data go independently, not collectively.")
     usechunked: bool = Field(
-        False, description="Chunks, of the size of a file block, and moved one by one."
+        False,
+        description="Chunks of the size of a file block. Before h5bench 1.6, and those of the "
+        "compound type ever since, they are moved one by one.",
     )
     memblock: Natural = Field(
         0, description="Doubles of a piece of the buffer in memory; 0: all in one."
@@ -141,6 +143,9 @@ class Exerciser(Kernel):
     )
     iterations: Count = Field(1, description="Times that each size is done; the original does 10.")
     release: Literal["1.10.1", "1.10.2"] = Field("1.10.1", description="Release of HDF5.")
+    h5bench: Literal["1.5", "1.6"] = Field(
+        "1.6", description="Release of h5bench; 1.5 stands for all before it, too."
+    )
     alignment: Size = Field(1, description="Objects in the file begin at multiples of this.")
     alignment_threshold: Size = Field(1, description="Smaller objects are not aligned.")
 
@@ -289,6 +294,7 @@ class _Run(KernelRun[Exerciser]):
         batch = job.batch()
         self._file.create(batch)
         self._file.close(batch)
+        self._file.properties = self._properties(collective_writes=options.metacoll)
         yield from job.do(batch, "metadata")
         self._shared.start_timers()
         for size in range(options.nsizes):
@@ -332,6 +338,7 @@ class _Run(KernelRun[Exerciser]):
             "H5Dwrite", lambda batch: file.write(batch, dataset, mine, memory), moved
         )
         yield from self._flush_and_close(writing=True)
+        file.properties = self._properties()
         yield from self._timed("H5Fopen", lambda batch: file.open(batch, writing=True))
         yield from self._timed("H5Gopen", lambda batch: file.open_group(batch, group))
         yield from self._timed("H5Dopen", lambda batch: file.open_dataset(batch, dataset))
@@ -347,7 +354,7 @@ class _Run(KernelRun[Exerciser]):
     def _compound(self, group: Group, layout: Layout) -> Waiting:
         """Write the dataset of the compound type; its parts are in one piece along each dimension.
 
-        Unlike the other it is not read, nor are its ranks shifted.
+        Unlike the other it is not read, nor are its ranks shifted, and its chunks go one by one.
         """
         file, options = self._file, self._options
         whole = replace(layout, block=layout.elements, stride=layout.elements)
@@ -370,7 +377,10 @@ class _Run(KernelRun[Exerciser]):
         )
         mine = self._selection(whole, 0)
         moved = int(mine.elements.sum()) * _COMPOUND
+        kept = file.properties
+        file.properties = replace(kept, transfer=replace(kept.transfer, chunk_io="multi"))
         yield from self._timed("H5Dwrite", lambda batch: file.write(batch, dataset, mine), moved)
+        file.properties = kept
 
     def _flush_and_close(self, *, writing: bool) -> Waiting:
         """Flush and close the file, which was opened to write or to read the dataset of doubles."""
@@ -418,19 +428,23 @@ class _Run(KernelRun[Exerciser]):
             count=np.array(layout.count),
         )
 
-    def _properties(self) -> Hdf5Properties:
-        """Return how the program has HDF5 access the file."""
+    def _properties(self, *, collective_writes: bool = False) -> Hdf5Properties:
+        """Return how the program has HDF5 access the file.
+
+        It asks for collective writes of metadata once, after the file was made for the first time,
+        and makes its list anew when it opens the file to read: from then on they are not.
+        """
         options = self._options
         return Hdf5Properties(
             release=options.release,
             alignment=options.alignment,
             alignment_threshold=options.alignment_threshold,
             collective_metadata_reads=options.metacoll,
-            collective_metadata_writes=options.metacoll,
+            collective_metadata_writes=collective_writes,
             fill="never",
             transfer=TransferProperties(
                 collective=not options.indepio,
-                chunk_io="multi",
+                chunk_io="multi" if options.h5bench == "1.5" else "link",
                 datatypes=not self._is_one_sided,
             ),
         )

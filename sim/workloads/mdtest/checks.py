@@ -67,6 +67,11 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
         "elsewhere",
     ),
     (
+        lambda t: t.unique and t.stride > 0 and t.depth > 0,
+        "-u with -N and -z: mdtest looks in a neighbour's tree for directories with the rank's own "
+        "number, and stops; leave out one of the three",
+    ),
+    (
         lambda t: len(t.paths) > 1 and not t.unique,
         "several directories in -d need -u: a directory of all ranks is in one place",
     ),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from sim.config.file_names import NamesOfTrees
 from sim.engine.randomness import stream
 from sim.engine.types import Integers
 from sim.machine.filesystem import FileSystem
@@ -72,7 +73,7 @@ class Items:
             shared_directory=shared,
             directories=place,
         )
-        job.files[name] = made
+        job.files[name] = made._replace(naming=_naming(test, ranks, stride, name))
         self.first = made.first
 
     def number(self, rank: Integers, item: Integers) -> Integers:
@@ -80,6 +81,26 @@ class Items:
         owner = np.zeros_like(rank) if self._shared else rank
         numbers: Integers = self.first + owner * self.each + item
         return numbers
+
+
+def _naming(test: MdtestTest, ranks: int, stride: int, name: str) -> NamesOfTrees:
+    """Return the rule by which mdtest names its files (mdtest.c, create_file).
+
+    ``name`` is that of all files in the first of the test's directories.
+    """
+    folder = name.rpartition("/")[0].rpartition("/")[2].rpartition("-")[0]
+    return NamesOfTrees(
+        folders=tuple(f"{path}/{folder}" for path in test.paths),
+        ranks=ranks,
+        each=test.each,
+        first_directory=test.tree_directories - test.item_directories,
+        directories=test.item_directories,
+        loops=test.loops,
+        branches=test.branches,
+        own_trees=test.unique,
+        stride=stride,
+        shared=test.shared_file,
+    )
 
 
 class Names:

@@ -60,7 +60,7 @@ def test_a_file_without_a_name_has_its_number_and_its_job():
 def test_a_run_alone_has_no_name():
     view = view_of(recorded("own files"), "--perfetto")
     assert view.names == ("",)
-    assert view.file_names[0] == "testFile.00000000.0"
+    assert view.file_names[0] == "testFile.00000000"
 
 
 def test_all_jobs_must_have_been_recorded():

@@ -93,7 +93,7 @@ def test_calls_say_what_they_moved(tmp_path: Path):
     written = [event for event in events if event["name"] == "write" and event["ph"] == "X"]
     assert sum(event["args"]["bytes"] for event in written) == 16 * 3 << 20
     assert {event["args"]["file"] for event in written} == {
-        f"testFile.00000000.{rank}" for rank in range(16)
+        f"testFile.{rank:08d}" for rank in range(16)
     }
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from simulated_calls import pieces, run_romio
 
 from sim.config.errors import InputError
 from sim.config.machine import load_machine
@@ -161,6 +162,46 @@ def test_every_way_to_write_and_read(options: dict[str, Any]) -> None:
     found = rows(tuple((shape | options).items()))
     assert [record.bytes for record in found if record.bytes] == [8 * 4096] * 2
     assert all(record.seconds >= 0.0 for record in found)
+
+
+@pytest.mark.parametrize(
+    ("release", "by_first", "by_third"),
+    [("1.6", (4720, 131072), None), ("1.5", (4720, 32768), (70256, 32768))],
+)
+def test_chunks_of_doubles_go_in_one_call_since_h5bench_1_6(
+    release: str, by_first: tuple[int, int], by_third: tuple[int, int] | None
+) -> None:
+    """A chunk of 32 KiB a rank, as ``--numdims 2 --minels 64 64 --dimranks 2 2 --usechunked``."""
+    options = {"name": "exerciser", "numdims": 2, "minels": 64, "dimranks": (2, 2)}
+    more = {"usechunked": True, "release": "1.10.2", "h5bench": release}
+    calls = run_romio({"kernel": options | more})
+    written = {rank: pieces(calls[rank], "WRITE") for rank in calls}
+    chunks = {rank: [piece for piece in written[rank] if piece[1] >= 32768] for rank in written}
+    assert chunks[0] == [by_first]
+    assert chunks[2] == ([by_third] if by_third else [])
+    # Either way every rank reads by itself, since ROMIO finds nothing interleaved.
+    for rank, offset in enumerate((4720, 37488, 70256, 103024)):
+        assert pieces(calls[rank], "READ")[-1] == (offset, 32768)
+
+
+def test_chunks_of_the_compound_type_go_one_by_one() -> None:
+    options = {"name": "exerciser", "minels": 1024, "usechunked": True, "derivedtype": True}
+    calls = run_romio({"kernel": options})
+    compound = 1024 * 40
+    for rank in calls:
+        sizes = [size for _, size in pieces(calls[rank], "WRITE")]
+        assert sizes.count(compound) == 1
+
+
+def test_metadata_are_written_collectively_until_the_file_is_opened_again() -> None:
+    """What rank 1 wrote with ``--minels 1024 --dimranks 4 --metacoll`` and 2 iterations."""
+    options = {"minels": 1024, "dimranks": 4, "metacoll": True, "iterations": 2}
+    calls = run_romio({"kernel": {"name": "exerciser", "release": "1.10.2"} | options})[1]
+    assert pieces(calls, "WRITE") == [(96, 40), (680, 120), (800, 40), (840, 544)]
+    reads = [(1504, 328), (800, 512), (1384, 512), (840, 544), (34872, 328), (1832, 512)]
+    found = pieces(calls, "READ")
+    assert sorted(found[:6]) == sorted(reads)
+    assert found[6] == (10296, 8192)
 
 
 def test_one_sided_spares_the_planning_of_many_pieces() -> None:

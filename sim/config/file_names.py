@@ -1,0 +1,65 @@
+"""How the programs name many files of one shape: worked out when somebody asks for a name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sim.config.kept import kept
+
+
+@kept
+class NamesOfRanks(NamedTuple):
+    """The names of IOR with a file for each rank (ior.c, GetTestFileName).
+
+    In ``data/file`` those are ``data/file.00000003``, with a directory for each
+    ``data/3/file.00000003``.
+    """
+
+    roots: tuple[str, ...]  # what ``-o`` names: the files take turns
+    own_directories: bool  # each file in a directory with its number (``-u``)
+    suffix: str  # behind the number: that of the repetition, with its dot
+
+    def name(self, index: int) -> str:
+        """Return the name of a file, counted from 0."""
+        root = self.roots[index % len(self.roots)]
+        if self.own_directories:
+            folder, slash, file = root.rpartition("/")
+            root = f"{folder}{slash}{index}/{file}"
+        return f"{root}.{index:08d}{self.suffix}"
+
+
+@kept
+class NamesOfTrees(NamedTuple):
+    """The names of mdtest's files: ``test-dir.0-0/mdtest_tree.0/mdtest_tree.1/file.mdtest.3.5``.
+
+    The files come by their ranks, and those of a rank directory after directory.
+    """
+
+    folders: tuple[
+        str, ...
+    ]  # of the ranks in turn: the test directories, without the loop's number
+    ranks: int  # that take part
+    each: int  # files of a rank in each directory
+    first_directory: int  # that holds files: directories of a tree are numbered level after level
+    directories: int  # that hold files
+    loops: int  # test directories, one after the other
+    branches: int  # of each directory
+    own_trees: bool  # whether each rank has a tree
+    stride: int  # by how many ranks further on the tree of a rank's files is
+    shared: bool  # whether the files are one rank's, and all use them
+
+    def name(self, index: int) -> str:
+        """Return the name of a file, counted from 0."""
+        rank, item = divmod(index, self.each * self.directories * self.loops)
+        loop, item = divmod(item, self.each * self.directories)
+        item += self.first_directory * self.each
+        tree = (
+            f"mdtest_tree.{(rank + self.stride) % self.ranks}" if self.own_trees else "mdtest_tree"
+        )
+        directory, path = item // self.each, ""
+        while directory:
+            path = f"{tree}.{directory}/{path}"
+            directory = (directory - 1) // self.branches
+        owner = "shared" if self.shared else str(rank)
+        folder = self.folders[rank % len(self.folders)]
+        return f"{folder}-{loop}/{tree}.0/{path}file.mdtest.{owner}.{item}"
