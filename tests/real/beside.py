@@ -24,7 +24,7 @@ def found_in(group: str, folder: Path) -> Found:
     """Simulate the cases of a group and return what differs from the recording."""
     recorded = load(group).cases
     return {
-        case.name: differences(recorded[case.name], calls_of_model(case, folder))
+        case.name: differences(recorded[case.name], calls_of_model(case, folder), case.any_name)
         for case in cases(group)
         if case.name in recorded
     }

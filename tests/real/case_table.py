@@ -15,7 +15,6 @@ import yaml
 HERE = Path(__file__).parent
 HINT = "IOR_HINT__MPI__"
 MOUNT = "/lus/theta"
-H5BENCH_FRAME = {"mpi": {"command": "mpirun"}, "vol": {}, "directory": "storage"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +72,14 @@ class Case:
         """Return the configuration as h5bench's own program takes it."""
         kind = self.program.removeprefix("h5bench_")
         one = {"benchmark": kind, "file": "test.h5", "configuration": dict(self.options)}
-        return H5BENCH_FRAME | {"benchmarks": [one]}
+        count, size = self.stripes or (1, 1 << 20)
+        return {
+            "mpi": {"command": "mpirun", "ranks": str(self.ranks)},
+            "vol": {},
+            "file-system": {"lustre": {"stripe-size": str(size), "stripe-count": str(count)}},
+            "directory": "storage",
+            "benchmarks": [one],
+        }
 
 
 def groups() -> list[str]:

@@ -36,8 +36,10 @@ class Difference(NamedTuple):
     example: str
 
 
-def differences(real: Calls | Refused, model: Calls | Refused) -> list[Difference]:
-    """Return in which aspects the calls differ."""
+def differences(
+    real: Calls | Refused, model: Calls | Refused, any_name: bool = False
+) -> list[Difference]:
+    """Return in which aspects the calls differ; files may be said to have any names."""
     if isinstance(real, Refused) or isinstance(model, Refused):
         return list(_refusals(real, model))
     found = []
@@ -46,14 +48,14 @@ def differences(real: Calls | Refused, model: Calls | Refused) -> list[Differenc
         real, model = _without_names(real, nameless), _without_names(model, nameless)
         count = sum(not row.file for rows in model.values() for row in rows)
         found.append(Difference("nameless", count, f"the model says no file of {sorted(nameless)}"))
-    names = _same_files(real, model)
+    names = _same_files(real, model, any_name)
     model = {
         rank: [row._replace(file=names.get(row.file, row.file)) for row in rows]
         for rank, rows in model.items()
     }
     found += _by_aspect(real, model)
     other = {mine: theirs for mine, theirs in names.items() if mine != theirs}
-    if other:
+    if other and not any_name:
         mine, theirs = next(iter(other.items()))
         found.append(Difference("file names", len(other), f"real {theirs}, model {mine}"))
     return found
@@ -156,16 +158,17 @@ def _without_names(calls: Calls, ops: set[str]) -> Calls:
     }
 
 
-def _same_files(real: Calls, model: Calls) -> dict[str, str]:
+def _same_files(real: Calls, model: Calls, any_name: bool) -> dict[str, str]:
     """Return what the real program calls each file of the model, as far as that can be told.
 
     Files that a rank makes and opens, directories included, are paired in their order, those of
-    like names with one another. What would pair a file with two others is left as it is called.
+    like names with one another, or all if they may have any. If that would pair a file with two
+    others, none is paired.
     """
     found: dict[str, str] = {}
     back: dict[str, str] = {}
     for rank in sorted(real.keys() & model.keys()):
-        ours, theirs = _opened(model[rank]), _opened(real[rank])
+        ours, theirs = _opened(model[rank], any_name), _opened(real[rank], any_name)
         for stem, names in ours.items():
             for mine, their in zip(names, theirs.get(stem, []), strict=False):
                 if found.setdefault(mine, their) != their or back.setdefault(their, mine) != mine:
@@ -173,13 +176,13 @@ def _same_files(real: Calls, model: Calls) -> dict[str, str]:
     return found
 
 
-def _opened(rows: list[Row]) -> dict[str, list[str]]:
+def _opened(rows: list[Row], any_name: bool) -> dict[str, list[str]]:
     """Return the files that a rank opens or makes, each once, by names without numbers."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row.op in ("open", "mkdir"):
             stem = _STEM.match(row.file.rpartition("/")[2])
-            names = found.setdefault(stem[0] if stem else "", [])
+            names = found.setdefault("" if any_name or not stem else stem[0], [])
             if row.file and row.file not in names:
                 names.append(row.file)
     return found

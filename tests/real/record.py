@@ -72,7 +72,7 @@ def calls_of_real(case: Case, program: Path) -> Calls | Refused:
         status, said = _run(case, program, folder, log)
         if status:
             return Refused(_reason(said))
-        return {rank: _rows(log.with_name(f"log.{rank}"), folder) for rank in range(case.ranks)}
+        return {rank: rows_of(log.with_name(f"log.{rank}"), folder) for rank in range(case.ranks)}
 
 
 def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
@@ -130,7 +130,7 @@ def _reason(said: str) -> str:
     return _PLACE.sub("", told[0])[:160]
 
 
-def _rows(log: Path, folder: Path) -> list[Row]:
+def rows_of(log: Path, folder: Path) -> list[Row]:
     """Return a rank's calls: what failed or moved nothing is left out, but for looks at a file.
 
     mdtest looks at a file whose name has that of the folder in its midst.

@@ -107,7 +107,8 @@ OPEN(open64)
     int function(int at, const char *name, int flags, ...) {                                       \
         MODE_OF(flags)                                                                             \
         BEHIND(int, #function, int, const char *, int, ...);                                       \
-        return note(behind(at, name, flags, mode), name, flags);                                   \
+        /* What a name begins at, if not here, is not known. */                                    \
+        return note(behind(at, name, flags, mode), at == AT_FDCWD ? name : NULL, flags);           \
     }
 OPENAT(openat)
 OPENAT(openat64)
