@@ -70,7 +70,7 @@ fuzz: $(READY)
 	$(BIN)/python tests/fuzz
 
 # What IOR, mdtest, h5bench and their libraries really call, recorded anew for tests/real: on Debian, with the
-# programs in a folder (tests/real/README.md). A quarter of an hour the first time, then minutes.
+# programs in a folder (tests/real/README.md). A quarter of an hour the first time, then ten minutes.
 PROGRAMS ?= build/real/bin
 
 truth: $(READY)
