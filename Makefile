@@ -1,12 +1,12 @@
-# make run | validate | score-quick | test | lint | site | coverage | bench | soak | fuzz | docs-outputs |
-# licences | package | notebooks: each first makes the environment in .venv, once.
+# make run | validate | score-quick | test | lint | site | coverage | bench | soak | fuzz | truth |
+# docs-outputs | licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .PHONY: ready run validate score-quick test lint site coverage format bench bench-details bench-quick \
-        soak fuzz docs-outputs licences package notebooks clean
+        soak fuzz truth docs-outputs licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -68,6 +68,15 @@ soak: $(READY)
 # Hostile input on every way in, 300 times each; prints the table of docs/bad-input.md. Minutes.
 fuzz: $(READY)
 	$(BIN)/python tests/fuzz
+
+# What IOR, mdtest, h5bench and their libraries really call, recorded anew for tests/real: on Debian, with the
+# programs in a folder (tests/real/README.md). A quarter of an hour the first time, then ten minutes.
+PROGRAMS ?= build/real/bin
+
+truth: $(READY)
+	tests/real/rig/build.sh build/real
+	$(BIN)/python tests/real/record.py --programs $(PROGRAMS)
+	$(BIN)/python tests/real/beside.py
 
 # What commands print and what the validation found, as README.md and docs/ show it.
 docs-outputs: $(READY)

@@ -1,0 +1,150 @@
+"""The table of cases: what real programs were asked to do, and the same for the model."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+HINT = "IOR_HINT__MPI__"
+MOUNT = "/lus/theta"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A run of a real program.
+
+    ``line`` has ``@`` for the folder that all files lie in. ``options`` are those of a kernel of
+    the model, or the keys of an h5bench configuration; ``model`` is what only the model is told.
+    Files of programs with ``any_name`` are called as the program likes.
+    """
+
+    group: str
+    program: str
+    line: str
+    ranks: int
+    ppn: int
+    stripes: tuple[int, int] | None  # count, bytes; None: no Lustre driver has a part in it
+    hints: Mapping[str, Any]
+    options: Mapping[str, Any]
+    model: Mapping[str, Any]
+    any_name: bool
+    name: str  # within its group
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variables by which IOR is given hints."""
+        return {HINT + key: str(value) for key, value in self.hints.items()}
+
+    def scenario(self, folder: Path) -> dict[str, Any]:
+        """Return the same for the model; files that it is to read are written to the folder."""
+        scenario: dict[str, Any] = {
+            "machine": "theta",
+            "nodes": self.ranks // self.ppn,
+            "ppn": self.ppn,
+            "workload": self._workload(folder),
+        }
+        if self.stripes:
+            count, size = self.stripes
+            scenario["striping"] = {"count": count, "size": size}
+            scenario["changes"] = {"mpi.library": "romio"}
+        if self.hints:
+            scenario["environment"] = self.environment
+        return scenario
+
+    def _workload(self, folder: Path) -> dict[str, Any]:
+        if self.program in ("ior", "ior-pnetcdf", "mdtest"):
+            return {self.program.partition("-")[0]: self.line.replace("@", MOUNT)}
+        if self.program == "h5bench_exerciser":
+            return {"kernel": {"name": "exerciser", **self.model, **self.options}}
+        path = folder / "h5bench.json"
+        path.write_text(json.dumps(self.h5bench()), encoding="utf-8")
+        return {"kernel": {"name": "h5bench", "config": str(path), **self.model}}
+
+    def h5bench(self) -> dict[str, Any]:
+        """Return the configuration as h5bench's own program takes it."""
+        kind = self.program.removeprefix("h5bench_")
+        one = {"benchmark": kind, "file": "test.h5", "configuration": dict(self.options)}
+        count, size = self.stripes or (1, 1 << 20)
+        return {
+            "mpi": {"command": "mpirun", "ranks": str(self.ranks)},
+            "vol": {},
+            "file-system": {"lustre": {"stripe-size": str(size), "stripe-count": str(count)}},
+            "directory": "storage",
+            "benchmarks": [one],
+        }
+
+
+def groups() -> list[str]:
+    """Return the names of all groups."""
+    return sorted(path.stem for path in (HERE / "cases").glob("*.yaml"))
+
+
+@cache
+def cases(group: str) -> tuple[Case, ...]:
+    """Return the cases of a group, in the order of its file."""
+    path = HERE / "cases" / f"{group}.yaml"
+    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+    every = table.pop("every")
+    found = tuple(_case(group, every, own) for own in _spread(table["cases"]))
+    names = [case.name for case in found]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"{path}: more than one case is {', '.join(sorted(twice))}")
+    return found
+
+
+def _spread(entries: list[Any]) -> Iterator[dict[str, Any]]:
+    """Let ``lines`` with common settings be a case each."""
+    for entry in entries:
+        own = {"line": entry} if isinstance(entry, str) else entry
+        if "lines" not in own:
+            yield own
+            continue
+        rest = {key: value for key, value in own.items() if key != "lines"}
+        yield from (rest | {"line": line} for line in own["lines"])
+
+
+def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
+    both: dict[str, Any] = {"hints": {}, "options": {}, "model": {}}
+    both |= {"any_name": False, "stripes": None, **every}
+    both |= own | {"options": {**both["options"], **own.get("options", {})}}
+    stripes = both["stripes"] and tuple(both["stripes"])
+    line = both.get("line", "")
+    if both["program"] == "h5bench_exerciser":
+        line = " ".join(_argument(key, value) for key, value in both["options"].items())
+    elif "line" not in both:
+        line = " ".join(f"{key}={value}" for key, value in own.get("options", {}).items())
+    return Case(
+        group=group,
+        program=both["program"],
+        line=f"{both.get('before', '')} {line}".strip(),
+        ranks=both["ranks"],
+        ppn=both["ppn"],
+        stripes=stripes,
+        hints=both["hints"],
+        options=both["options"],
+        model=both["model"],
+        any_name=both["any_name"],
+        name="; ".join([line or "as all", *_deviations(own)]),
+    )
+
+
+def _argument(key: str, value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    return f"--{key}" if value is True else shlex.join([f"--{key}", *map(str, values)])
+
+
+def _deviations(own: Mapping[str, Any]) -> Iterator[str]:
+    if "ranks" in own or "ppn" in own:
+        yield " ".join(f"{key} {own[key]}" for key in ("ranks", "ppn") if key in own)
+    if "stripes" in own:
+        yield "stripes {} x {}".format(*own["stripes"])
+    if own.get("hints"):
+        yield " ".join(f"{key}={value}" for key, value in own["hints"].items())

@@ -1,0 +1,149 @@
+"""The exceptions: what may differ between model and real programs, in how many calls, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+from differences import Difference
+
+FILE = Path(__file__).with_name("exceptions.yaml")
+
+Found: TypeAlias = Mapping[str, list[Difference]]
+"""What differs in a group, by the names of cases."""
+
+
+@dataclass(frozen=True)
+class Excepted:
+    """A reason why an aspect differs, with how much it does.
+
+    ``everywhere`` counts calls of a group in all cases that no other exception names; ``cases``
+    counts those of single cases, by group and name.
+    """
+
+    reason: str
+    aspect: str
+    why: str
+    everywhere: dict[str, int]
+    cases: dict[str, dict[str, int]]
+
+    def covers(self, group: str, name: str) -> bool:
+        """Return whether it names the case, and not just its group."""
+        return name in self.cases.get(group, {})
+
+
+def load() -> list[Excepted]:
+    """Return all exceptions."""
+    return [
+        Excepted(
+            entry["reason"],
+            aspect,
+            entry["why"],
+            dict(counts.get("everywhere", {})),
+            {group: dict(of) for group, of in counts.get("cases", {}).items()},
+        )
+        for entry in yaml.safe_load(FILE.read_text(encoding="utf-8")) or []
+        for aspect, counts in entry["aspects"].items()
+    ]
+
+
+def keep(excepted: list[Excepted]) -> None:
+    """Write all exceptions that still stand for something."""
+    entries: dict[str, dict[str, Any]] = {}
+    for one in excepted:
+        counts: dict[str, Any] = {}
+        if everywhere := {group: count for group, count in one.everywhere.items() if count}:
+            counts["everywhere"] = everywhere
+        named = {group: {n: c for n, c in of.items() if c} for group, of in one.cases.items()}
+        if named := {group: of for group, of in named.items() if of}:
+            counts["cases"] = named
+        if counts:
+            new = {"reason": one.reason, "why": one.why, "aspects": {}}
+            entries.setdefault(one.reason, new)["aspects"][one.aspect] = counts
+    text = yaml.safe_dump(list(entries.values()), sort_keys=False, width=100, allow_unicode=True)
+    FILE.write_text(text, encoding="utf-8")
+
+
+def matched(
+    excepted: list[Excepted], group: str, found: Found
+) -> Iterator[tuple[str, Difference, Excepted | None]]:
+    """Return each difference of a group with its case, and the exception that covers it."""
+    for name, differing in found.items():
+        for difference in differing:
+            of_aspect = [one for one in excepted if one.aspect == difference.aspect]
+            named = next((one for one in of_aspect if one.covers(group, name)), None)
+            broad = next((one for one in of_aspect if group in one.everywhere), None)
+            yield name, difference, named or broad
+
+
+def lessened(excepted: list[Excepted], group: str, found: Found) -> list[Excepted]:
+    """Return the exceptions with the counts of a group as they are, where these are smaller."""
+    now = [
+        Excepted(
+            one.reason,
+            one.aspect,
+            one.why,
+            one.everywhere | ({group: 0} if group in one.everywhere else {}),
+            one.cases | ({group: dict.fromkeys(one.cases[group], 0)} if group in one.cases else {}),
+        )
+        for one in excepted
+    ]
+    for name, difference, one in matched(now, group, found):
+        if one is None:
+            continue
+        if one.covers(group, name):
+            one.cases[group][name] = difference.size
+        else:
+            one.everywhere[group] += difference.size
+    return [_smaller(before, after, group) for before, after in zip(excepted, now, strict=True)]
+
+
+def _smaller(before: Excepted, after: Excepted, group: str) -> Excepted:
+    if group in before.everywhere:
+        after.everywhere[group] = min(before.everywhere[group], after.everywhere[group])
+    for name, count in before.cases.get(group, {}).items():
+        after.cases[group][name] = min(count, after.cases[group][name])
+    return after
+
+
+def complaints(excepted: list[Excepted], group: str, found: Found) -> list[str]:
+    """Return a sentence for each difference that is not excepted, and for what is too much."""
+    said = []
+    totals: dict[tuple[str, str], int] = {}
+    for name, difference, one in matched(excepted, group, found):
+        aspect, count, example = difference
+        if one is None:
+            said.append(f"{group}: {name}: {aspect} differs, {count}: {example}")
+        elif one.covers(group, name):
+            allowed = one.cases[group][name]
+            if count > allowed:
+                said.append(
+                    f"{group}: {name}: {aspect} differs more, {count}, not {allowed}: {example}"
+                )
+        else:
+            totals[one.reason, aspect] = totals.get((one.reason, aspect), 0) + count
+    for one in excepted:
+        total, allowed = totals.get((one.reason, one.aspect), 0), one.everywhere.get(group, 0)
+        if total > allowed:
+            said.append(
+                f"{group}: {one.aspect} differs more ({one.reason}), {total}, not {allowed}"
+            )
+    return said
+
+
+def stale(excepted: list[Excepted], group: str, found: Found) -> list[str]:
+    """Return a sentence for each exception that has become too large."""
+    said = []
+    for before, after in zip(excepted, lessened(excepted, group, found), strict=True):
+        if after.everywhere.get(group) != before.everywhere.get(group):
+            counts = f"{after.everywhere[group]}, not {before.everywhere[group]}"
+            said.append(f"{group}: {before.aspect} ({before.reason}) differs less: {counts}")
+        said += [
+            f"{group}: {name}: {before.aspect} ({before.reason}) differs less: {now}, not {was}"
+            for name, was in before.cases.get(group, {}).items()
+            if (now := after.cases[group][name]) != was
+        ]
+    return said

@@ -1,0 +1,166 @@
+"""Record anew what the real programs call: ``make truth PROGRAMS=folder``.
+
+``rig/build.sh`` makes the recorder and an MPICH with ROMIO's Lustre driver. The programs, ``ior``,
+``mdtest``, ``h5bench_exerciser`` and ``h5bench_write``, linked with Debian's MPICH, are taken from
+a folder; a file ``VERSIONS`` in it says what they are, a line each: the program, a space, its
+version. What is not there is said, and its recordings stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from case_table import Case, cases, groups
+from recordings import Calls, Recorded, Refused, Row, keep
+
+BUILT = Path("build/real")
+PACKAGES = ("mpich", "libhdf5-mpich-103-1")
+LONGEST = 120.0  # s: of a run
+OPS = {"mknod": "mkdir", "rmdir": "unlink"}
+"""What counts as another call: the model has one for all that make a name, and take it away."""
+DATA = frozenset({"read", "write"})
+PLACED = DATA | {"truncate"}
+_COMPLAINT = re.compile("error|invalid|abort|must|cannot", re.IGNORECASE)
+_PLACE = re.compile(r",? ?\(/[^)]*\)|/\S+/")
+
+
+def main() -> None:
+    """Record the groups that are asked for, all of them unless said otherwise."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--programs", type=Path, default=Path("build/real/bin"))
+    parser.add_argument("--group", choices=groups(), action="append")
+    asked = parser.parse_args()
+    made = 0
+    for group in asked.group or groups():
+        program = asked.programs.absolute() / cases(group)[0].program
+        if program.is_file():
+            began = time.monotonic()
+            _record(group, program)
+            made += 1
+            print(
+                f"{group}: {len(cases(group))} cases, {time.monotonic() - began:.0f} s", flush=True
+            )
+        else:
+            print(f"{group}: there is no {program}; the recording stays as it is", flush=True)
+    if not made:
+        sys.exit("nothing was recorded: --programs names the folder of the real programs")
+
+
+def _record(group: str, program: Path) -> None:
+    found = {case.name: calls_of_real(case, program) for case in cases(group)}
+    keep(group, Recorded(_versions(program), found))
+
+
+def calls_of_real(case: Case, program: Path) -> Calls | Refused:
+    """Run a case and return what its ranks called."""
+    with tempfile.TemporaryDirectory(prefix="real-") as scratch:
+        folder, log = Path(scratch, "files"), Path(scratch, "log")
+        folder.mkdir()
+        status, said = _run(case, program, folder, log)
+        if status:
+            return Refused(_reason(said))
+        return {rank: rows_of(log.with_name(f"log.{rank}"), folder) for rank in range(case.ranks)}
+
+
+def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
+    """Return the status of the run, and what was printed."""
+    recorder = BUILT.absolute() / "recorder.so"
+    told = {
+        "REAL_FOLDER": str(folder),
+        "REAL_LOG": str(log),
+        "REAL_PPN": str(case.ppn),
+        "IOR_FAKE_TASK_PER_NODES": str(case.ppn),
+        "IOR_FAKE_NODES": str(case.ranks // case.ppn),
+        "LD_PRELOAD": str(recorder),
+        **case.environment,
+    }
+    if case.any_name:
+        told["REAL_RELATIVE"] = "1"
+    if case.stripes:
+        told["REAL_STRIPES"] = "{} {}".format(*case.stripes)
+        told["ROMIO_FSTYPE_FORCE"] = "lustre:"
+        told["LD_LIBRARY_PATH"] = str(BUILT.absolute() / "mpich/lib")
+    line = case.line.replace("@", str(folder))
+    if case.program.startswith("h5bench_") and case.program != "h5bench_exerciser":
+        line = f"{_h5bench_settings(case, folder.parent)} {folder}/test.h5"
+    settings = [word for key, value in told.items() for word in ("-genv", key, value)]
+    command = ["mpirun.mpich", "-n", str(case.ranks), *settings, str(program), *shlex.split(line)]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        try:
+            said, _ = run.communicate(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            sys.exit(f"{case.group}, {case.name}: has not ended after {LONGEST:.0f} s")
+    return run.returncode, said
+
+
+def _h5bench_settings(case: Case, folder: Path) -> Path:
+    """Write the settings as h5bench's programs read them: a line each, without blanks in it."""
+    path = folder / "h5bench.cfg"
+    lines = (f"{key}={value}\n" for key, value in case.options.items() if key != "MODE")
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def _reason(said: str) -> str:
+    """Return the line in which a program says why it does not run, without its place in a file."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    told = [line for line in lines if _COMPLAINT.search(line)] or lines or ["nothing"]
+    return _PLACE.sub("", told[0])[:160]
+
+
+def rows_of(log: Path, folder: Path) -> list[Row]:
+    """Return a rank's calls: what failed or moved nothing is left out, but for looks at a file.
+
+    mdtest looks at a file whose name has that of the folder in its midst.
+    """
+    rows = []
+    for line in log.read_text(encoding="utf-8").splitlines():
+        call, name, *numbers = line.split(" ")
+        offset, _, result = map(int, numbers)
+        op = OPS.get(call, call)
+        if (result < 0 and op != "stat") or (op in DATA and not result):
+            continue
+        name = os.path.normpath(name.replace(str(folder), "/@"))
+        rows.append(Row(op, name, offset if op in PLACED else 0, result if op in DATA else 0))
+    return rows
+
+
+def _versions(program: Path) -> Mapping[str, str]:
+    """Return what made a recording: the program and Debian's packages."""
+    listed = program.parent / "VERSIONS"
+    lines = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+    known = dict(line.split(" ", 1) for line in lines if " " in line)
+    found = {program.name: known.get(program.name, "unknown")}
+    if shutil.which("dpkg-query"):
+        for package in PACKAGES:
+            asked = ["dpkg-query", "-W", "-f", "${Version}", package]
+            told = subprocess.run(asked, capture_output=True, text=True, check=False)
+            if told.returncode == 0 and told.stdout:
+                found[package] = told.stdout
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Recordings of real programs: per rank, in order, operation, file, offset and bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+FOLDER = Path(__file__).parent / "recorded"
+
+
+class Row(NamedTuple):
+    """A call. What an operation has no use for is 0."""
+
+    op: str
+    file: str
+    offset: int
+    bytes: int
+
+
+Calls: TypeAlias = dict[int, list[Row]]
+
+
+class Refused(NamedTuple):
+    """Who was asked says that it cannot be done."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A group as it was recorded: the versions that made it, and its cases by their names."""
+
+    versions: Mapping[str, str]
+    cases: Mapping[str, Calls | Refused]
+
+
+def load(group: str) -> Recorded:
+    """Return the recording of a group."""
+    with gzip.open(FOLDER / f"{group}.json.gz", "rt", encoding="utf-8") as file:
+        kept = json.load(file)
+    return Recorded(kept["versions"], {name: _read(case) for name, case in kept["cases"].items()})
+
+
+def keep(group: str, recorded: Recorded) -> None:
+    """Write the recording of a group: the same bytes for the same calls."""
+    kept = {
+        "versions": dict(recorded.versions),
+        "cases": {name: _write(case) for name, case in recorded.cases.items()},
+    }
+    text = json.dumps(kept, separators=(",", ":"))
+    path = FOLDER / f"{group}.json.gz"
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
+
+
+def _read(case: Mapping[str, list[list[str | int]]] | str) -> Calls | Refused:
+    if isinstance(case, str):
+        return Refused(case)
+    return {int(rank): [Row(*row) for row in rows] for rank, rows in case.items()}  # type: ignore[arg-type]
+
+
+def _write(case: Calls | Refused) -> object:
+    return case.sentence if isinstance(case, Refused) else case

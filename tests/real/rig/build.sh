@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Makes what `make truth` records with, on Debian: build.sh FOLDER
+#
+#   FOLDER/recorder.so   preloaded into the programs
+#   FOLDER/mpich         MPICH as Debian's source has it, with ROMIO's driver for Lustre, which Debian
+#                        leaves out: ten minutes on two cores
+#
+# What is there is not made again. The programs that are recorded are no part of it.
+set -euo pipefail
+
+rig=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+packages="gcc make mpich libmpich-dev libhdf5-mpich-dev dpkg-dev"
+
+missing=$(for package in $packages; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q "ok installed" || echo "$package"
+done)
+if [ -n "$missing" ]; then
+  echo "install first: apt-get install --no-install-recommends" $missing >&2
+  exit 1
+fi
+
+gcc -O2 -Wall -Wextra -Wno-unused-parameter -shared -fPIC -I"$rig" \
+    -o "$folder/recorder.so" "$rig/recorder.c" -ldl
+
+if [ ! -e "$folder/mpich/lib/libmpich.so" ]; then
+  cd "$folder"
+  if ! ls -d mpich-[0-9]*/ >/dev/null 2>&1; then
+    apt-get source mpich ||
+      { echo "no source of mpich: add deb-src to apt's list of sources, and apt-get update" >&2; exit 1; }
+  fi
+  source=$(ls -d "$folder"/mpich-[0-9]*/ | head -n 1)
+  mkdir -p mpich-build
+  cd mpich-build
+  # The device is the one without libraries of networks; the name is that of Debian's library, in
+  # whose place it is loaded. Programs are started by Debian's mpirun.
+  MPILIBNAME=mpich CPPFLAGS="-I$rig" CFLAGS="-O1 -w" "$source/configure" --prefix="$folder/mpich" \
+      --with-device=ch3:nemesis --with-file-system=ufs+lustre --with-pm=none \
+      --disable-fortran --disable-cxx --disable-static >configure.out 2>&1 ||
+    { tail -n 20 configure.out >&2; exit 1; }
+  make -j"$(nproc)" install >make.out 2>&1 || { tail -n 20 make.out >&2; exit 1; }
+fi
