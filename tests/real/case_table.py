@@ -54,7 +54,7 @@ class Case:
         if self.stripes:
             count, size = self.stripes
             scenario["striping"] = {"count": count, "size": size}
-            scenario["changes"] = {"mpi.library": "romio"}
+            scenario["changes"] = {"mpi.library": "romio", "mpi.release": "4"}
         if self.hints:
             scenario["environment"] = self.environment
         return scenario
