@@ -84,6 +84,7 @@ docs-outputs: $(READY)
 	$(BIN)/python tools/docs_outputs.py
 	$(BIN)/python tools/docs_pictures.py
 	$(BIN)/python tools/assistant_page.py
+	$(BIN)/python tests/real/real_page.py
 
 # Source distribution and wheel in dist/, installed in a clean environment and run from elsewhere.
 package: $(READY)
