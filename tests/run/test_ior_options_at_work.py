@@ -14,7 +14,7 @@ from sim.run.simulate import simulate
 BLOCKS = "-b 4m -t 1m"  # by 16 ranks: 64 MiB in 64 calls
 
 
-@pytest.mark.parametrize(("option", "syncs"), [("", 0), ("-e", 16), ("-Y", 64), ("-e -Y", 80)])
+@pytest.mark.parametrize(("option", "syncs"), [("", 0), ("-e", 16), ("-Y", 128), ("-e -Y", 144)])
 def test_each_fsync_asks_the_mds_and_every_object(option: str, syncs: int) -> None:
     stats = run(f"-w {option} {BLOCKS}", count=8).stats
     assert stats[Stat.MDS_SYNCS] == syncs
