@@ -29,9 +29,7 @@ from sim.studies.record import record_of
 _LONG = 120  # characters of hints that are printed in full
 _LARGE = 8 * MIB  # bytes of a stripe, as the sites' guides have them for large files
 _FEWER, _MORE = 1 / 16, 16  # times as many nodes
-
-
-_CLIMBERS = Who.SETTINGS, Who.SCRIPT, Who.PROGRAM
+_CLIMBERS = Who.SETTINGS, Who.SCRIPT, Who.PROGRAM  # of whom a search for the best goes on
 
 
 class Change(NamedTuple):

@@ -184,7 +184,7 @@ class Trials:
 
     def _left_open(self, key: str) -> bool:
         phases = (phase for phase in self._counting if phase in self._ended[key][0])
-        weights = [self._tried(key, phase).weighed for phase in phases]
+        weights = [self._weighed(key, phase) for phase in phases]
         return any(one is not None and left_open(one.whole, one.chance) for one in weights)
 
     def _with_seeds(self, base: Case, keys: Sequence[str], shifts: Sequence[int]) -> None:
