@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -48,7 +49,7 @@ class Change(NamedTuple):
         """How much there is to change, to be compared: who must do it, nodes, OSTs of a file."""
         scenario = self.case.scenario
         nodes = scenario.nodes if isinstance(scenario, Scenario) else 0
-        return list(Who).index(self.who), nodes, int(self.turned.get(COUNT, 0))
+        return self.who.place, nodes, int(self.turned.get(COUNT, 0))
 
 
 class JobChanges:
@@ -93,7 +94,7 @@ class JobChanges:
         Not who copies its files elsewhere, nor who installs its MPI library.
         """
         able = [knob.who for knob in self._space.knobs if knob.who in _CLIMBERS]
-        most = max(able, key=_CLIMBERS.index, default=Who.SETTINGS)
+        most = max(able, key=attrgetter("place"), default=Who.SETTINGS)
         return tuple(dict.fromkeys((Who.SETTINGS, most)))
 
     def further(self, change: Change, who: Who, *, far: bool) -> Iterator[Change]:
@@ -108,10 +109,9 @@ class JobChanges:
         far
             Turn knobs to any value; else those whose values have an order to the next ones alone.
         """
-        people = list(Who)
         for knob in self._space.knobs:
             idle = knob.idles({**self._space.present, **change.turned})
-            if idle or people.index(knob.who) > people.index(who):
+            if idle or knob.who.place > who.place:
                 continue
             now = change.turned.get(knob.name, knob.present)
             for value in knob.values if far or not knob.ordered else _next(knob, now):
@@ -152,7 +152,7 @@ class JobChanges:
         typed = asked_for(before, scenario)
         if self.name:  # what describes one of several jobs stands in the scenario alone
             words, typed = f"{words}, for job {self.name}", f"like {typed} for a job by itself"
-        who = max((self._knobs[name].who for name in left), key=list(Who).index)
+        who = max((self._knobs[name].who for name in left), key=attrgetter("place"))
         case = self._case.with_job(self.name, scenario)
         nodes = before.nodes, scenario.nodes
         yield Change(words, typed, case, who, self.name, left, nodes)

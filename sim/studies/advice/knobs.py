@@ -39,6 +39,11 @@ class Who(StrEnum):
     MACHINE = "the machine"  # whoever buys it, or runs it
     ANYBODY = "--over"  # whoever named the field
 
+    @property
+    def place(self) -> int:
+        """How many have less to change."""
+        return list(Who).index(self)
+
 
 @dataclass(frozen=True)
 class Knob:

@@ -21,7 +21,6 @@ from sim.studies.advice.knobs import (
     AGGREGATORS,
     Knob,
     Setting,
-    Who,
     aggregators_of,
     stripe_count_of,
     stripe_size_of,
@@ -194,7 +193,7 @@ class Space:
     def effort(self, setting: Setting) -> tuple[int, ...]:
         """Return how much there is to change: who must do it, how much of it, nodes, OSTs."""
         turned = self.turned(setting)
-        who = max((list(Who).index(knob.who) for knob in turned), default=-1)
+        who = max((knob.who.place for knob in turned), default=-1)
         scenario = self.scenario(setting) or self.nature.scenario
         return who, len(turned), scenario.nodes, _osts(self.nature, setting, scenario)
 

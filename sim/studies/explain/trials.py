@@ -95,8 +95,7 @@ def _rivals(other: Tried, one: Tried) -> bool:
     """
     if other.change is None or one.change is None or other.change.job != one.change.job:
         return False
-    people = list(Who)
-    if people.index(other.change.who) > people.index(one.change.who):
+    if other.change.who.place > one.change.who.place:
         return False
     theirs, mine = other.change.turned.keys(), one.change.turned.keys()
     smaller = len(theirs) < len(mine)
