@@ -56,7 +56,7 @@ def job_option(name: str, nodes: int | None = None) -> Callable[[Command], Comma
     elif field.default is not None:
         about |= {"default": field.default, "show_default": True}
     if field.takes == Takes.WHOLE:
-        about["type"] = Whole(min=field.least)
+        about["type"] = Whole(min=field.least, most=field.most)
     elif field.choices:
         about["type"] = click.Choice(field.choices)
     elif field.takes == Takes.SWITCH:

@@ -12,24 +12,31 @@ import click
 from sim.cli.exports import EXPORTS, export_options, exports_of, needs_recording
 from sim.trust.sureness import exactly
 
-_DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
 _MOST_DIGITS = 18  # fits 64 bits
+_DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
+_COUNTED = (1 << 31) - 1
 
 
 class Whole(click.IntRange):
     """A whole number in the digits 0 to 9, within limits if there are any.
 
     Python itself reads digits of other scripts, and ``1_0``; people who typed these meant something
-    else.
+    else. ``most`` is a limit that help does not show: nobody comes near it but by a slip.
     """
+
+    def __init__(self, *, most: int = _COUNTED, **limits: Any) -> None:
+        super().__init__(**limits)
+        self._most = most if self.max is None else int(self.max)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number that was typed."""
         if isinstance(value, str) and not _DIGITS.fullmatch(value):
             self.fail(f"{_shown(value)} is not a whole number{self._limits()}", param, ctx)
-        if isinstance(value, str) and len(value.strip()) > _MOST_DIGITS:
-            most = self.max if self.max is not None else 10**_MOST_DIGITS - 1
-            self.fail(f"{_shown(value)} is too large; right would be at most {most:,}", param, ctx)
+        if isinstance(value, str) and (
+            len(value.strip()) > _MOST_DIGITS or (self.max is None and int(value) > self._most)
+        ):
+            right = f"right would be at most {self._most:,}"
+            self.fail(f"{_shown(value)} is too large; {right}", param, ctx)
         number: int = super().convert(value, param, ctx)
         return number
 

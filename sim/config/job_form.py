@@ -38,6 +38,10 @@ class Takes(Enum):
     SWITCH = "yes or no"
 
 
+_COUNTED = (1 << 31) - 1
+_WHOLE = 10**18 - 1  # fits 64 bits
+
+
 class Field(NamedTuple):
     """A field of a job."""
 
@@ -45,6 +49,7 @@ class Field(NamedTuple):
     takes: Takes | tuple[str, ...] = Takes.TEXT  # or its choices
     default: Any = None  # None: as the scenario has it
     least: int | None = None
+    most: int = _COUNTED  # of a whole number
     metavar: str | None = None
     typed: str = ""  # the option, where it is not called as the field
 
@@ -76,7 +81,7 @@ JOB = {
     "faults": Field("faults", Takes.TEXTS, metavar="SENTENCE", typed="--fault"),
     "hints": Field(f"environment.{HINTS}", metavar="HINTS"),
     "environment": Field("environment", Takes.TEXTS, metavar="NAME=VALUE", typed="--env"),
-    "seed": Field("seed", Takes.WHOLE, 1, least=0),
+    "seed": Field("seed", Takes.WHOLE, 1, least=0, most=_WHOLE),
 }
 """The fields by name, in the order in which help lists them."""
 

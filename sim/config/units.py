@@ -89,6 +89,11 @@ class _Quantity:
 
     def parse(self, value: object) -> Decimal:
         """Return `value`, a number or a text with or without a unit, in the base unit."""
+        number, scale = self.read(value)
+        return number * scale
+
+    def read(self, value: object) -> tuple[Decimal, Decimal]:
+        """Return the number of `value` as it is written, and how much its unit is."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             number, scale = _decimal(value), Decimal(1)
         else:
@@ -102,7 +107,7 @@ class _Quantity:
             raise InputError(
                 f"{shown(value)} is too large; right would be at most {self.most_written}"
             )
-        return number * scale
+        return number, scale
 
     def _refusal(self, value: object) -> InputError:
         return InputError(f"{shown(value)} is not {self.noun}; right would be {self.examples}")
@@ -195,19 +200,24 @@ def parse_bytes(value: object) -> int:
     Parameters
     ----------
     value : str, int or float
-        ``8m``, ``8 MiB``, ``8 MB``, ``8388608``: see the table at the top of this module.
+        ``8m``, ``8 MiB``, ``8 MB``, ``8388608``: see the table at the top of this module. A
+        fraction of a larger unit is rounded to whole bytes: ``20.1 TiB``.
 
     Raises
     ------
     InputError
-        If it is not a size, is negative, or is not a whole number of bytes.
+        If it is not a size, is negative, or differs from a whole number of bytes by more than half
+        of its last digit: ``1.5 B``.
     """
-    size = _SIZE.parse(value)
-    if size != size.to_integral_value():
+    number, scale = _SIZE.read(value)
+    size = number * scale
+    whole = size.to_integral_value()
+    last_digit = scale.scaleb(int(number.as_tuple().exponent))
+    if size != whole and abs(size - whole) > last_digit / 2:
         raise InputError(
             f"{shown(value)} is {_plain(size)} bytes; a size is a whole number of bytes"
         )
-    return int(size)
+    return int(whole)
 
 
 def is_count(text: str) -> bool:

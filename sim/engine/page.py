@@ -9,3 +9,7 @@ from __future__ import annotations
 
 PAGE = 4096
 """Bytes of a page, of the clients and of the servers alike (PAGE_CACHE_SIZE)."""
+
+MOST_A_CALL = (1 << 31) - PAGE
+"""Bytes that Linux moves at most in one call of read or write, 0x7ffff000 (MAX_RW_COUNT,
+include/linux/fs.h; fs/read_write.c, rw_verify_area)."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sim.engine.types import Indices, Integers
 from sim.plane.library_calls import ALONE, OWN, LibraryCall
+from sim.plane.long_calls import cut_long_calls
 from sim.plane.operations import Op, Operations, join_operations, make_operations
 
 
@@ -111,7 +112,10 @@ class Batch:
             self._tag = OWN
 
     def listing(self) -> tuple[Operations, Integers]:
-        """Return all operations, program after program, and the bounds of each program (n + 1)."""
+        """Return all operations, program after program, and the bounds of each program (n + 1).
+
+        Calls that Linux would cut are cut.
+        """
         owners = np.concatenate(self._owners)
         order = np.argsort(owners, kind="stable")
         counts = np.bincount(owners, minlength=len(self.programs))
@@ -121,7 +125,7 @@ class Batch:
             lengths = [len(part) for part in self._operations]
             tags = np.repeat(np.array(self._tags, np.int32), lengths)
             operations["tag"] = np.where(tags == OWN, operations["tag"], tags)
-        return operations[order], bounds
+        return cut_long_calls(operations[order], bounds)
 
     def add_transfers(
         self,

@@ -96,9 +96,17 @@ def test_bits_and_letters_are_no_rate(text: str) -> None:
         parse_rate(text)
 
 
-def test_a_fraction_of_a_byte_is_refused() -> None:
+@pytest.mark.parametrize("text", ["1.5", "1.5 B", "0.0005k", "0.00000000001 MiB"])
+def test_a_fraction_of_a_byte_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="whole number of bytes"):
-        parse_bytes("0.3k")
+        parse_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("20.1 TiB", 22_100_183_718_298), ("0.3k", 307), ("1.5k", 1536)]
+)
+def test_a_fraction_of_a_large_unit_is_rounded_to_bytes(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
 
 
 def test_rounded_forms_say_which_unit() -> None:

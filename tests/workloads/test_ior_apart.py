@@ -38,6 +38,7 @@ class Stub:
     """A backend of one rank: it opens, meets, exchanges two pieces with itself and writes."""
 
     counted = False
+    pieces = 1
 
     def __init__(self, task: Task) -> None:
         self.task = task

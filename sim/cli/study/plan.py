@@ -12,6 +12,7 @@ from sim.cli.face import typed_command
 from sim.cli.options import Whole
 from sim.cli.study_options import Findings, Study, findings_of, study_options
 from sim.config.errors import InputError
+from sim.config.job_form import JOB
 from sim.config.parts.machine_changes import parse_changes
 from sim.config.units import is_count
 from sim.config.workload_mix import load_mix
@@ -105,7 +106,7 @@ class _Studies(NamedTuple):
     "(docs/faults.md). May be repeated.",
 )
 @click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
-@click.option("--seed", type=Whole(min=0), help="In place of the mix's own.")
+@click.option("--seed", type=Whole(min=0, most=JOB["seed"].most), help="In place of the mix's own.")
 @study_options(
     repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
 )

@@ -14,6 +14,7 @@ from sim.cli.options import Whole
 from sim.cli.study_options import Findings, Study, findings_of, study_options
 from sim.config.errors import InputError
 from sim.config.files import check_is_file, shipped
+from sim.config.job_form import JOB
 from sim.config.parts.machine_changes import parse_changes
 from sim.config.stream import checked_stream, load_stream
 from sim.config.text.yaml_text import parse_yaml
@@ -36,7 +37,9 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
 
 
 @click.command(help=_HELP)
-@click.option("--seed", type=Whole(min=0), help="In place of the scenario's own.")
+@click.option(
+    "--seed", type=Whole(min=0, most=JOB["seed"].most), help="In place of the scenario's own."
+)
 @click.option(
     "--queue",
     type=click.Choice(["easy", "fcfs", "recorded"]),

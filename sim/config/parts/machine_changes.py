@@ -190,7 +190,7 @@ def _blades_counted(values: Mapping[str, Any]) -> bool:
     """Tell whether blades and their nodes are counts, as nobody has checked who changed them."""
     dimensions = DIMENSIONS.get(values["network.kind"], ())
     paths = [f"network.{name}" for name in (*dimensions, "nodes_per_router")]
-    counts = [values[path] for path in (*paths, _BLADES, _PER_BLADE, "nodes.count")]
+    counts = [values.get(path) for path in (*paths, _BLADES, _PER_BLADE, "nodes.count")]
     counts += [_routers_per_blade(values), *_beside(values).values()]
     return all(type(count) is int and count > 0 for count in counts)
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from sim.config.errors import InputError
 from sim.config.machine import Machine
 from sim.config.scenario import Scenario
+from sim.engine.page import MOST_A_CALL, PAGE
 from sim.mpi.hints import InForce
 from sim.workloads.ior.files import hints_of, striping_of
-from sim.workloads.ior.parameters import ELEMENT, OPTIONS, PAGE, WITHOUT_MPI, Access, IorTest
+from sim.workloads.ior.parameters import ELEMENT, OPTIONS, WITHOUT_MPI, Access, IorTest
 from sim.workloads.option_table import Rule, refuse, refuse_set, said
 
 _LIBRARIES = ("HDF5", "NCMPI")
@@ -38,6 +39,11 @@ _MUST_HOLD: tuple[Rule[IorTest], ...] = (
         lambda t: t.block_size % t.transfer_size != 0,
         "-b {t.block_size} is not a multiple of -t {t.transfer_size}: "
         "a block holds one or more whole transfers",
+    ),
+    (
+        lambda t: t.single_attempt and t.api == "POSIX" and t.transfer_size > MOST_A_CALL,
+        f"-x with -t {{t.transfer_size}}: Linux moves at most {MOST_A_CALL} bytes a call, and IOR, "
+        "which is not to call again, ends with an error; right would be at most that, or no -x",
     ),
     (lambda t: t.segments < 0, "-s {t.segments}: the number of segments must not be negative"),
     (lambda t: t.repetitions < 1, "-i {t.repetitions}: there must be at least 1 repetition"),
@@ -209,10 +215,28 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
         "-S with -D or minTimeDuration: one call with a strided datatype takes the transfers of "
         "all segments with it, and IOR would count them wrongly; leave out one of the two",
     ),
+    (
+        lambda t: (
+            t.transfer_size > MOST_A_CALL
+            and (t.deadline or t.min_duration or (t.fsync_per_write and t.api == "POSIX"))
+        ),
+        f"-t {{t.transfer_size}} with -D, minTimeDuration or -Y: Linux moves at most {MOST_A_CALL} "
+        "bytes a call, and what comes between the parts of a transfer is not simulated; right "
+        "would be shorter transfers",
+    ),
 )
 """What would change the answer, but is not simulated."""
 
 NOTED: tuple[Rule[IorTest], ...] = (
+    (
+        lambda t: (
+            t.api not in ("MMAP", "DUMMY")
+            and t.transfer_size > MOST_A_CALL
+            and not (t.collective and t.api != "POSIX")
+        ),
+        f"Linux moves at most {MOST_A_CALL:,} bytes a call; the rest of a longer transfer follows "
+        "in calls of its own.",
+    ),
     (
         lambda t: (
             t.api in WITHOUT_MPI

@@ -18,6 +18,7 @@ from sim.mpi.file import MpiFile
 from sim.mpi.independent import Scattered, sieves
 from sim.mpi.stats import DirectionCounts, MpiRecord
 from sim.plane.batch import Batch
+from sim.plane.long_calls import calls_for
 from sim.plane.operations import Op
 from sim.workloads.ior.backend import Backend, Task
 from sim.workloads.ior.files import Contents, IorHints
@@ -94,6 +95,7 @@ class MpiioBackend(Backend):
         self._setting = setting
         self._task = setting.task
         self._file = setting.file()
+        self.pieces = calls_for(setting.task.test.transfer_size)
         if self._task.test.scattered:
             # Of a file of its own, or as the only rank, a rank views every byte.
             several = setting.communicator.size > 1

@@ -90,6 +90,7 @@ class ApartBackend(Backend):
         self._task = task
         self._inner = inner
         self._node = node
+        self.pieces = inner.pieces
 
     @property
     def counted(self) -> bool:

@@ -30,9 +30,6 @@ _OTHER_APIS = (
 ELEMENT = 8
 """Bytes of the words that IOR fills its buffers with; block and transfer are multiples of it."""
 
-PAGE = 4096
-"""Bytes of a page of memory."""
-
 
 def _whole(typed: str) -> int:
     try:
@@ -262,6 +259,12 @@ class IorTest:
     node_memory_percent: int = 0  # -M as a share of the node's memory
     task_memory: int = option("memoryPerTask", 0, _task_memory)
 
+    single_attempt: bool = option(
+        "-x singleXferAttempt",
+        False,
+        compare=False,
+        idle="no call moves less than it should",
+    )
     dual_mount: bool = option("-y dualMount", False, idle="there is one mount")
     signature: int = option(
         "-G setTimeStampSignature", 0, _whole, compare=False, idle="no file has contents"
@@ -360,7 +363,6 @@ OPTIONS = (
     row("-j outlierThreshold", _whole, idle="it warns of single ranks"),
     row("platform", text, idle="it changes messages of IOR"),
     row("-q quitOnError", idle="no data are found wrong"),
-    row("-x singleXferAttempt", idle="no call moves less than it should"),
     row("storeFileOffset", idle="no file has contents"),
     row("summaryAlways", idle="it changes messages of IOR"),
     row("--warningAsErrors warningAsErrors", idle="IOR has nothing to warn of"),

@@ -18,11 +18,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sim.engine.page import PAGE
 from sim.engine.types import Floats, Integers
 from sim.plane.batch import Batch
+from sim.plane.long_calls import calls_for
 from sim.plane.operations import Op, mix_operations
 from sim.workloads.ior.backend import Backend, Task, add_calls
-from sim.workloads.ior.parameters import PAGE
 from sim.workloads.job import LAST_MARK
 
 
@@ -33,6 +34,7 @@ class PosixBackend(Backend):
 
     def __init__(self, task: Task) -> None:
         self._task = task
+        self.pieces = calls_for(task.test.transfer_size)
 
     def open(self, batch: Batch) -> None:
         """Let every rank open its file; whoever is first to open a new one creates it."""
